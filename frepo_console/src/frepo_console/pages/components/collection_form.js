@@ -4,7 +4,7 @@ import { html, useContext } from "../lib/html.js";
 import { About } from "../lib/access.js";
 import { duration } from "../lib/format.js";
 import { parseAll, parseCount, parseInterval, parseLabels, parseSize, sizeText } from "../lib/parse.js";
-import { t } from "../texts.js";
+import { t } from "../texts/collections.js";
 import { Field, fieldOf } from "./form.js";
 
 const RULES = ["last", "hourly", "daily", "weekly", "monthly", "yearly"];

@@ -81,7 +81,9 @@ const DETAILS = {
   ok: () => "",
 };
 
-const minRetention = ({ guards }) => (durationSeconds(guards.min_retention) ? duration(guards.min_retention) : "");
+/** Its minimum retention for people, empty for none. */
+export const minRetention = ({ guards }) =>
+  durationSeconds(guards.min_retention) ? duration(guards.min_retention) : "";
 
 const lastTime = ({ last_version, created_at }) => last_version?.at ?? created_at;
 
@@ -90,12 +92,6 @@ export const reason = (collection, now) => REASONS[collection.state](collection,
 
 /** What more is to be said of its state. */
 export const detail = (collection, now) => DETAILS[collection.state](collection, now);
-
-/** What somebody can do about its state. */
-export function advice(collection) {
-  const retention = collection.state === "full" && minRetention(collection);
-  return retention ? t.collection.fullOfYoung(retention) : t.collection.advice[collection.state];
-}
 
 /** "Expected every day, grace 2 hours"; an empty text if no backups are expected. */
 export function expectation({ expected_every: every, grace }) {

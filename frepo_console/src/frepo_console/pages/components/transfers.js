@@ -3,7 +3,7 @@
 import { html, useEffect, useRef } from "../lib/html.js";
 import { elapsed, percent, size } from "../lib/format.js";
 import { useTransfers } from "../lib/transfers.js";
-import { t } from "../texts.js";
+import { t } from "../texts/transfers.js";
 import { Icon } from "./icons.js";
 
 const COLOURS = { done: "ok", failed: "overdue", retrying: "late", cancelled: "new" };

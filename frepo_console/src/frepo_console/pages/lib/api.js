@@ -150,7 +150,7 @@ async function answerOf(url, options) {
   }
   if (answer.ok || answer.status === 304) return answer;
   // A late answer to the token of an earlier session says nothing about that of this one.
-  if (answer.status === 401 && sentWith === token) signOut(t.signIn.refused);
+  if (answer.status === 401 && sentWith === token) signOut(t.errors.refusedToken);
   throw await problemOf(answer);
 }
 

@@ -4,7 +4,7 @@ import { Problem, headersWithToken } from "./api.js";
 import { readPieces } from "./pieces.js";
 import { saveBlob } from "./save.js";
 import { loadHash } from "./sha256.js";
-import { t } from "../texts.js";
+import { t } from "../texts/transfers.js";
 
 /** Without the File System Access API, larger contents are downloaded by a link: the page would keep them in memory. */
 export const MAX_IN_MEMORY = 32 * 1000 * 1000;

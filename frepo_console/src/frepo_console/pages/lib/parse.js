@@ -2,7 +2,7 @@
 
 import { Problem } from "./api.js";
 import { durationSeconds } from "./format.js";
-import { t } from "../texts.js";
+import { t } from "../texts/collections.js";
 
 const DECIMAL = ["", "k", "m", "g", "t", "p"];
 const UNITS = { s: "S", m: "M", h: "H", d: "D", w: "W" };

@@ -1,6 +1,6 @@
 // The roles of a token in a few words.
 
-import { t } from "../texts.js";
+import { t } from "../texts/collection.js";
 
 const UPLOAD = "collections.upload_to_allowed_collections";
 const LIST = "collections.list_versions_for_allowed_collections";

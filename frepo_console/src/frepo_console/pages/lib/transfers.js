@@ -4,7 +4,7 @@ import { useEffect, useState } from "./html.js";
 import { Problem, onSessionChange } from "./api.js";
 import { fetchToDisk } from "./download.js";
 import { sendFile } from "./upload.js";
-import { t } from "../texts.js";
+import { t } from "../texts/transfers.js";
 
 const AT_ONCE = 3;
 const DRAW_MS = 100;

@@ -2,7 +2,7 @@
 
 import { Problem, headersWithToken } from "./api.js";
 import { loadHash } from "./sha256.js";
-import { t } from "../texts.js";
+import { t } from "../texts/transfers.js";
 
 // The digest of a file up to this size, in bytes, is computed first and sent along: the service refuses other content.
 // That of a larger one is computed while the file is sent, and compared at the end.

@@ -1,6 +1,6 @@
 // The texts of the view Events: what happened, for each kind.
 
-const plural = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+import { plural } from "../texts.js";
 
 export const t = {
   empty: "Nothing has happened yet",

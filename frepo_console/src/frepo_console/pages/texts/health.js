@@ -1,6 +1,6 @@
 // The texts of the view Health.
 
-const plural = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+import { plural } from "../texts.js";
 
 export const t = {
   good: "The service works",

@@ -1,6 +1,6 @@
 // The texts of the view Tokens, and what each role allows.
 
-const plural = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+import { plural } from "../texts.js";
 
 export const t = {
   count: (number) => `${plural(number, "token", "tokens")}.`,

@@ -11,9 +11,9 @@ import { ActionButton } from "../components/action.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, NoPermission, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { StateBadge, Tag, advice, expectation, reason } from "../components/state.js";
+import { StateBadge, Tag, expectation, minRetention, reason } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
-import { t } from "../texts.js";
+import { t } from "../texts/collection.js";
 import { Access } from "./collection/access.js";
 import { Events } from "./collection/events.js";
 import { Send } from "./collection/send.js";
@@ -173,6 +173,12 @@ function Trouble({ collection, now }) {
   return html`<${Note} state=${state} title=${reason(collection, now)}
     >${advice(collection)} ${state === "overdue" || state === "late" ? expectation(collection) : ""}<//
   >`;
+}
+
+/** What somebody can do about its state. */
+function advice(collection) {
+  const retention = collection.state === "full" && minRetention(collection);
+  return retention ? t.collection.fullOfYoung(retention) : t.collection.advice[collection.state];
 }
 
 function Facts({ collection, now }) {

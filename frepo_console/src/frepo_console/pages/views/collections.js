@@ -3,13 +3,13 @@
 import { html } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { useList, useNow, useResource } from "../lib/data.js";
-import { count, exactTime, relative, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { ChartError, Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { STATES, Sparkline, StateBadge, Tag, reason, useSizes } from "../components/state.js";
+import { STATES, useSizes } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
-import { t } from "../texts.js";
+import { t } from "../texts/collections.js";
+import { columnsFor } from "./collections/columns.js";
 import { CsvButton } from "./collections/csv.js";
 import { DeletedCollections } from "./collections/deleted.js";
 import { Filters, filtersOf } from "./collections/filters.js";
@@ -30,47 +30,57 @@ function List({ query, isNew }) {
   const filters = filtersOf(query);
   const list = useList("/collections", { query: filters });
   const overview = useResource(access.may("metrics.view") ? "/overview" : null, { every: 60 });
-  const items = list.items ?? [];
-  const selection = useSelection(items.map((one) => one.id));
-  const sizes = useSizes(items);
   const states = overview.data?.collections;
   const total = states ? STATES.reduce((sum, state) => sum + states[state], 0) : null;
   const isFiltered = Boolean(filters.q || filters.state.length || filters.label.length || filters.strategy);
-  return html`<header class="head">
-      <h1>${t.menu.collections}</h1>
-      <div class="row">
-        <${CsvButton} filters=${filters} />
-        ${
-          access.may("collection.create") &&
-          html`<a class="btn pri" data-key="n" href=${link(["collections", "new"])}
-            ><${Icon} name="plus" />${t.collectionsView.new}</a
-          >`
-        }
-      </div>
-    </header>
+  return html`<${Head} filters=${filters} />
     <${Filters} filters=${filters} states=${states} total=${total} />
     ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}
     ${list.items === null && list.isSlow && !list.error && html`<div class="card"><${Skeleton} /></div>`}
     ${list.items?.length === 0 && html`<${Nothing} isFiltered=${isFiltered} filters=${filters} />`}
+    <${Found} list=${list} filters=${filters} total=${isFiltered ? null : total} now=${now} />
     ${
-      items.length > 0 &&
-      html`<section class="card flush" aria-label=${t.menu.collections}>
-        ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
-        <${Table}
-          caption=${t.menu.collections}
-          columns=${columnsFor(sizes.byId, now)}
-          rows=${items}
-          keyOf=${(one) => one.id}
-          nameOf=${(one) => one.name}
-          open=${(one) => go(["collections", one.id])}
-          selection=${items.some(isChangeable) ? selection : undefined}
-          sort=${filters.sort}
-          sortBy=${(sort) => changeQuery({ sort })}
-        />
-        <${ListEnd} list=${list} total=${isFiltered ? null : total} />
-      </section>`
+      access.has("deleted-collections") &&
+      access.may("collection.list_deleted") &&
+      html`<${DeletedCollections} now=${now} />`
     }
-    ${access.has("deleted-collections") && access.may("collection.list_deleted") && html`<${DeletedCollections} now=${now} />`}
+    ${isNew && html`<${NewCollection} close=${() => go(["collections"])} />`}`;
+}
+
+const Head = ({ filters }) =>
+  html`<header class="head">
+    <h1>${t.menu.collections}</h1>
+    <div class="row"><${CsvButton} filters=${filters} /><${NewButton} data-key="n" /></div>
+  </header>`;
+
+function NewButton(props) {
+  if (!useAccess().may("collection.create")) return null;
+  return html`<a class="btn pri" href=${link(["collections", "new"])} ...${props}
+    ><${Icon} name="plus" />${t.noCollections.create}</a
+  >`;
+}
+
+/** The collections that were read, and what can be done with the selected ones. */
+function Found({ list, filters, total, now }) {
+  const items = list.items ?? [];
+  const selection = useSelection(items.map((one) => one.id));
+  const sizes = useSizes(items);
+  if (items.length === 0) return null;
+  return html`<section class="card flush" aria-label=${t.menu.collections}>
+      ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
+      <${Table}
+        caption=${t.menu.collections}
+        columns=${columnsFor(sizes.byId, now)}
+        rows=${items}
+        keyOf=${(one) => one.id}
+        nameOf=${(one) => one.name}
+        open=${(one) => go(["collections", one.id])}
+        selection=${items.some(isChangeable) ? selection : undefined}
+        sort=${filters.sort}
+        sortBy=${(sort) => changeQuery({ sort })}
+      />
+      <${ListEnd} list=${list} total=${total} />
+    </section>
     ${
       selection.keys.length > 0 &&
       html`<${SelectionBar}
@@ -78,24 +88,15 @@ function List({ query, isNew }) {
         clear=${selection.clear}
         reload=${list.reload}
       />`
-    }
-    ${isNew && html`<${NewCollection} close=${() => go(["collections"])} />`}`;
+    }`;
 }
 
 const isChangeable = ({ may }) => may.includes("collection.edit") || may.includes("collection.tokens");
 
 function Nothing({ isFiltered, filters }) {
-  const access = useAccess();
   if (!isFiltered)
     return html`<div class="card">
-      <${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
-        ${
-          access.may("collection.create") &&
-          html`<a class="btn pri" href=${link(["collections", "new"])}
-            ><${Icon} name="plus" />${t.collectionsView.new}</a
-          >`
-        }
-      <//>
+      <${Empty} icon="collections" title=${t.noCollections.title} text=${t.noCollections.text}><${NewButton} /><//>
     </div>`;
   const named = [...filters.state.map((state) => t.states[state]), ...filters.label].join(", ");
   return html`<div class="card">
@@ -107,71 +108,4 @@ function Nothing({ isFiltered, filters }) {
       <a class="btn" href=${link(["collections"])}>${t.clearFilters}</a>
     <//>
   </div>`;
-}
-
-function columnsFor(sizes, now) {
-  return [
-    { title: t.table.state, sort: "state", cell: (one) => html`<${StateBadge} state=${one.state} />` },
-    {
-      title: t.table.name,
-      sort: "name",
-      className: "main",
-      cell: (one) => html`<${NameCell} collection=${one} now=${now} />`,
-    },
-    {
-      title: t.table.last,
-      sort: "last_version_at",
-      firstSort: "-last_version_at",
-      className: "n",
-      label: t.table.lastShort,
-      cell: (one) => timeCell(one.last_version?.at, now),
-    },
-    {
-      title: t.table.size,
-      className: "n",
-      label: t.table.sizeShort,
-      cell: (one) => (one.last_version ? size(one.last_version.size) : html`<span class="faint">${t.none}</span>`),
-    },
-    {
-      title: t.table.stored,
-      sort: "stored_size",
-      firstSort: "-stored_size",
-      className: "opt",
-      cell: (one) =>
-        html`<span class="row"
-          >${sizes[one.id] && html`<${Sparkline} values=${sizes[one.id]} label=${t.overview.sizes(one.name)} />`}<span
-            class="dim end"
-            >${size(one.stored_size)}</span
-          ></span
-        >`,
-    },
-    { title: t.table.versions, className: "n opt", cell: (one) => count(one.versions) },
-    { title: t.table.next, className: "n", label: t.table.nextShort, cell: (one) => dueCell(one, now) },
-  ];
-}
-
-const NameCell = ({ collection, now }) =>
-  html`<div>
-    <a class="name" href=${link(["collections", collection.id])}>${collection.name}</a>${" "}
-    ${collection.labels.map((label) => html`<${Tag}>${label}<//>${" "}`)}
-    ${
-      collection.state !== "ok" &&
-      html`<div class=${`sm ${collection.state}`}><span class="fg">${reason(collection, now)}</span></div>`
-    }
-  </div>`;
-
-const timeCell = (time, now) =>
-  time
-    ? html`<time datetime=${time} title=${exactTime(time)}>${relative(time, now)}</time>`
-    : html`<span class="faint">${t.never}</span>`;
-
-function dueCell({ due_at: due, state }, now) {
-  if (!due) return html`<span class="faint">${t.table.notSet}</span>`;
-  const isDue = state === "late" || state === "overdue" || new Date(due) < now;
-  return html`<time
-    class=${isDue ? `${state === "overdue" ? "overdue" : "late"} fg b` : ""}
-    datetime=${due}
-    title=${exactTime(due)}
-    >${relative(due, now)}</time
-  >`;
 }

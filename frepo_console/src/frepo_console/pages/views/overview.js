@@ -126,11 +126,11 @@ function QuietTile({ collection, sizes, now }) {
 function NoCollections() {
   const access = useAccess();
   return html`<div class="card">
-    <${Empty} icon="collections" title=${t.collectionsView.empty} text=${t.collectionsView.emptyText}>
+    <${Empty} icon="collections" title=${t.noCollections.title} text=${t.noCollections.text}>
       ${
         access.may("collection.create") &&
         html`<a class="btn pri" href=${link(["collections", "new"])}
-          ><${Icon} name="plus" />${t.collectionsView.new}</a
+          ><${Icon} name="plus" />${t.noCollections.create}</a
         >`
       }
     <//>

@@ -3,7 +3,7 @@
 import { html } from "../lib/html.js";
 import { signIn } from "../lib/api.js";
 import { Confirm } from "../components/dialog.js";
-import { t } from "../texts.js";
+import { t } from "../texts/sign_in.js";
 
 export default function ReplaceSession({ token, close }) {
   return html`<${Confirm}

@@ -4,7 +4,7 @@ import { html, useState } from "../lib/html.js";
 import { API, signIn } from "../lib/api.js";
 import { Check, Field } from "../components/form.js";
 import { Icon, Logo } from "../components/icons.js";
-import { t } from "../texts.js";
+import { t } from "../texts/sign_in.js";
 
 export default function SignIn({ reason }) {
   const [token, setToken] = useState("");
@@ -66,7 +66,7 @@ async function problemOf(token) {
       credentials: "omit",
     });
     if (answer.ok) return "";
-    if (answer.status === 401) return t.signIn.refused;
+    if (answer.status === 401) return t.errors.refusedToken;
     const body = await answer.json().catch(() => ({}));
     return body.detail ?? t.errors.unknown(answer.status);
   } catch {

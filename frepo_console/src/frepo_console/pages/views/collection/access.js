@@ -11,7 +11,7 @@ import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { FormError, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { Table } from "../../components/table.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 import { TokenField } from "../collections/selection.js";
 
 export function Access({ collection, now }) {

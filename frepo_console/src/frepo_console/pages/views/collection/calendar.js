@@ -4,7 +4,7 @@ import { html, useMemo } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
 import { looksWrong } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
 const WEEKS = 53;

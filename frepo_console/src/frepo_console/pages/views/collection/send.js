@@ -3,7 +3,7 @@
 import { html, useState } from "../../lib/html.js";
 import { API } from "../../lib/api.js";
 import { CopyButton } from "../../components/form.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 
 const url = (collection) => `${API}/collections/${collection.id}/versions`;
 

@@ -4,7 +4,7 @@ import { html, useState } from "../../lib/html.js";
 import { path, send } from "../../lib/api.js";
 import { Expectation, Guards, Limits, Names, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
 import { FormError, useForm } from "../../components/form.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 import { Simulator } from "./simulator.js";
 
 export function Settings({ collection, changed }) {

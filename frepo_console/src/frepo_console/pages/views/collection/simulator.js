@@ -8,7 +8,7 @@ import { Curve } from "../../components/charts.js";
 import { bodyOf } from "../../components/collection_form.js";
 import { Note } from "../../components/feedback.js";
 import { Field, fieldOf, useForm } from "../../components/form.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
 const WAIT_MS = 250;

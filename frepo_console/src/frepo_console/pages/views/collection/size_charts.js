@@ -4,7 +4,7 @@ import { html } from "../../lib/html.js";
 import { size } from "../../lib/format.js";
 import { Curve } from "../../components/charts.js";
 import { Icon } from "../../components/icons.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 
 const SHOWN = 30;
 

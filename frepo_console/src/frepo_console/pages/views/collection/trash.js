@@ -8,7 +8,7 @@ import { Confirm } from "../../components/dialog.js";
 import { ErrorNote } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd } from "../../components/table.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 import { ActionButton } from "../../components/action.js";
 
 const howItEnded = ({ size: bytes, reason, evicted_at: at }, now) =>

@@ -8,7 +8,7 @@ import { date, size } from "../../lib/format.js";
 import { download } from "../../lib/transfers.js";
 import { Confirm, Dialog } from "../../components/dialog.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 
 export const versionPath = (collection, number) => `/collections${path(collection.id, "versions", `v${number}`)}`;
 

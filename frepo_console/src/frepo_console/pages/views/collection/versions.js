@@ -9,7 +9,7 @@ import { ActionButton } from "../../components/action.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd, Table, useSelection } from "../../components/table.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collection.js";
 import { Calendar } from "./calendar.js";
 import { SizeCurve, VersionBars } from "./size_charts.js";
 import { Trash } from "./trash.js";

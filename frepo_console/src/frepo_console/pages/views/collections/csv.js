@@ -5,7 +5,7 @@ import { readAll } from "../../lib/data.js";
 import { saveBlob } from "../../lib/save.js";
 import { ActionButton } from "../../components/action.js";
 import { Icon } from "../../components/icons.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collections.js";
 
 const MOST = 100_000;
 const COLUMNS = {

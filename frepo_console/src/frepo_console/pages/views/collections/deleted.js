@@ -10,7 +10,7 @@ import { Confirm } from "../../components/dialog.js";
 import { ErrorNote } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { ListEnd } from "../../components/table.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collections.js";
 import { ActionButton } from "../../components/action.js";
 
 const PATH = "/deleted-collections";

@@ -5,7 +5,7 @@ import { About } from "../../lib/access.js";
 import { changeQuery } from "../../lib/navigation.js";
 import { Icon } from "../../components/icons.js";
 import { STATES } from "../../components/state.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collections.js";
 
 const TYPING_MS = 200;
 const SORT = "state";

@@ -7,7 +7,7 @@ import { go } from "../../lib/navigation.js";
 import { Expectation, Limits, Names, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
 import { Dialog } from "../../components/dialog.js";
 import { FormError, useForm } from "../../components/form.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collections.js";
 
 function draft(strategies) {
   return valuesOf({
@@ -35,7 +35,7 @@ export function NewCollection({ close }) {
       go(["collections", made.id, "send"]);
     });
   };
-  return html`<${Dialog} title=${t.collectionsView.new} close=${close} isWide>
+  return html`<${Dialog} title=${t.noCollections.create} close=${close} isWide>
     <form class="stack" onSubmit=${submit}>
       <${Names} form=${form} />
       <${Expectation} form=${form} />

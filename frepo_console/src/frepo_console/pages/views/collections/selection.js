@@ -9,7 +9,7 @@ import { parseInterval } from "../../lib/parse.js";
 import { Dialog } from "../../components/dialog.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
-import { t } from "../../texts.js";
+import { t } from "../../texts/collections.js";
 
 export function SelectionBar({ items, clear, reload }) {
   const [dialog, setDialog] = useState("");

@@ -1,0 +1,178 @@
+// The texts of one collection: its versions, access, settings and the simulator.
+
+import { plural } from "../texts.js";
+import { t as collections } from "./collections.js";
+
+export const t = {
+  ...collections,
+
+  collection: {
+    gone: "This collection does not exist",
+    sections: "Sections",
+    tabs: {
+      versions: "Versions",
+      settings: "Settings and retention",
+      access: "Access",
+      send: "Send backups here",
+      events: "Events",
+    },
+    since: (time) => `since ${time}`,
+    download: (number) => `Download ${number}`,
+    upload: "Upload",
+    drop: "Drop a file here.",
+    dropText: "It becomes the next version.",
+    delete: "Delete collection",
+    deleteTitle: (name) => `Delete ${name}?`,
+    deleteEmpty: "The collection has no versions. It is deleted with its settings and its list of tokens.",
+    deleteToTrash: (versions, bytes, until) =>
+      `This moves the collection with ${plural(versions, "version", "versions")}, ${bytes}, to the trash until ${until}. Clients that send backups to it get an error.`,
+    deleteFirst: (versions) =>
+      `The collection has ${plural(versions, "version", "versions")}. Delete them first: this service has no trash.`,
+    advice: {
+      damaged:
+        "The stored bytes are not what was uploaded. The other versions are not affected. An upload of the same content heals it.",
+      overdue: "Look at the backup job of this collection, and at the log of its client.",
+      full: "Raise the limits in the settings, delete versions, or choose a strategy that makes room.",
+      suspicious:
+        "Compare it with the version before. One in quarantine does not count: release it if it is right, or delete it.",
+      late: "The backup is within its grace.",
+    },
+    fullOfYoung: (time) =>
+      `No version is deleted before it is ${time} old. Raise the limits, or lower the minimum retention in the settings.`,
+  },
+
+  facts: {
+    title: "Figures",
+    last: "Last version",
+    lastText: (number, time) => `version ${number}, ${time}`,
+    next: "Next expected",
+    unwatched: "nobody is told if it is late",
+    versions: "Versions",
+    stored: "Stored",
+    of: (limit) => `of ${limit}`,
+    unlimited: "no limit",
+    pinned: (number) => `${number} pinned`,
+    quarantined: (number) => `${number} quarantined`,
+    trash: "Trash",
+    trashText: "can be restored",
+  },
+
+  versions_: {
+    version: "Version",
+    received: "Received",
+    change: "Change",
+    changeShort: "change",
+    checks: "Checks",
+    number: (number) => `version ${number}`,
+    none: "No versions yet",
+    noneText: "Upload a file, or see how to send backups here.",
+    pinned: "Pinned",
+    quarantined: "Quarantined",
+    quarantineText: "Does not count, evicts nothing",
+    overtakenText:
+      "Arrived after newer ones: a leftover of an upload that was given up. Does not count, evicts nothing",
+    unchecked: "not checked",
+    unknown: "unknown",
+    unreadable: "cannot be read",
+    outcomes: { good: "good", broken: "broken", pending: "waits", "not checked": "not checked" },
+    downloadOne: (name) => `Download ${name}`,
+    pinOne: (name, isPinned) => `${isPinned ? "Unpin" : "Pin"} ${name}`,
+    noteOne: (name) => `Note of ${name}`,
+    deleteOne: (name) => `Delete ${name}`,
+    release: "Release",
+    note: "Note",
+    noteTitle: (number) => `Note of version ${number}`,
+    deleteTitle: (number, numbers) => (number === 1 ? `Delete version ${numbers}?` : `Delete ${number} versions?`),
+    toTrash: (number, numbers, bytes, until) =>
+      `This moves ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, to the trash until ${until}.`,
+    deleted: (number, numbers, bytes) =>
+      `This deletes ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, for good: this service has no trash.`,
+    moveToTrash: (number) => `Move ${number} to trash`,
+    delete: (number) => `Delete ${plural(number, "version", "versions")}`,
+    pinnedStay: (number) => `${plural(number, "pinned version stays", "pinned versions stay")}.`,
+  },
+
+  charts: {
+    versions: "Versions",
+    versionsText: (number) => `height: size, the last ${number}`,
+    kinds: { kept: "kept", pinned: "pinned", suspicious: "suspicious", damaged: "damaged" },
+    bar: (number, bytes) => `Version ${number}: ${bytes}`,
+    sizes: "Size of each upload",
+    sizesLabel: (first, last, number) => `The sizes of ${number} versions went from ${first} to ${last}`,
+    guard: (percent) => `dotted: ${percent} % of the newest, below which an upload is suspicious`,
+    tooFew: "The curve begins with the second version.",
+  },
+
+  calendar: {
+    title: "A year of backups",
+    summary: (arrived, days, isCut) =>
+      `backups on ${arrived} of ${days} days${isCut ? ", earlier days are not read" : ""}`,
+    day: (arrived, kind) =>
+      [arrived && plural(arrived, "backup", "backups"), ["suspicious", "refused"].includes(kind) && kind]
+        .filter(Boolean)
+        .join(", ") || (kind === "unread" ? "not read" : "no backup"),
+    kinds: { arrived: "arrived", suspicious: "suspicious", refused: "refused", none: "no backup" },
+  },
+
+  access: {
+    token: "Token",
+    may: "May",
+    expires: "Expires",
+    used: "Last used",
+    usedShort: "used",
+    from: (address) => `from ${address}`,
+    remove: "Remove",
+    none: "No token may use this collection",
+    noneText: "Administrators may, and tokens with roles for all collections.",
+    removeTitle: (name) => `Remove ${name}?`,
+    removeText: (name) =>
+      `The token stays valid, but cannot use ${name} any more. A job that sends backups with it fails.`,
+    removeAction: "Remove from the list",
+  },
+
+  rights: {
+    administrator: "Administrator",
+    send: "Send backups",
+    read: "Read",
+    delete: "Delete",
+    other: (number) => plural(number, "role", "roles"),
+  },
+
+  send: {
+    kinds: "Tools",
+    names: { curl: "curl", cron: "cron", systemd: "systemd timer", bahub: "bahub", newman: "newman" },
+    hint: "The token needs the role to upload to this collection, and to be on its list.",
+  },
+
+  settings: {
+    title: "Settings",
+    unsaved: (changes, errors) =>
+      `${plural(changes, "change", "changes")} not saved${errors ? `, ${plural(errors, "error", "errors")}` : ""}`,
+  },
+
+  simulator: {
+    title: "Retention simulator",
+    what: "Which versions",
+    own: "This collection",
+    imagined: "Imagined schedule",
+    every: "One every",
+    growth: "% a month",
+    duration: "For",
+    keeps: (kept, all, bytes) => `Keeps ${kept} of ${all} versions, ${bytes}.`,
+    now: (versions, bytes) => `Now ${versions}, ${bytes}.`,
+    day: (versions) =>
+      versions.length
+        ? versions
+            .map((one) => `version ${one.number}, ${one.kept ? `kept ${one.rules.join(", ")}` : "evicted"}`)
+            .join("; ")
+        : "no version",
+    kinds: { often: "last, hourly, daily", weekly: "weekly", monthly: "monthly, yearly", evicted: "evicted" },
+    refused: (number) => `${plural(number, "upload is", "uploads are")} refused`,
+    goes: (number, bytes) => `The next upload would evict ${plural(number, "version", "versions")}, ${bytes}`,
+    nothingGoes: "The next upload would evict nothing.",
+    needed: "Storage needed",
+    neededLabel: (last, peak) => `${last} at the end, at most ${peak}`,
+    dashed: "dashed: with the trash",
+    dotted: (size) => `dotted: the limit, ${size}`,
+  },
+};

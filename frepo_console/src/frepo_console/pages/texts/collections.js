@@ -1,0 +1,107 @@
+// The texts of the view Collections, and of the form and the trash that a collection has, too.
+
+import { plural, t as common } from "../texts.js";
+
+export const t = {
+  ...common,
+
+  collectionsView: {
+    search: "Search names and descriptions",
+    label: "Label, then Enter",
+    removeLabel: "Remove this filter",
+    allStrategies: "All strategies",
+    all: "All",
+    csv: "CSV",
+    noMatch: (text) => (text ? `Nothing matches “${text}”` : "No collection matches"),
+    filter: (names) => `Filter: ${names}`,
+  },
+
+  table: {
+    state: "State",
+    name: "Name",
+    last: "Last version",
+    lastShort: "last",
+    size: "Size",
+    sizeShort: "size",
+    stored: "Stored, 20 days",
+    versions: "Versions",
+    next: "Next expected",
+    nextShort: "next",
+    notSet: "not set",
+    actions: "Actions",
+  },
+
+  selection: {
+    interval: "Expected interval",
+    access: "Grant access",
+    intervalTitle: (number) => `When ${plural(number, "collection expects", "collections expect")} a backup`,
+    accessTitle: (number) => `Grant access to ${plural(number, "collection", "collections")}`,
+    change: (number) => `Change ${plural(number, "collection", "collections")}`,
+    grant: "Grant access",
+    token: "Token",
+    fingerprint: "Fingerprint of the token",
+    choose: "Choose a token",
+    noName: "without a name",
+    failed: (name, message, done, all) => `${name}: ${message} ${done} of ${all} are changed.`,
+  },
+
+  form: {
+    name: "Name",
+    nameHint: "The name of the file, such as shop.sql.gz",
+    description: "Description",
+    labels: "Labels",
+    labelsHint: "Separated by commas",
+    expected: "Expected every",
+    expectedHint: "1 day, 6 h, or cron with a time zone; empty: not watched",
+    grace: "Grace",
+    graceHint: "Empty: a tenth of the interval",
+    strategy: "Which versions are kept",
+    strategies: {
+      keep: "Daily, weekly, monthly and so on",
+      delete_oldest_when_adding_new: "The newest; the oldest is deleted when it is full",
+      alert_when_backup_limit_reached: "All; a full collection refuses uploads",
+    },
+    keep: "Keep the newest",
+    rules: { last: "Last", hourly: "Hourly", daily: "Daily", weekly: "Weekly", monthly: "Monthly", yearly: "Yearly" },
+    limits: "At most",
+    guards: "Suspicious is a version that is smaller",
+    maxVersions: "Versions",
+    maxVersionSize: "One version",
+    maxTotalSize: "All together",
+    limitsHint: "An empty limit is that of the service. Sizes: 3 GB, 500 MiB.",
+    maxShrink: "By more than %",
+    minSize: "Than",
+    minRetention: "Kept at least",
+    minRetentionHint: "Versions are not evicted before",
+    drag: (rule) => `${rule}, to drag`,
+    onSuspicious: "A suspicious version",
+    actions: { quarantine: "is quarantined (best)", mark: "is marked", refuse: "is refused" },
+    create: "Create collection",
+    badSize: (text) => `“${text}” is not a size. Write 3GB or 3GiB.`,
+    badDuration: (text) => `“${text}” is not a duration. Write 1 day or 6 h.`,
+    badNumber: (text) => `“${text}” is not a whole number.`,
+  },
+
+  trash: {
+    title: "Trash",
+    text: "can be restored, does not count towards limits",
+    reasons: {
+      evicted: "evicted",
+      deleted: "deleted",
+      collection_deleted: "deleted with the collection",
+      quarantine_surplus: "left the quarantine",
+    },
+    until: (time) => `until ${time}`,
+    restore: "Restore",
+    end: "Delete now",
+    endTitle: (number) => `Delete version ${number} for good?`,
+    endText: (bytes) => `${bytes} are deleted now and cannot be restored.`,
+    endAction: "Delete for good",
+  },
+
+  deleted: {
+    title: "Deleted collections",
+    at: (time) => `deleted ${time}`,
+    endTitle: (name) => `Delete ${name} for good?`,
+  },
+};

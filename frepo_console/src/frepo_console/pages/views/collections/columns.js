@@ -1,0 +1,75 @@
+// The columns of the list of collections.
+
+import { html } from "../../lib/html.js";
+import { count, exactTime, relative, size } from "../../lib/format.js";
+import { link } from "../../lib/navigation.js";
+import { Sparkline, StateBadge, Tag, reason } from "../../components/state.js";
+import { t } from "../../texts/collections.js";
+
+/** `sizes` are lists of bytes by the id of the collection. */
+export function columnsFor(sizes, now) {
+  return [
+    { title: t.table.state, sort: "state", cell: (one) => html`<${StateBadge} state=${one.state} />` },
+    {
+      title: t.table.name,
+      sort: "name",
+      className: "main",
+      cell: (one) => html`<${NameCell} collection=${one} now=${now} />`,
+    },
+    {
+      title: t.table.last,
+      sort: "last_version_at",
+      firstSort: "-last_version_at",
+      className: "n",
+      label: t.table.lastShort,
+      cell: (one) => timeCell(one.last_version?.at, now),
+    },
+    {
+      title: t.table.size,
+      className: "n",
+      label: t.table.sizeShort,
+      cell: (one) => (one.last_version ? size(one.last_version.size) : html`<span class="faint">${t.none}</span>`),
+    },
+    {
+      title: t.table.stored,
+      sort: "stored_size",
+      firstSort: "-stored_size",
+      className: "opt",
+      cell: (one) =>
+        html`<span class="row"
+          >${sizes[one.id] && html`<${Sparkline} values=${sizes[one.id]} label=${t.overview.sizes(one.name)} />`}<span
+            class="dim end"
+            >${size(one.stored_size)}</span
+          ></span
+        >`,
+    },
+    { title: t.table.versions, className: "n opt", cell: (one) => count(one.versions) },
+    { title: t.table.next, className: "n", label: t.table.nextShort, cell: (one) => dueCell(one, now) },
+  ];
+}
+
+const NameCell = ({ collection, now }) =>
+  html`<div>
+    <a class="name" href=${link(["collections", collection.id])}>${collection.name}</a>${" "}
+    ${collection.labels.map((label) => html`<${Tag}>${label}<//>${" "}`)}
+    ${
+      collection.state !== "ok" &&
+      html`<div class=${`sm ${collection.state}`}><span class="fg">${reason(collection, now)}</span></div>`
+    }
+  </div>`;
+
+const timeCell = (time, now) =>
+  time
+    ? html`<time datetime=${time} title=${exactTime(time)}>${relative(time, now)}</time>`
+    : html`<span class="faint">${t.never}</span>`;
+
+function dueCell({ due_at: due, state }, now) {
+  if (!due) return html`<span class="faint">${t.table.notSet}</span>`;
+  const isDue = state === "late" || state === "overdue" || new Date(due) < now;
+  return html`<time
+    class=${isDue ? `${state === "overdue" ? "overdue" : "late"} fg b` : ""}
+    datetime=${due}
+    title=${exactTime(due)}
+    >${relative(due, now)}</time
+  >`;
+}
