@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import (
     Boolean,
+    ColumnElement,
     ForeignKey,
     Index,
     String,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from ..types import exact
@@ -47,6 +49,16 @@ class Version(Base):
     protected_until: Mapped[datetime | None]
 
     file: Mapped[File] = relationship()
+
+    @hybrid_property
+    def is_quarantined(self) -> bool:
+        """Whether the version is in quarantine: limits, counters and strategies do not count it. Also a condition."""
+        return self.quarantined_at is not None
+
+    @is_quarantined.inplace.expression
+    @classmethod
+    def _is_quarantined(cls) -> ColumnElement[bool]:
+        return cls.quarantined_at.is_not(None)
 
 
 class VersionCheck(Base):

@@ -225,6 +225,11 @@ class VersionRecord:
     note: str = ""
     protected_until: datetime | None = None
 
+    @property
+    def is_quarantined(self) -> bool:
+        """Whether the version is in quarantine: limits, counters and strategies do not count it."""
+        return self.quarantined_at is not None
+
     @classmethod
     def of(cls, row: Version, file: FileRecord | None = None) -> "VersionRecord":
         """Make a record of a row; `file` is given where it was read already."""

@@ -57,7 +57,7 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
     """Return what the newest collections contain."""
     newest = (
         select(Version.created_at)
-        .where(Version.collection_id == Collection.id, Version.quarantined_at.is_(None))
+        .where(Version.collection_id == Collection.id, ~Version.is_quarantined)
         .order_by(Version.number.desc())
         .limit(1)
         .scalar_subquery()

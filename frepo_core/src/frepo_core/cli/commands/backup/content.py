@@ -56,7 +56,7 @@ class Upload(ShowCommand):
             version.file.blob.digest,
             Moment(version.created_at),
             version.is_suspicious,
-            version.quarantined_at is not None,
+            version.is_quarantined,
         )
 
 

@@ -80,7 +80,7 @@ class Release(EditVersion):
         from frepo_core.services.backups.versions.version_edits import VersionChange
 
         found = self.find(arguments)
-        if found.quarantined_at is None:
+        if not found.is_quarantined:
             raise FrepoError(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
         version = self.edit(found, VersionChange(releases=True))
         return _outcome("Released", version)
@@ -112,7 +112,7 @@ def _outcome(verb: str, version: "VersionRecord") -> Outcome:
         "version": f"v{version.number}",
         "id": version.id,
         "pinned": version.pinned,
-        "quarantined": version.quarantined_at is not None,
+        "quarantined": version.is_quarantined,
         "note": version.note,
     }
     return Outcome(text=f"{verb} version v{version.number} of {version.collection_id}", records=[record])

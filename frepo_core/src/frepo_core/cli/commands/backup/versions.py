@@ -125,7 +125,7 @@ def values_of(version: "VersionRecord") -> dict[str, Any]:
 
 def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:
     is_broken = any(check.outcome == "broken" for check in checks)
-    return version.is_suspicious or version.quarantined_at is not None or version.file.blob.is_damaged or is_broken
+    return version.is_suspicious or version.is_quarantined or version.file.blob.is_damaged or is_broken
 
 
 def problems_of(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> str:

@@ -155,7 +155,7 @@ def _select(collection_id: str) -> Any:
             Version.id,
             Version.number,
             Version.created_at,
-            Version.quarantined_at,
+            Version.is_quarantined,
             Version.protected_until,
             Blob.size,
         )
@@ -171,16 +171,16 @@ def _info(row: Row[Any]) -> VersionInfo:
 
 def _other_versions(session: Session, collection_id: str) -> list[Fate]:
     """Return the versions that strategies do not see: the pinned ones, and those in quarantine."""
-    query = _select(collection_id).where(or_(Version.pinned.is_(True), Version.quarantined_at.is_not(None)))
+    query = _select(collection_id).where(or_(Version.pinned.is_(True), Version.is_quarantined))
     return [
-        Fate(version=_info(row), is_imagined=False, protection="quarantined" if row.quarantined_at else "pinned")
+        Fate(version=_info(row), is_imagined=False, protection="quarantined" if row.is_quarantined else "pinned")
         for row in session.execute(query)
     ]
 
 
 def _restored_versions(session: Session, collection_id: str, now: datetime) -> list[tuple[datetime, VersionInfo]]:
     """Return the versions that strategies do not see for some time, and until when."""
-    query = _select(collection_id).where(is_restored(now), Version.pinned.is_(False), Version.quarantined_at.is_(None))
+    query = _select(collection_id).where(is_restored(now), Version.pinned.is_(False), ~Version.is_quarantined)
     return [(row.protected_until, _info(row)) for row in session.execute(query)]
 
 

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, File, Version
 from frepo_core.error_explanations import NEUTRAL, FieldNames
 from frepo_core.errors import FrepoError, OutdatedDecisionError
 from frepo_core.plugins import IncomingVersion
@@ -14,6 +12,7 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
 from .decision import decide
+from .newest_size import find_newest_size
 from .questions import Question
 from .stored_state import read_state
 
@@ -30,19 +29,12 @@ class NextUpload:
         return (self.refused.explain(names) or str(self.refused)) if self.refused else None
 
 
-def newest_size(session: Session, collection: CollectionRecord) -> int | None:
-    """Return the size of the newest version that is not in quarantine, in bytes; None without one."""
-    newest = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
-    trusted = newest.where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
-    return session.scalar(trusted.order_by(Version.number.desc()).limit(1))
-
-
 def foresee(session: Session, plugins: PluginRegistry, collection: CollectionRecord, question: Question) -> NextUpload:
     """Return what an upload of the size of the newest version would evict now, by the answer to the question.
 
     Changes nothing. Raises `OutdatedDecisionError`.
     """
-    size = newest_size(session, collection)
+    size = find_newest_size(session, collection.id)
     if size is None:
         return NextUpload()
     now = question.answer.at if question.answer else utc_now()

@@ -16,6 +16,7 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
 from .decision import RotationState
+from .newest_size import find_newest_size
 from .strategy_options import load_options
 
 PAGE = 100
@@ -77,7 +78,7 @@ def count_hidden(session: Session, collection: CollectionRecord, now: datetime) 
     if collection.restored_until is not None and collection.restored_until > now:
         query = select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Version)
         query = query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
-        restored = is_restored(now) & Version.pinned.is_(False) & Version.quarantined_at.is_(None)
+        restored = is_restored(now) & Version.pinned.is_(False) & ~Version.is_quarantined
         found = session.execute(query.where(Version.collection_id == collection.id, restored)).one()
         count, size = count + found[0], size + int(found[1])
     return Hidden(count=count, size=size)
@@ -91,11 +92,8 @@ def find_objection(session: Session, collection: CollectionRecord, size: int) ->
     guards = collection.guards
     if not (guards.min_version_size or guards.max_shrink_percent):
         return None
-    query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
-    trusted = query.where(
-        Version.collection_id == collection.id, Version.is_suspicious.is_not(True), Version.quarantined_at.is_(None)
-    )
-    error = guards.find_violation(size, session.scalar(trusted.order_by(Version.number.desc()).limit(1)))
+    trusted = find_newest_size(session, collection.id, Version.is_suspicious.is_not(True))
+    error = guards.find_violation(size, trusted)
     return Objection(error=error, action=guards.action) if error else None
 
 
@@ -147,7 +145,7 @@ class LazyVersions(Sequence[VersionInfo]):
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
             .where(Version.collection_id == self._collection.id, Version.number > after)
-            .where(Version.pinned.is_(False), Version.quarantined_at.is_(None), ~is_restored(self._now))
+            .where(Version.pinned.is_(False), ~Version.is_quarantined, ~is_restored(self._now))
             .order_by(Version.number)
             .limit(PAGE)
         ).all()

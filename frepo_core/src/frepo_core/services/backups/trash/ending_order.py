@@ -77,7 +77,7 @@ def _good_collections() -> Select[str]:
         .where(
             Version.collection_id == Collection.id,
             Version.is_suspicious.is_not(True),
-            Version.quarantined_at.is_(None),
+            ~Version.is_quarantined,
             Blob.damaged_at.is_(None),
             ~is_broken.exists(),
         )

@@ -51,7 +51,7 @@ class Committed:
 def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
     """Return the events about the new version and about the evicted ones."""
     version, objection = committed.added.version, committed.objection
-    is_quarantined = version.quarantined_at is not None
+    is_quarantined = version.is_quarantined
     why = {"reason": SURPLUS} if is_quarantined else {}
     evicted = [
         version_event(
@@ -77,7 +77,7 @@ def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) ->
     """Log the new version, the evicted ones, and which options of the strategy do not fit."""
     version = committed.added.version
     what = describe(file_values(version.file))
-    done = "added" if version.quarantined_at is None else "put into quarantine"
+    done = "put into quarantine" if version.is_quarantined else "added"
     collection = committed.added.collection
     problem = options_problem(plugins, collection.id, collection.strategy, collection.strategy_options)
     if problem:

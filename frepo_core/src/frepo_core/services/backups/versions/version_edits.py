@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.limits import Limits
@@ -24,6 +23,7 @@ from ..collections.collection_rows import lock_collection
 from ..collections.expected_backups import set_deadline
 from ..quarantine import end_nights
 from ..rotation.decision import check_keeps_newest, decide
+from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
 from ..rotation.stored_state import read_state
 from ..rotation.strategies import Strategies
@@ -91,7 +91,7 @@ class VersionEdits:
             if precondition:
                 precondition(VersionRecord.of(row))
             edit = _Edit(row=row)
-            if change.releases and row.quarantined_at is not None:
+            if change.releases and row.is_quarantined:
                 self._release(session, collection, edit, by, question)
             if change.pinned is not None and change.pinned != row.pinned:
                 _set_pinned(session, collection, edit, by, pinned=change.pinned)
@@ -113,7 +113,7 @@ class VersionEdits:
 
     def _question(self, collection_id: str, version_id: str) -> Question:
         """Return the question to the strategy about a version that is in quarantine."""
-        query = select_with_files().where(Version.id == version_id, Version.quarantined_at.is_not(None))
+        query = select_with_files().where(Version.id == version_id, Version.is_quarantined)
 
         def make_incoming(session: Session, collection: CollectionRecord) -> IncomingVersion | None:
             row = session.scalar(query)
@@ -162,7 +162,7 @@ def _set_arrived(collection: Collection, version: Version) -> None:
 
 
 def _set_pinned(session: Session, collection: Collection, edit: _Edit, by: Identity | None, *, pinned: bool) -> None:
-    if pinned and edit.row.quarantined_at is not None:
+    if pinned and edit.row.is_quarantined:
         raise VersionQuarantinedError()
     step = 1 if pinned else -1
     edit.row.pinned = pinned
@@ -192,13 +192,7 @@ def check_pins_leave_room(session: Session, collection: Collection, limits: Limi
     """Raise `PinsLeaveNoRoomError` if no version of the size of the newest one would fit next to the pinned ones."""
     if not collection.pinned_count:
         return
-    newest = (
-        select(Blob.size)
-        .join(File, File.blob_id == Blob.id)
-        .join(Version, Version.file_id == File.id)
-        .where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
-    )
-    size = session.scalar(newest.order_by(Version.number.desc()).limit(1)) or 0
+    size = find_newest_size(session, collection.id) or 0
     has_count = not limits.count or collection.pinned_count < limits.count
     if not has_count or (limits.total and collection.pinned_size + size > limits.total):
         raise PinsLeaveNoRoomError()

@@ -34,7 +34,7 @@ def select_with_files() -> Select[Version]:
 def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
     """Return whether the collection has a version with this content. Versions in quarantine do not count."""
     query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
-    query = query.where(Version.quarantined_at.is_(None))
+    query = query.where(~Version.is_quarantined)
     return session.scalar(query.limit(1)) is not None
 
 
@@ -47,7 +47,7 @@ def find_evicted(session: Session, collection: Collection, evicted: Sequence[Ver
         return []
     ids = [version.id for version in evicted]
     query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
-    query = query.where(Version.pinned.is_(False), Version.quarantined_at.is_(None), ~is_restored(utc_now()))
+    query = query.where(Version.pinned.is_(False), ~Version.is_quarantined, ~is_restored(utc_now()))
     rows = session.scalars(query.order_by(Version.number)).all()
     if len(rows) != len(evicted):
         raise OutdatedDecisionError("Others change this collection all the time, try again later")
@@ -62,9 +62,7 @@ def find_surplus(session: Session, collection: Collection, *, keep: int, is_over
     if collection.quarantined_count <= keep:
         return []
     reason = Version.quarantine_reason == OVERTAKEN if is_overtaken else Version.quarantine_reason != OVERTAKEN
-    quarantined = select_with_files().where(
-        Version.collection_id == collection.id, Version.quarantined_at.is_not(None), reason
-    )
+    quarantined = select_with_files().where(Version.collection_id == collection.id, Version.is_quarantined, reason)
     rows = session.scalars(quarantined.order_by(Version.number)).all()
     return rows[: max(len(rows) - keep, 0)]
 
@@ -113,8 +111,8 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
         raise VersionPinnedError()
     file_ids = [row.file_id for row in rows]
     released_blob_ids = [row.file.blob_id for row in rows]
-    counted = [row.file.blob.size for row in rows if row.quarantined_at is None]
-    quarantined = [row.file.blob.size for row in rows if row.quarantined_at is not None]
+    counted = [row.file.blob.size for row in rows if not row.is_quarantined]
+    quarantined = [row.file.blob.size for row in rows if row.is_quarantined]
     collection.versions_count -= len(counted)
     collection.stored_size -= sum(counted)
     collection.quarantined_count -= len(quarantined)

@@ -36,7 +36,7 @@ from .version_rows import VersionPrecondition, select_with_files, set_suspicion
 
 log = logging.getLogger(__name__)
 
-_IS_COUNTED = Version.quarantined_at.is_(None)
+_IS_COUNTED = ~Version.is_quarantined
 _NEWEST, _OLDEST = ("latest", "recent"), "first"
 _WORDS = (*_NEWEST, _OLDEST)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
@@ -199,7 +199,7 @@ def _malformed(name: str, *words: str) -> str | None:
 def _check_deletable(collection: Collection, version: Version) -> None:
     if version.pinned:
         raise VersionPinnedError()
-    is_counted = version.quarantined_at is None
+    is_counted = not version.is_quarantined
     if is_counted and CollectionRecord.of(collection).guards.protects(version.created_at, now=utc_now()):
         raise VersionTooYoungError()
 

@@ -60,7 +60,7 @@ class Version(Reply):
             file_name=record.file.stored_name,
             suspicious=record.is_suspicious,
             pinned=record.pinned,
-            quarantined=record.quarantined_at is not None,
+            quarantined=record.is_quarantined,
             quarantined_at=record.quarantined_at,
             quarantine_reason=record.quarantine_reason,
             note=record.note,
