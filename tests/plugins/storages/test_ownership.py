@@ -13,7 +13,7 @@ from frepo_core.doctor.data import check_storage
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import StorageUnavailable
 from frepo_core.services.content.storages.storage_watch import StorageWatch
-from frepo_core.services.upkeep.storage import Ownership, StorageDisputedError, find_marks, sweep
+from frepo_core.services.upkeep.storage import Ownership, StorageDisputedError, SweepPlan, find_marks, sweep
 from support.ftp import needs_proftpd
 from support.reliability.world import World
 from support.servers.proftpd import PASSWORD, USER
@@ -61,7 +61,7 @@ def open_service(open_services, ini, storage_ini, tmp_path):
 
 def clean(services, **options):
     options |= {"storage": services.backends.current, "grace": timedelta(), "most": 100}
-    return sweep(services.database, services.backends, services.blobs, **options)
+    return sweep(services.database, services.backends, services.blobs, SweepPlan(**options))
 
 
 def storage_of(services):

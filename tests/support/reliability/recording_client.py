@@ -9,7 +9,7 @@ from typing import Any
 
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
-from frepo_core.services.upkeep.storage import sweep
+from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from support.reliability.invariants import EVERYTHING, Ledger, assert_invariants
 from support.wire import Client
 
@@ -78,7 +78,7 @@ def assert_holds_after_sweep(service, ledger: Ledger) -> None:
         _check(services, service, ledger, swept=False)
         storage = services.backends.current
         options = {"storage": storage, "grace": timedelta(0), "most": EVERYTHING}
-        sweep(services.database, services.backends, services.blobs, **options)
+        sweep(services.database, services.backends, services.blobs, SweepPlan(**options))
         _check(services, service, ledger, swept=True)
 
 

@@ -23,7 +23,7 @@ from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.upkeep.storage import SweepReport, VerifyReport, sweep, verify
+from frepo_core.services.upkeep.storage import SweepPlan, SweepReport, VerifyReport, sweep, verify
 from frepo_core.testing import FaultyStorage
 from frepo_core.testing.faulty import Fault
 from support.databases import _empty
@@ -137,9 +137,7 @@ class World:
             services.database,
             services.backends,
             services.blobs,
-            storage=services.backends.current,
-            grace=grace,
-            most=EVERYTHING,
+            SweepPlan(storage=services.backends.current, grace=grace, most=EVERYTHING),
         )
 
     def verify(self) -> VerifyReport:

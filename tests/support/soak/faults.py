@@ -16,7 +16,7 @@ from frepo_core.db.engine import normalize_url
 from frepo_core.db.models import Collection
 from frepo_core.errors import DatabaseUnavailableError, FieldsError
 from frepo_core.services.composition.container import Services
-from frepo_core.services.upkeep.storage import sweep
+from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from support.reliability.invariants import EVERYTHING
 from support.reliability.recording_client import services_of
 from support.soak.site import Site
@@ -94,7 +94,12 @@ class Faults:
         # The lock of SQLite may be held; the next sweep succeeds.
         with services_of(self._site.steady) as services, contextlib.suppress(DatabaseUnavailableError):
             end_trash(services)
-            sweep(services.database, services.backends, services.blobs, storage="local", grace=GRACE, most=EVERYTHING)
+            sweep(
+                services.database,
+                services.backends,
+                services.blobs,
+                SweepPlan(storage="local", grace=GRACE, most=EVERYTHING),
+            )
 
     def stay_half_open(self) -> None:
         """Send partial requests and stay idle."""

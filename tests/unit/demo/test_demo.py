@@ -21,7 +21,7 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.keyset import PageRequest
-from frepo_core.services.upkeep.storage import sweep, verify
+from frepo_core.services.upkeep.storage import SweepPlan, sweep, verify
 from support.reliability.invariants import Ledger, assert_invariants
 
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
@@ -82,7 +82,7 @@ def test_the_promises_of_the_service_hold(filled):
 
 def test_verify_finds_the_damage_and_nothing_else_and_sweep_finds_nothing(filled):
     report = verify(filled.database, filled.backends)
-    swept = sweep(filled.database, filled.backends, filled.blobs, storage="local", grace=timedelta(hours=1))
+    swept = sweep(filled.database, filled.backends, filled.blobs, SweepPlan(storage="local", grace=timedelta(hours=1)))
 
     assert damaged(filled) == [found.digest for found in report.damaged]
     assert (0, 0, 0) == (swept.orphans, swept.unused, swept.foreign)

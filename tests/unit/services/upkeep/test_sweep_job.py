@@ -14,7 +14,7 @@ from frepo_core.db.models import StorageMark
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BytesMissingError, SweepStoppedError
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.upkeep.storage import OwnerMark, Ownership, StorageDisputedError, find_marks, sweep
+from frepo_core.services.upkeep.storage import OwnerMark, Ownership, StorageDisputedError, SweepPlan, find_marks, sweep
 from frepo_core.testing import FaultyStorage
 
 
@@ -66,7 +66,7 @@ class TestSweepBesideANeighbour:
         run("sweep")
 
         grace = timedelta(hours=48)
-        report = sweep(services.database, services.backends, services.blobs, storage="local", grace=grace)
+        report = sweep(services.database, services.backends, services.blobs, SweepPlan(storage="local", grace=grace))
 
         assert (1, 1) == (report.orphans, report.older)
         assert not neighbour.exists()

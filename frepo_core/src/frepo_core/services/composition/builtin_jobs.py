@@ -17,7 +17,7 @@ from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
 from ..upkeep.overdue import report_overdue
 from ..upkeep.pruning import prune_events, prune_job_runs
-from ..upkeep.storage import SweepReport, check_grace, sweep, verify
+from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
 
@@ -64,9 +64,7 @@ def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
         services.database,
         services.backends,
         services.blobs,
-        storage=services.backends.current,
-        grace=SWEEP_GRACE,
-        leaves_older=True,
+        SweepPlan(storage=services.backends.current, grace=SWEEP_GRACE, leaves_older=True),
         progress=ProgressNotes(context.progress),
         keep_going=partial(RateLimit(0, keep_going=context.check_lease), 0),
         by=_actor("sweep"),

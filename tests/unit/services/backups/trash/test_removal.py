@@ -8,7 +8,7 @@ from sqlalchemy import select
 from frepo_core.db import utc_now
 from frepo_core.db.models import File, TrashEntry
 from frepo_core.errors import NotFoundError, StorageUnavailable
-from frepo_core.services.upkeep.storage import sweep, verify
+from frepo_core.services.upkeep.storage import SweepPlan, sweep, verify
 from frepo_core.testing.faulty import Fail
 
 WEEK = timedelta(days=7)
@@ -69,7 +69,9 @@ def test_what_deletes_unused_bytes_counts_the_trash(services, make_collection, p
     if uses == "sweep":
         storage = services.backends.current
         grace = timedelta(0)
-        report = sweep(services.database, services.backends, services.blobs, storage=storage, grace=grace, most=9)
+        report = sweep(
+            services.database, services.backends, services.blobs, SweepPlan(storage=storage, grace=grace, most=9)
+        )
         assert (0, 0) == (report.unused, report.orphans)
     elif uses == "verify":
         assert verify(services.database, services.backends).checked == 2

@@ -11,7 +11,8 @@ from frepo_core.db.models import Blob, File
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import SweepStoppedError
 from frepo_core.plugins import partial_name
-from frepo_core.services.upkeep.storage import Migrator, sweep
+from frepo_core.services.upkeep.storage import Migrator, SweepPlan, sweep
+from frepo_core.services.upkeep.storage.progress import no_progress
 
 DAY = 86_400
 OLD, YOUNG = new_blob_key("ab" * 32), new_blob_key("cd" * 32)
@@ -19,9 +20,9 @@ OLD, YOUNG = new_blob_key("ab" * 32), new_blob_key("cd" * 32)
 
 @pytest.fixture
 def clean(services):
-    def clean(grace=timedelta(hours=48), most=100, **options):
-        options |= {"storage": "local", "grace": grace, "most": most}
-        return sweep(services.database, services.backends, services.blobs, **options)
+    def clean(grace=timedelta(hours=48), most=100, progress=no_progress, **options):
+        plan = SweepPlan(storage="local", grace=grace, most=most, **options)
+        return sweep(services.database, services.backends, services.blobs, plan, progress=progress)
 
     return clean
 
@@ -128,7 +129,7 @@ def test_an_unfinished_copy_of_a_migration_is_deleted(services, memory, memory_k
     memory.store(new_blob_key(file.blob.digest), BytesIO(b"content"), 7)
 
     options = {"storage": "memory", "grace": timedelta(), "most": 1}
-    report = sweep(services.database, services.backends, services.blobs, **options)
+    report = sweep(services.database, services.backends, services.blobs, SweepPlan(**options))
 
     assert (1, []) == (report.orphans, memory_keys())
 

@@ -94,7 +94,7 @@ class Sweep(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Sweep."""
-        from frepo_core.services.upkeep.storage import check_grace, sweep
+        from frepo_core.services.upkeep.storage import SweepPlan, check_grace, sweep
 
         grace = _duration("grace", arguments.grace, check_grace)
         services = self.services()
@@ -105,10 +105,7 @@ class Sweep(StorageCommand):
                 services.database,
                 services.backends,
                 services.blobs,
-                storage=storage,
-                grace=grace,
-                dry_run=arguments.dry_run,
-                most=arguments.yes_delete,
+                SweepPlan(storage=storage, grace=grace, dry_run=arguments.dry_run, most=arguments.yes_delete),
                 progress=progress,
             )
         rows = {

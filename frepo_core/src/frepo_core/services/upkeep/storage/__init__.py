@@ -6,7 +6,7 @@ from .adoption import Comparison, compare
 from .index import IndexReport, read_index
 from .migrate import MigrationReport, Migrator
 from .progress import Progress
-from .sweep import SweepReport, check_grace, sweep
+from .sweep import SweepPlan, SweepReport, check_grace, sweep
 from .verify import VerifyReport, verify
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Ownership",
     "Progress",
     "StorageDisputedError",
+    "SweepPlan",
     "SweepReport",
     "VerifyReport",
     "check_grace",

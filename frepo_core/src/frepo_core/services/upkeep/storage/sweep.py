@@ -59,34 +59,42 @@ def check_grace(grace: timedelta) -> timedelta:
     return grace
 
 
-def sweep(
-    database: Database,
-    backends: Backends,
-    blobs: Blobs,
-    *,
-    storage: str,
-    grace: timedelta,
-    dry_run: bool = False,
-    leaves_older: bool = False,
-    most: int | None = None,
-    progress: Progress = no_progress,
-    keep_going: Callable[[], None] = lambda: None,
-    by: By = None,
-) -> SweepReport:
-    """Sweep one storage. Blobs younger than the grace period may belong to an upload in progress, so they stay.
-
-    Raises `StorageDisputedError` and deletes nothing if the storage may hold blobs of others, see `ownership`.
+@dataclass(frozen=True, kw_only=True)
+class SweepPlan:
+    """What a sweep of a storage deletes. Blobs younger than `grace` may belong to an upload in progress, so they stay.
 
     `leaves_older` is for sweeps that no person has decided: if there are blobs without a row that are older than the
     first mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is
     deleted. A storage that was adopted has no such blobs.
 
-    `keep_going` is called before each step; it ends the sweep by an exception. `by` is who sweeps, for the event.
-
-    `most` limits the number of deleted blobs; None: 20 % of all blobs. If more would be deleted, raises
-    `SweepStoppedError` and deletes nothing, as the database may be empty or older than the storage.
+    `most` limits the number of deleted blobs; None: 20 % of all blobs.
     """
-    before, backend = utc_now() - grace, backends.get(storage)
+
+    storage: str
+    grace: timedelta
+    dry_run: bool = False
+    leaves_older: bool = False
+    most: int | None = None
+
+
+def sweep(
+    database: Database,
+    backends: Backends,
+    blobs: Blobs,
+    plan: SweepPlan,
+    *,
+    progress: Progress = no_progress,
+    keep_going: Callable[[], None] = lambda: None,
+    by: By = None,
+) -> SweepReport:
+    """Sweep one storage. `keep_going` is called before each step; it ends the sweep by an exception.
+
+    Raises `StorageDisputedError` and deletes nothing if the storage may hold blobs of others, see `ownership`. If more
+    than `plan.most` blobs would be deleted, raises `SweepStoppedError` and deletes nothing: the database may be
+    empty or older than the storage. `by` is who sweeps, for the event about that.
+    """
+    storage, dry_run = plan.storage, plan.dry_run
+    before, backend = utc_now() - plan.grace, backends.get(storage)
     ownership = Ownership(database, backends, by=by)
     if not dry_run:
         ownership.raise_epoch(storage)
@@ -95,11 +103,11 @@ def sweep(
         database, backend, storage=storage, before=before, progress=_checked_progress(progress, keep_going)
     )
     older = ownership.count_older(storage, found.orphans)
-    orphans = [] if leaves_older and older else found.orphans
+    orphans = [] if plan.leaves_older and older else found.orphans
     left = len(found.orphans) - len(orphans)
     if not dry_run:
         ownership.confirm(storage, found.marks)
-        _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, most)
+        _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, plan.most)
         blobs.collect(unused)
         orphans = _delete(database, backend, storage, orphans, keep_going)
     return SweepReport(

@@ -13,6 +13,7 @@ import pytest
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.services.upkeep.storage import (
     Ownership,
+    SweepPlan,
     find_marks,
     sweep,
 )
@@ -22,9 +23,9 @@ ORPHAN = new_blob_key("ab" * 32)
 
 @pytest.fixture(scope="session")
 def clean():
-    def clean(services, **options):
+    def clean(services, *, by=None, **options):
         options = {"storage": "local", "grace": timedelta(hours=48), "most": 100} | options
-        return sweep(services.database, services.backends, services.blobs, **options)
+        return sweep(services.database, services.backends, services.blobs, SweepPlan(**options), by=by)
 
     return clean
 
