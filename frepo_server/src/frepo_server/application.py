@@ -84,8 +84,8 @@ class ServerHooks(Protocol):
         announced size of the body, for a chunked one the size that has arrived; `frepo.arrived` is the size that has
         arrived, `frepo.chunked` whether the size is unknown, and `frepo.buffer` what `new_buffer` returned. If it is
         called again, the environment has what the first decision added to it. Later, the application is called with the
-        body, and `frepo.decided` is true in the environment. Of each request, `frepo.age` says how many seconds ago its
-        head was complete.
+        body, and `frepo.is_decided` is true in the environment. Of each request, `frepo.age` says how many seconds ago
+        its head was complete.
         """
 
     def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:

@@ -7,7 +7,7 @@ from waitress.task import WSGITask
 
 
 class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
-    """Passes to the application who has decided about this request (`frepo.decided`), and when it was complete.
+    """Passes to the application who has decided about this request (`frepo.is_decided`), and when it was complete.
 
     `frepo.buffer` is the buffer of its body, which the application has made.
 
@@ -21,7 +21,7 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         """Return the WSGI environment."""
         environ: dict[str, Any] = super().get_environment()
         environ["frepo.age"] = time.monotonic() - self.request.head_at
-        environ["frepo.decided"] = self.request.is_decided
+        environ["frepo.is_decided"] = self.request.is_decided
         environ.update(self.request.decided_environ)
         environ["frepo.received_at"] = self.request.completed_at
         if self.request.body_rcv is not None:

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable
 
-from frepo_core.domain.url_tokens import (
+from frepo_core.domain.anti_hotlink_hash import (
     access_token,
     expand_template,
     find_unknown_variables,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, File
-from frepo_core.domain.access import allows, enforces_tags, forbids_password, may_upload
+from frepo_core.domain.access import allows, forbids_password, may_upload
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.sizes import format_size
@@ -35,6 +35,7 @@ from ..events.facts import file_event
 from ..events.recording import NewEvent, record
 from .file_rows import FilePrecondition, file_not_found, find_or_insert_tags, insert_file
 from .upload_refusals import logged_refusal
+from .upload_tags import may_give_tags, tags_of_upload
 
 log = logging.getLogger(__name__)
 
@@ -155,11 +156,9 @@ class Files:
             raise _refusal("overwrite_not_allowed")
         if new.password and forbids_password(by):
             raise _refusal("invalid_password")
-        if enforces_tags(by):
-            return list(by.tags)
-        if by.tags and not set(new.tags) <= set(by.tags):
+        if not may_give_tags(new.tags, by):
             raise _refusal("tag_not_allowed")
-        return list(dict.fromkeys(new.tags))
+        return tags_of_upload(new.tags, by)
 
     def find(self, name: str) -> FileRecord:
         """Return a file, plain or a version's, by its stored name. Raises `NotFoundError`."""

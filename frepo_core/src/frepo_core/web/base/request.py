@@ -79,9 +79,9 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return is_in_networks(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
 
     @property
-    def was_decided(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether the application has decided about this request before its body arrived."""
-        return bool(self.environ.get("frepo.decided"))
+        return bool(self.environ.get("frepo.is_decided"))
 
     @property
     def arrived(self) -> int:

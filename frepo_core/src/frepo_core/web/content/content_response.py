@@ -16,6 +16,7 @@ from frepo_core.errors import BytesMissingError
 
 from ..base.request import FrepoRequest
 from .begun_content import begun
+from .if_none_match import IF_NONE_MATCH, is_known
 
 BLOCK = 1 << 19
 # Parts up to this size are read at once, which is faster than a hand-over to the thread that sends.
@@ -97,8 +98,8 @@ class ContentResponse:
 
     def _is_fresh(self) -> bool:
         """Return whether the client has this content already (RFC 9110, 13.1.2 and 13.1.3)."""
-        if "If-None-Match" in self._request.headers:
-            return self._etag in self._request.if_none_match
+        if IF_NONE_MATCH in self._request.headers:
+            return is_known(self._request, self._etag)
         since = self._date("If-Modified-Since")
         return since is not None and self._modified <= since
 

@@ -12,8 +12,8 @@ from frepo_core.errors import MalformedRequestError, ReadOnlyError
 from ..base.context import Context, collection_context, make_context
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import LISTED, NOTED, SENDER, FrepoRequest
+from ..content.if_none_match import revalidate
 from ..conventions import cors, validation
-from ..conventions.revalidation import revalidate
 from ..schemas.json_body import JSON_BYTES
 from ..schemas.validation import parse_body, parse_query
 from .server_hooks import DECISION, Decision

@@ -10,6 +10,7 @@ from pyramid.response import Response
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import FrepoRequest
+from ..content.if_none_match import is_known
 from ..schemas.models import Reply
 from ..viewer.viewer import PAGE_POLICY
 
@@ -52,8 +53,9 @@ def page_response(request: FrepoRequest, page: bytes) -> Response:
 def document_response(request: FrepoRequest, body: bytes, content_type: str) -> Response:
     """Return the body, or 304 if the client has it (RFC 9110, 13.1.2)."""
     etag = hashlib.sha256(body).hexdigest()
-    is_known = etag in request.if_none_match
-    response = Response(status=304) if is_known else Response(body, headerlist=[("Content-Type", content_type)])
+    response = (
+        Response(status=304) if is_known(request, etag) else Response(body, headerlist=[("Content-Type", content_type)])
+    )
     response.etag = etag
     response.cache_control = "no-cache"  # it changes with the next start of the service
     return response

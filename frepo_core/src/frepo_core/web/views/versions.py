@@ -115,7 +115,7 @@ def store_version(
             by=request.sender,
             after=after,
             idempotency=idempotency,
-            is_checked=request.was_decided,
+            is_decided=request.is_decided,
             room=request.version_room,
         )
 

@@ -96,14 +96,14 @@ class AddVersion:
         by: Identity,
         after: int | None = None,
         idempotency: VersionUpload | None = None,
-        is_checked: bool = False,
+        is_decided: bool = False,
         room: VersionRoom | None = None,
     ) -> AddedVersion | RecordedAnswer:
         """Add a version, or return the answer that was recorded for the same Idempotency-Key.
 
         `collection` is as it was when the upload began: if versions of uploads of the same client that began later have
         arrived since, this one was given up, and its version is put into quarantine.
-        `after` requires that the last accepted version has this number (`If-Match`). `is_checked` says that the caller
+        `after` requires that the last accepted version has this number (`If-Match`). `is_decided` says that the caller
         has called `check` for this upload already, before the content arrived. `room` is what the body has used
         meanwhile.
 
@@ -113,7 +113,7 @@ class AddVersion:
         size = incoming.declared_size
         with self._refusals.recorded(collection, by=by, size=size) as attempt:
             early = None
-            if idempotency is None and not is_checked:
+            if idempotency is None and not is_decided:
                 early = self.check(collection, size or 0, after=after)
             with contextlib.closing(room or self._arrivals.room(collection.id, by)) as own:
                 return self._add(
@@ -152,7 +152,7 @@ class AddVersion:
                     return recorded
                 consume_token(session, by)
                 changes = self._rows.write(session, row, blob, uploaded, question)
-                if changes.added.version.quarantined_at and room.is_low and not room.has_taken:
+                if changes.added.version.is_quarantined and room.is_low and not room.has_taken:
                     raise StorageFull(KEPT)
                 record(session, *addition_events(changes, by))
                 insert_checks(session, changes.added.version, [check_of(report) for report in reports], by=by)

@@ -1,6 +1,6 @@
 import hmac
 
-from frepo_core.domain.url_tokens import access_token, expand_template, has_expired, is_valid
+from frepo_core.domain.anti_hotlink_hash import access_token, expand_template, has_expired, is_valid
 
 
 def test_the_documented_check_value():

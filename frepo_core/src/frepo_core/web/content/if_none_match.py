@@ -1,10 +1,17 @@
-"""Weak ETags of answers, so that clients which ask again get 304 as long as nothing has changed (RFC 9110, 13.1.2)."""
+"""If-None-Match: clients that have the content already get 304 without it (RFC 9110, 13.1.2)."""
 
 import hashlib
 
 from pyramid.response import Response
 
 from ..base.request import FrepoRequest
+
+IF_NONE_MATCH = "If-None-Match"
+
+
+def is_known(request: FrepoRequest, etag: str) -> bool:
+    """Return whether the client has the content with this ETag, which is given without quotes."""
+    return IF_NONE_MATCH in request.headers and etag in request.if_none_match
 
 
 def revalidate(request: FrepoRequest, response: Response) -> Response:
@@ -15,7 +22,7 @@ def revalidate(request: FrepoRequest, response: Response) -> Response:
     if "ETag" in response.headers:
         return response
     tag = f'W/"{hashlib.sha256(response.body).hexdigest()[:20]}"'
-    known = {one.strip() for one in request.headers.get("If-None-Match", "").split(",")}
+    known = {one.strip() for one in request.headers.get(IF_NONE_MATCH, "").split(",")}
     if tag in known:
         return Response(status=304, headerlist=[("ETag", tag)])
     response.headers["ETag"] = tag

@@ -44,14 +44,14 @@ class AccessList(Reply):
 
 def list_access(request: FrepoRequest) -> Answer:
     """List the tokens that may use the collection."""
-    tokens = request.services.collection_access.tokens(request.collection.id)
+    tokens = request.services.token_lists.tokens(request.collection.id)
     return Answer(body=AccessList(items=[AccessEntry.of(token) for token in tokens]))
 
 
 def grant(request: FrepoRequest) -> Answer:
     """Put a token on the list. It may be there already."""
     fingerprint = request.matchdict["fingerprint"]
-    token, is_new = request.services.collection_access.grant(request.collection.id, fingerprint, by=request.sender)
+    token, is_new = request.services.token_lists.grant(request.collection.id, fingerprint, by=request.sender)
     return Answer(status=201 if is_new else 200, body=AccessEntry.of(token), headers=_location(request, is_new))
 
 
@@ -61,9 +61,7 @@ def _location(request: FrepoRequest, is_new: bool) -> dict[str, str]:
 
 def revoke(request: FrepoRequest) -> Response:
     """Take a token off the list. It may be missing already."""
-    request.services.collection_access.revoke(
-        request.collection.id, request.matchdict["fingerprint"], by=request.sender
-    )
+    request.services.token_lists.revoke(request.collection.id, request.matchdict["fingerprint"], by=request.sender)
     return no_content()
 
 
