@@ -84,7 +84,7 @@ class Besieged:
         token = self.services.tokens.generate(NewToken(roles=UPLOADER_ROLES, expires="never"))
         self.root, self.thief = Client(self.app, admin.id), Client(self.app, token.id)
         self.collection = self._create(self.services.tokens.identify(admin.id, address="", user_agent=""))
-        self.services.collection_access.grant(self.collection, token.fingerprint)
+        self.services.token_lists.grant(self.collection, token.fingerprint)
 
     @property
     def backend(self) -> StorageBackend:

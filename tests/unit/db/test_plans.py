@@ -11,8 +11,9 @@ from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.collection_pages import CollectionFilter
+from frepo_core.services.backups.collections.collection_search import CollectionSearch
 from frepo_core.services.base.keyset import PageRequest
-from frepo_core.services.files.listing import CollectionSearch, FileSearch
+from frepo_core.services.files.listing import FileSearch
 from support import bulk_data
 
 pytestmark = pytest.mark.databases
@@ -32,7 +33,7 @@ def ini(ini):
 def crowded(services, monkeypatch):
     """A service with 20,000 rows in each table: large in proportion to the 4,000 rows that a page may count."""
     monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 100)
-    monkeypatch.setattr("frepo_core.services.files.listing.COUNT_AHEAD", 100)
+    monkeypatch.setattr("frepo_core.services.backups.collections.collection_search.COUNT_AHEAD", 100)
     engine = services.database.engine
     bulk_data.fill_files(engine, COUNT)
     bulk_data.fill_tokens(engine, COUNT)
@@ -115,7 +116,7 @@ def works_of(services, viewer, admin, collection):
             yield f"files: {name}, for {who}", partial(services.listing.files, FileSearch(**search), by=by)
         for name, search in COLLECTIONS.items():
             search = CollectionSearch(**search)
-            yield f"collections: {name}, for {who}", partial(services.listing.collections, search, by=by)
+            yield f"collections: {name}, for {who}", partial(services.collection_pages.search, search, by=by)
         for sort in ("name", "-name", "stored_size", "-stored_size", "created_at", "-created_at"):
             page = PageRequest(sort=sort.removeprefix("-"), is_descending=sort.startswith("-"))
             yield (

@@ -181,7 +181,7 @@ class _Filler:
         )
         by = self._people.find(OPERATOR)
         self._services.collections.create(change, by=by)
-        self._services.collections.allow_token(collection_id, self._people.find(plan.sender).token, by=by)
+        self._services.token_lists.allow(collection_id, self._people.find(plan.sender).token, by=by)
 
     def _strategy(self, plan: Plan) -> dict[str, Any]:
         if plan.keep and KEEP in self._services.plugins.strategies:

@@ -7,7 +7,7 @@ import pytest
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.files.listing import CollectionSearch
+from frepo_core.services.backups.collections.collection_search import CollectionSearch
 from frepo_core.testing.sources import Source
 
 pytestmark = pytest.mark.databases
@@ -23,7 +23,7 @@ def test_a_token_that_was_revoked_meanwhile_creates_no_collection(services, iden
     with pytest.raises(AccessDeniedError):
         services.collections.create(CollectionChange(limits={}, filename="a.txt"), by=sender, simulate=simulate)
 
-    assert [] == list(services.listing.collections(CollectionSearch(), by=admin).rows)
+    assert [] == list(services.collection_pages.search(CollectionSearch(), by=admin).rows)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def listing(services):
     def listing(*tokens):
         made = services.collections.create(CollectionChange(limits={}, filename="dump.sql"), by=None).id
         for token in tokens:
-            services.collections.allow_token(made, token.token)
+            services.token_lists.allow(made, token.token)
         return made
 
     return listing

@@ -51,7 +51,7 @@ def collection(services):
     def collection(*tokens, name="dump.sql"):
         made = services.collections.create(CollectionChange(limits={}, filename=name), by=None).id
         for token in tokens:
-            services.collections.allow_token(made, token.token)
+            services.token_lists.allow(made, token.token)
         return made
 
     return collection

@@ -80,9 +80,9 @@ def test_access_is_granted_and_revoked_once(services, identify, sender, collecti
     token = identify(Role.UPLOAD_ALL)
     events()
     for _ in range(2):
-        services.collections.allow_token(collection, token.token, by=sender)
+        services.token_lists.allow(collection, token.token, by=sender)
     for _ in range(2):
-        services.collections.disallow_token(collection, token.token, by=sender)
+        services.token_lists.disallow(collection, token.token, by=sender)
 
     expected = [(f"collection.access_{kind}", collection, token.fingerprint) for kind in ("granted", "revoked")]
     assert expected == [(event.kind, event.collection_id, event.token) for event in events()]
@@ -163,7 +163,7 @@ REFUSED = {
     "a collection": lambda services, by, collection: services.collections.create(
         CollectionChange(limits={}, filename="a.sql", id=collection), by=by
     ),
-    "access": lambda services, by, collection: services.collections.allow_token(collection, "x" * 64, by=by),
+    "access": lambda services, by, collection: services.token_lists.allow(collection, "x" * 64, by=by),
     "a deleted version": lambda services, by, collection: services.versions.delete(collection, "v9", by=by),
     "a deleted file": lambda services, by, collection: services.files.delete("none.txt", "", by=by),
     "a revoked token": lambda services, by, collection: services.tokens.revoke("no-uuid", by=by),
@@ -179,14 +179,14 @@ def test_a_refused_change_is_no_event(services, sender, collection, kinds, name)
 
 
 SIMULATED = {
-    "create": lambda collections, by, collection: collections.create(
+    "create": lambda services, by, collection: services.collections.create(
         CollectionChange(limits={}, filename="a.sql"), by=by, simulate=True
     ),
-    "edit": lambda collections, by, collection: collections.edit(
+    "edit": lambda services, by, collection: services.collections.edit(
         collection, CollectionChange(limits={}, description="new"), by=by, simulate=True
     ),
-    "delete": lambda collections, by, collection: collections.delete(collection, by=by, simulate=True),
-    "disallow": lambda collections, by, collection: collections.disallow_token(
+    "delete": lambda services, by, collection: services.collections.delete(collection, by=by, simulate=True),
+    "disallow": lambda services, by, collection: services.token_lists.disallow(
         collection, by.token, by=by, simulate=True
     ),
 }
@@ -194,7 +194,7 @@ SIMULATED = {
 
 @pytest.mark.parametrize("name", SIMULATED)
 def test_a_simulated_change_is_no_event(services, sender, collection, kinds, name):
-    SIMULATED[name](services.collections, sender, collection)
+    SIMULATED[name](services, sender, collection)
 
     assert [] == kinds()
 

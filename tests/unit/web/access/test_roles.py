@@ -68,7 +68,7 @@ class World:
             change = CollectionChange(limits={}, filename="a.sql")
             self.listed[listed] = services.collections.create(change, by=None).id
         for identity in self.identities.values():
-            services.collections.allow_token(self.listed[True], identity.token)
+            services.token_lists.allow(self.listed[True], identity.token)
 
     def allows(self, example, client, *, listed):
         """Send an example; return whether the policy allowed it."""

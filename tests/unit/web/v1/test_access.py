@@ -41,7 +41,7 @@ def test_a_hidden_token_cannot_be_named(root, member, holder, services, make_col
     """Its name, its roles and its expiry would be shown. /api/v1/tokens hides it: only another collection lists it."""
     manager, other = member(Role.MANAGE_COLLECTION_TOKENS), holder(Role.UPLOAD_VERSIONS)
     fingerprint = services.tokens.fingerprint(other.token)
-    services.collections.allow_token(make_collection(), services.tokens.key(other.token))
+    services.token_lists.allow(make_collection(), services.tokens.key(other.token))
 
     refused = [manager.call(method, f"{path}/{fingerprint}") for method in ("PUT", "DELETE")]
 

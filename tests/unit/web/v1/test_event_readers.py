@@ -100,7 +100,7 @@ def test_no_event_about_a_token_that_tokens_hides(root, services, holder, create
     reader, hidden, free = (
         holder(*roles) for roles in ((Role.VIEW_EVENTS, Role.LIST_TOKENS), [Role.UPLOAD_ALL], [Role.UPLOAD_ALL])
     )
-    services.collections.allow_token(create(), services.tokens.key(hidden.token))
+    services.token_lists.allow(create(), services.tokens.key(hidden.token))
     reader_, hidden_, free_ = (services.tokens.fingerprint(one.token) for one in (reader, hidden, free))
 
     seen = {event["token"] for event in read(reader, "kind=token.*")}
@@ -123,8 +123,8 @@ def test_a_hidden_token_on_the_list_of_a_shown_collection_has_no_name(services, 
     reader, other = holder(Role.VIEW_EVENTS), holder(Role.UPLOAD_VERSIONS)
     shown, hidden = create(), create("hidden.sql")
     for collection, client in ((shown, reader), (shown, other), (hidden, other)):
-        services.collections.allow_token(collection, services.tokens.key(client.token))
-    services.collections.disallow_token(shown, services.tokens.key(other.token))
+        services.token_lists.allow(collection, services.tokens.key(client.token))
+    services.token_lists.disallow(shown, services.tokens.key(other.token))
 
     found = read(reader, "kind=collection.access_revoked")
 
@@ -133,7 +133,7 @@ def test_a_hidden_token_on_the_list_of_a_shown_collection_has_no_name(services, 
 
 def test_a_hidden_actor_has_only_its_fingerprint(root, services, holder, create, read):
     reader, other = holder(Role.VIEW_EVENTS), holder(Role.UPLOAD_ALL)
-    services.collections.allow_token(create("hidden.sql"), services.tokens.key(other.token))
+    services.token_lists.allow(create("hidden.sql"), services.tokens.key(other.token))
     fingerprint = services.tokens.fingerprint(other.token)
     patch = {"Content-Type": "application/merge-patch+json"}
     root.call("PATCH", f"/api/v1/tokens/{fingerprint}", json={"name": "hidden host"}, headers=patch)
@@ -204,7 +204,7 @@ def test_no_event_about_an_earlier_collection_of_the_same_id(root, holder, creat
 
 def test_the_events_about_a_collection_that_was_restored(root, holder, create, read, services):
     collection, reader = create(), holder(Role.VIEW_EVENTS)
-    services.collections.allow_token(collection, services.tokens.key(reader.token))
+    services.token_lists.allow(collection, services.tokens.key(reader.token))
     root.delete(f"/api/v1/collections/{collection}")
     assert 201 == root.post(f"/api/v1/deleted-collections/{collection}/restore", {}).status_int
 

@@ -122,7 +122,7 @@ class TestWhoSeesWhat:
     def seen(self, services, viewer, create, number):
         """A collection that lists the viewer's token, and one that does not; they share bytes."""
         shown, hidden = create("shown.sql"), create("hidden.sql")
-        services.collections.allow_token(shown, services.tokens.key(viewer.token))
+        services.token_lists.allow(shown, services.tokens.key(viewer.token))
         shared = {"used_by": [{"file_id": 1, "collection_id": hidden, "version_number": 1}, {"file_id": 2}]}
         rows = [{"kind": "blob.damaged", "data": shared}, {"kind": "blob.damaged", "data": {}, "file_id": 7}]
         services.database.write(
@@ -174,7 +174,7 @@ class TestWhoSeesWhat:
         """More than one query for its collections."""
         collections = [create(f"{number}.sql") for number in range(130)]
         for collection in collections:
-            services.collections.allow_token(collection, services.tokens.key(viewer.token))
+            services.token_lists.allow(collection, services.tokens.key(viewer.token))
         number()
 
         found = viewer.get(f"{EVENTS}?kind=collection.created&limit=500")

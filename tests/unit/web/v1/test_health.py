@@ -88,7 +88,7 @@ def test_the_role_is_needed(path, holder, anonymous):
 def test_damage_of_hidden_collections_and_files_is_not_listed(services, root, collection, push, damage, holder, upload):
     viewer = holder(Role.VIEW_JOBS, Role.VIEW_LISTING)
     shown = root.create().json["collection"]["id"]
-    services.collections.allow_token(shown, services.tokens.key(viewer.token))
+    services.token_lists.allow(shown, services.tokens.key(viewer.token))
     for target, content in ((collection, b"12"), (collection, b"123"), (shown, b"123")):
         root.push(target, content)
     root.upload(b"1234", password="word-5ecre7", public="true")

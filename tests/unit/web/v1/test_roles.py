@@ -35,7 +35,7 @@ class World:
             for listed in (True, False)
         }
         for identity in self.identities.values():
-            services.collections.allow_token(self.listed[True], identity.token)
+            services.token_lists.allow(self.listed[True], identity.token)
 
     def answer(self, name, client, *, listed):
         """Send the request; return its status."""

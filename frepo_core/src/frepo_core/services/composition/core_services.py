@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..backups.collections.collection_pages import CollectionPages
     from ..backups.collections.collections import Collections
     from ..backups.collections.enrolment import Enrolments
-    from ..backups.collections.token_list import CollectionAccess
+    from ..backups.collections.token_list import TokenLists
     from ..backups.preview.preview import Previews
     from ..backups.restore import RestoreTests
     from ..backups.rotation.strategies import Strategies
@@ -50,16 +50,16 @@ class CoreServices(FileServices):
         return Collections(self.database, self.settings, self.strategies, self.passwords)
 
     @cached_property
-    def collection_access(self) -> "CollectionAccess":
-        from ..backups.collections.token_list import CollectionAccess
+    def token_lists(self) -> "TokenLists":
+        from ..backups.collections.token_list import TokenLists
 
-        return CollectionAccess(self.database, self.collections, self.tokens)
+        return TokenLists(self.database, self.tokens)
 
     @cached_property
     def enrolments(self) -> "Enrolments":
         from ..backups.collections.enrolment import Enrolments
 
-        return Enrolments(self.database, self.collections, self.tokens, self.token_changes, self.collection_access)
+        return Enrolments(self.database, self.collections, self.tokens, self.token_changes, self.token_lists)
 
     @cached_property
     def collection_pages(self) -> "CollectionPages":

@@ -13,8 +13,7 @@ from frepo_core.db import name_index, text_expressions
 from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.domain.naming import transliterate
 
-# Rows are counted up to this many after the requested page.
-COUNT_AHEAD = 4_000
+from ..base.numbered_page import COUNT_AHEAD
 
 
 def _name_contains(text: str) -> ColumnElement[bool]:

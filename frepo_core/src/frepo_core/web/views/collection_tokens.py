@@ -41,7 +41,7 @@ def allow_token(request: FrepoRequest) -> Answer:
     """Add a token to the list. It may be on the list already."""
     token_id = request.body_as(TokenForm).token
     key = request.services.tokens.key(token_id)
-    count = request.services.collections.allow_token(
+    count = request.services.token_lists.allow(
         request.collection.id, key, by=request.sender, simulate=request.query_as(Simulate).simulate
     )
     return _list_changed(request, token_id, count)
@@ -51,7 +51,7 @@ def disallow_token(request: FrepoRequest) -> Answer:
     """Remove a token from the list. It may be missing already."""
     token_id = request.matchdict["token"]
     key = request.services.tokens.key(token_id)
-    count = request.services.collections.disallow_token(
+    count = request.services.token_lists.disallow(
         request.collection.id, key, by=request.sender, simulate=request.query_as(Simulate).simulate
     )
     return _list_changed(request, token_id, count)

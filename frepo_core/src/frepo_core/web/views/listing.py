@@ -7,7 +7,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.services.access.signed_links import SignedLinks
-from frepo_core.services.files.listing import CollectionSearch, FileSearch, ListedFile, Page
+from frepo_core.services.backups.collections.collection_search import CollectionSearch
+from frepo_core.services.base.numbered_page import NumberedPage
+from frepo_core.services.files.listing import FileSearch, ListedFile
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import FrepoRequest
@@ -133,7 +135,7 @@ def list_collections(request: FrepoRequest) -> Answer:
     """List collections."""
     query = request.query_as(CollectionListQuery)
     keys = [request.services.tokens.key(token) or "no token" for token in query.allowedTokens]
-    page = request.services.listing.collections(
+    page = request.services.collection_pages.search(
         CollectionSearch(
             text=query.searchQuery,
             created_from=query.createdFrom,
@@ -165,7 +167,7 @@ def _row(root: str, links: SignedLinks, listed: ListedFile) -> FileRow:
     )
 
 
-def _pagination(page: Page[Any]) -> Pagination:
+def _pagination(page: NumberedPage[Any]) -> Pagination:
     return Pagination(current=page.number, max=page.last, perPage=page.size)
 
 

@@ -36,7 +36,7 @@ def test_it_comes_back_as_it_was(services, make_collection, push, delete, restor
     options = {"description": "nightly", "expected_every": "P1D", "labels": ["db"], "password": "collection-5ecre7"}
     collection = make_collection(2, **options)
     listed = identify(Role.UPLOAD_VERSIONS)
-    services.collections.allow_token(collection, listed.token)
+    services.token_lists.allow(collection, listed.token)
     for content in (b"first", b"second", b"third"):
         push(collection, content)
     before = services.collections.get(collection)

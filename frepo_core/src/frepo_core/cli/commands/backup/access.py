@@ -29,10 +29,9 @@ class Grant(AccessCommand):
         """Put the tokens on the list. Nothing changes if one of them does not exist."""
         services = self.services()
         collection = services.collections.get(arguments.id)
-        tokens = [services.collection_access.find_token(name) for name in arguments.token]
+        tokens = [services.token_lists.find_token(name) for name in arguments.token]
         done = [
-            (token.fingerprint, services.collection_access.grant(collection.id, token.fingerprint)[1])
-            for token in tokens
+            (token.fingerprint, services.token_lists.grant(collection.id, token.fingerprint)[1]) for token in tokens
         ]
         return _outcome(collection.id, done, changed="may use", unchanged="was allowed already to use", listed=True)
 
@@ -46,10 +45,9 @@ class Revoke(AccessCommand):
         """Take the tokens off the list. Nothing changes if one of them does not exist."""
         services = self.services()
         collection = services.collections.get(arguments.id)
-        tokens = [services.collection_access.find_token(name) for name in arguments.token]
+        tokens = [services.token_lists.find_token(name) for name in arguments.token]
         done = [
-            (token.fingerprint, services.collection_access.revoke(collection.id, token.fingerprint)[1])
-            for token in tokens
+            (token.fingerprint, services.token_lists.revoke(collection.id, token.fingerprint)[1]) for token in tokens
         ]
         return _outcome(
             collection.id, done, changed="may no longer use", unchanged="was not on the list of", listed=False

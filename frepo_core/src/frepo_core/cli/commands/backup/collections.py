@@ -149,7 +149,7 @@ class EditCollection(ShowCommand):
 
 def show(services: "Services", record: "CollectionRecord") -> Record:
     """Return the fields of a collection."""
-    tokens = services.collection_access.tokens(record.id)
+    tokens = services.token_lists.tokens(record.id)
     guards, limits = record.guards, record.limits
     state = services.overviews.states([record.id])[record.id]
     fields: dict[str, Any] = {

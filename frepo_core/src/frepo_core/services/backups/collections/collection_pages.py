@@ -1,4 +1,4 @@
-"""Reads collections with their newest versions: pages of them for the second API, and one of them."""
+"""Reads collections with their newest versions: pages of them for both APIs, and one of them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session, aliased
 from frepo_core.db import Database, text_expressions, utc_now
 from frepo_core.db.json_expressions import has_item
 from frepo_core.db.models import Collection, CollectionToken, Sample, Version
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
 from ...base.keyset import Page, PageRequest, cut, paged
+from ...base.numbered_page import NumberedPage
 from ...base.records import CollectionRecord, VersionRecord
 from ..trash.entries import read_sizes
 from ..versions.version_rows import select_with_files
+from .collection_search import CollectionSearch, search_collections, visible_to
 from .states import BackupState, StateRecord, is_in_state, read_states, severity_column, since_column, state_column
 
 # Time (UTC), size in bytes and number of versions.
@@ -83,6 +84,11 @@ class CollectionPages:
             found = cut(rows, page, lambda row: [row[1], row[0]])
             return Page(items=_read_details(session, [row[0] for row in found.items], now, by), next=found.next)
 
+    def search(self, search: CollectionSearch, *, by: Identity) -> NumberedPage[CollectionRecord]:
+        """Return a numbered page of the collections that the token may see, newest first."""
+        with self._database.reading() as session:
+            return search_collections(session, search, by=by)
+
     def sizes(self, ids: Sequence[str], *, days: int, by: Identity) -> dict[str, list[DailySize]]:
         """Return time (UTC), bytes and number of versions of each daily sample by collection, the oldest first.
 
@@ -90,7 +96,7 @@ class CollectionPages:
         """
         start = utc_now() - timedelta(days=days)
         with self._database.reading() as session:
-            visible = select(Collection.id).where(Collection.id.in_(ids), *_visible(by)).order_by(Collection.id)
+            visible = select(Collection.id).where(Collection.id.in_(ids), *visible_to(by)).order_by(Collection.id)
             found: dict[str | None, list[DailySize]] = {one: [] for one in session.scalars(visible)}
             is_of_it = (Sample.collection_id == Collection.id) & (Sample.at >= Collection.created_at)
             query = select(Sample.collection_id, Sample.at, Sample.size, Sample.versions).join(Collection, is_of_it)
@@ -131,7 +137,7 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Ident
 
 
 def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
-    conditions = _visible(by)
+    conditions = visible_to(by)
     if wanted.text:
         columns = [Collection.filename, Collection.description]
         if _PART_OF_ID.fullmatch(wanted.text):  # otherwise no id contains it
@@ -143,14 +149,6 @@ def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[C
         conditions.append(is_in_state(wanted.states, now))
     conditions += [has_item(Collection.labels, label) for label in wanted.labels]
     return conditions
-
-
-def _visible(by: Identity) -> list[ColumnElement[bool]]:
-    """Return the condition that the token may see a collection; none if it sees all."""
-    if allows("collection.fetch", by):
-        return []
-    listed = select(CollectionToken.collection_id).where(CollectionToken.token_key == by.token)
-    return [Collection.id.in_(listed)]
 
 
 def _newest_versions(
@@ -166,7 +164,7 @@ def _newest_versions(
     largest = select(func.max(other.number)).where(other.collection_id == Collection.id)
     if any(collection.quarantined_count for collection in collections):
         # Without this condition, the index over the numbers is enough.
-        largest = largest.where(other.quarantined_at.is_(None))
+        largest = largest.where(~other.is_quarantined)
     newest = (
         select(Collection.id, largest.scalar_subquery().label("number"))
         .where(Collection.id.in_([collection.id for collection in collections]))

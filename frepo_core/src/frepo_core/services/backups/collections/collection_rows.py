@@ -1,9 +1,9 @@
-"""Finds and fills the rows of collections and of their lists of tokens."""
+"""Finds and fills the rows of collections."""
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection, CollectionToken, Token
+from frepo_core.db.models import Collection
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.identity import parse_uuid4
 from frepo_core.error_explanations import not_a_uuid
@@ -54,21 +54,3 @@ def set_rules(row: Collection, planned: CollectionRecord) -> None:
     row.strategy = planned.strategy
     row.strategy_options = None if planned.strategy_options is None else dict(planned.strategy_options)
     set_guards(row, planned.guards)
-
-
-def find_token(session: Session, token_key: str | None) -> Token:
-    """Return the row of a token for a collection's list. Raises `FieldsError` if it does not exist."""
-    row = session.get(Token, token_key) if token_key else None
-    if row is None:
-        raise FieldsError({"token": ["token_not_found"]}, explanation=None if token_key else not_a_uuid("token"))
-    return row
-
-
-def count_tokens(session: Session, collection_id: str) -> int:
-    """Return how many tokens the collection's list has."""
-    return (
-        session.scalar(
-            select(func.count()).select_from(CollectionToken).where(CollectionToken.collection_id == collection_id)
-        )
-        or 0
-    )

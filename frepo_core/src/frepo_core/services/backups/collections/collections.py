@@ -1,4 +1,4 @@
-"""The use cases of collections: create, edit and delete them, and allow tokens in them."""
+"""The use cases of collections: create, edit and delete them."""
 
 import logging
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from ...base.change_log import Changes, collection_changes, collection_values, d
 from ...base.records import CollectionRecord
 from ...events.actors import actor_columns
 from ...events.facts import collection_event
-from ...events.recording import NewEvent, record
+from ...events.recording import record
 from ..rotation.next_upload import NextUpload, foresee
 from ..rotation.strategies import Strategies
 from ..rotation.strategy_options import check_options
 from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
 from .collection_change import CollectionChange
-from .collection_rows import count_tokens, find_collection, find_token, set_guards, set_rules
+from .collection_rows import find_collection, set_guards, set_rules
 from .collection_rules import apply_all, check_roles, new_id
 from .expected_backups import set_expectation
 from .planned_change import (
@@ -43,6 +43,7 @@ from .planned_change import (
     service_limits,
     strategy_problem,
 )
+from .token_list import put_creator_on_list
 
 __all__ = ["DEFAULT_STRATEGY", "CollectionChange", "Collections", "Precondition"]
 
@@ -114,7 +115,7 @@ class Collections:
                 session.add(row)
                 session.flush()
                 created = collection_event(EventKind.COLLECTION_CREATED, row.id, by=by, after=values)
-                record(session, created, *_put_on_list(session, row, by))
+                record(session, created, *put_creator_on_list(session, row.id, by))
 
         made = CollectionRecord.of(planned_row)
         values = collection_values(made)
@@ -237,63 +238,6 @@ class Collections:
         if not simulate:
             log.info("collection %s: deleted by %s: %s", deleted.id, describe_actor(by), what)
         return deleted
-
-    def allow_token(
-        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
-    ) -> int:
-        """Put a token on the collection's list, if it is not there; return how many tokens the list has.
-
-        Raises `FieldsError` for an unknown collection or token.
-        """
-
-        def work(session: Session) -> tuple[int, str | None]:
-            row = find_collection(session, collection_id, lock=True)
-            token = find_token(session, token_key)
-            is_new = session.get(CollectionToken, (row.id, token_key)) is None
-            if is_new and not simulate:
-                session.add(CollectionToken(collection_id=row.id, token_key=token_key))
-                granted = EventKind.COLLECTION_ACCESS_GRANTED
-                record(session, collection_event(granted, row.id, by=by, token=token.fingerprint))
-            count = count_tokens(session, row.id) + (is_new and simulate)
-            return count, token.fingerprint if is_new and not simulate else None
-
-        count, allowed = self._database.write(work)
-        if allowed:
-            log.info("collection %s: token %s was allowed by %s", collection_id, allowed, describe_actor(by))
-        return count
-
-    def disallow_token(
-        self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
-    ) -> int:
-        """Take a token off the collection's list, if it is there; return how many tokens are left.
-
-        Raises `FieldsError` for an unknown collection or token.
-        """
-
-        def work(session: Session) -> tuple[int, str | None]:
-            row = find_collection(session, collection_id, lock=True)
-            token = find_token(session, token_key)
-            entry = session.get(CollectionToken, (row.id, token_key))
-            if entry is not None and not simulate:
-                session.delete(entry)
-                revoked = EventKind.COLLECTION_ACCESS_REVOKED
-                record(session, collection_event(revoked, row.id, by=by, token=token.fingerprint))
-            count = count_tokens(session, row.id) - (entry is not None and simulate)
-            return count, token.fingerprint if entry is not None and not simulate else None
-
-        count, removed = self._database.write(work)
-        if removed:
-            log.info("collection %s: token %s was taken off its list by %s", collection_id, removed, describe_actor(by))
-        return count
-
-
-def _put_on_list(session: Session, row: Collection, by: Identity | None) -> list[NewEvent]:
-    """Put the creator's token on the list of a new collection; return the event about it. The console has no token."""
-    if by is None:
-        return []
-    session.add(CollectionToken(collection_id=row.id, token_key=by.token))
-    granted = EventKind.COLLECTION_ACCESS_GRANTED
-    return [collection_event(granted, row.id, by=by, token=by.fingerprint)]
 
 
 def _set_expectation(row: Collection, change: CollectionChange) -> None:

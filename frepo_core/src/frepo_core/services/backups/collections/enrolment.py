@@ -18,7 +18,7 @@ from ...base.installation import ensure_id
 from ...base.records import CollectionRecord
 from .collection_change import CollectionChange
 from .collections import Collections
-from .token_list import CollectionAccess
+from .token_list import TokenLists
 
 # What a cron job needs: it cannot delete a version.
 UPLOADER_ROLES = (Role.UPLOAD_VERSIONS, Role.LIST_VERSIONS)
@@ -46,7 +46,7 @@ class Enrolments:
         collections: Collections,
         tokens: Tokens,
         changes: TokenChanges,
-        access: CollectionAccess,
+        access: TokenLists,
     ) -> None:
         self._database = database
         self._collections = collections
@@ -68,7 +68,7 @@ class Enrolments:
         Unless the change says otherwise, the collection quarantines versions that shrank by half.
         `allow` names tokens by fingerprint or id. `may_exist` accepts a collection with the id of the change; if a
         valid token of the name that can upload is on its list, no other one is made. Raises the errors of
-        `Collections.create`, `Tokens.generate` and `CollectionAccess.find_token`; the last ones before something is
+        `Collections.create`, `Tokens.generate` and `TokenLists.find_token`; the last ones before something is
         created.
         """
         name = _check_name(token_name)

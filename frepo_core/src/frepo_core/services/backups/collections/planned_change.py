@@ -14,7 +14,7 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
 
 from ...base.records import CollectionRecord
-from ..rotation.next_upload import newest_size
+from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..rotation.strategy_options import check_options
@@ -75,7 +75,7 @@ def question_about(strategies: Strategies, collection_id: str, change: Collectio
     """Return the question to the strategy of a collection what its next upload would evict after this change."""
 
     def make_incoming(session: Session, collection: CollectionRecord) -> IncomingVersion | None:
-        size = newest_size(session, collection)
+        size = find_newest_size(session, collection.id)
         return None if size is None else IncomingVersion(size=size, created_at=utc_now())
 
     def plan(current: CollectionRecord) -> CollectionRecord:
