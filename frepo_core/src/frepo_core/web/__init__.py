@@ -21,6 +21,7 @@ from .v1.openapi.document import build_v1_document
 from .v1.openapi.error_list import error_list
 from .views import (
     add_by_url,
+    answer_cache,
     api_docs,
     collection_tokens,
     collections,
@@ -71,12 +72,11 @@ def make_app(services: Services) -> object:
     config.include("frepo_core.web.routing.base_path")
     config.include("frepo_core.web.routing.error_views")
     config.include("frepo_core.web.viewer.viewer")
-    config.include("frepo_core.web.views.answer_cache")
     config.include("frepo_core.web.routing.database_wait")
     endpoints = all_endpoints(services)
     if services.request_observers:
         config.include("frepo_core.web.routing.request_observers")
-    add_endpoints(config, endpoints)
+    add_endpoints(config, endpoints, answer_cache.make_decorators(services.settings))
     add_pages(config, services.plugins.found, endpoints)
     own = [endpoint for endpoint in config.registry.endpoints if not endpoint.is_v1]
     config.registry.documentation = Documentation(own)

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from frepo_core.web.views import answer_cache
 from support.client import with_settings
 
 OTHER_HEADERS = [
@@ -105,3 +106,9 @@ def test_a_lost_content_is_missed(uploader, anonymous, tmp_path):
     os.unlink(path)
 
     assert 500 == anonymous.download(name).status_int
+
+
+def test_other_endpoints_do_not_run_its_code(app, admin, monkeypatch):
+    monkeypatch.setattr(answer_cache, "_key", None)
+
+    assert 200 == app.get("/version", headers={"X-Auth-Token": admin}).status_int

@@ -3,7 +3,6 @@
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -32,15 +31,11 @@ class Answer:
         return list(self.headers.items())
 
 
-class Request:
-    endpoint = SimpleNamespace(path="/repository/file/{name}")
-
-
 def test_an_answer_of_an_older_version_does_not_get_among_those_of_a_newer_one():
     cache = AnswerCache()
     other = ("/repository/file/b", "")
 
-    cache.add(OLD, KEY, Request, Answer(then=lambda: cache.add(NEW, other, Request, Answer())))
+    cache.add(OLD, KEY, Answer(then=lambda: cache.add(NEW, other, Answer())))
 
     assert cache.find(NEW, KEY) is None
 

@@ -1,7 +1,7 @@
 """Registers endpoints with Pyramid, and runs the common steps before and after their views."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from pyramid.config import Configurator
 from pyramid.httpexceptions import HTTPForbidden, HTTPMethodNotAllowed, HTTPNoContent
@@ -16,20 +16,22 @@ from ..content.if_none_match import revalidate
 from ..conventions import cors, validation
 from ..schemas.json_body import JSON_BYTES
 from ..schemas.validation import parse_body, parse_query
+from ..views.answer_cache import Decorator
 from .server_hooks import DECISION, Decision
 
 
-def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint]) -> None:
+def add_endpoints(config: Configurator, endpoints: Iterable[Endpoint], decorators: Mapping[str, Decorator]) -> None:
     """Add a route for each path; all routes share one view.
 
-    With a view for each method, Pyramid would try them in turn, and each would raise an exception first.
+    With a view for each method, Pyramid would try them in turn, and each would raise an exception first. `decorators`
+    are those of the view by path.
     """
     paths: dict[str, list[Endpoint]] = defaultdict(list)
     for endpoint in endpoints:
         paths[endpoint.path].append(endpoint)
     for path, on_path in paths.items():
         config.add_route(path, path, factory=_make_factory(on_path))
-        config.add_view(_view, route_name=path)
+        config.add_view(_view, route_name=path, decorator=decorators.get(path))
     config.registry.endpoints = [*getattr(config.registry, "endpoints", ()), *(e for on in paths.values() for e in on)]
 
 
