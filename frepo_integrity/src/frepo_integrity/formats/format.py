@@ -86,7 +86,7 @@ class Reader:
 
 
 def read_all_but(source: ByteStream, budget: Budget, size: int, use: Callable[[bytes], object]) -> bytes:
-    """Read to the end, call `use` with each piece but the last `size` bytes, and return those; fewer if there are fewer."""
+    """Read to the end, call `use` with each piece but the last `size` bytes, and return those, fewer at a short end."""
     waiting = b""
     while data := source.take():
         budget.spend()

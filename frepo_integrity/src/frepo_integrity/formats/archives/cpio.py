@@ -1,4 +1,4 @@
-"""Checks a cpio archive: its headers, and the entry `TRAILER!!!` at its end (cpio(5); the formats odc, newc and crc)."""
+"""Checks a cpio archive: its headers, and the entry `TRAILER!!!` at its end (cpio(5): odc, newc and crc)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

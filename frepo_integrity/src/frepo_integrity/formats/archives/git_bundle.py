@@ -1,4 +1,4 @@
-"""Checks a git bundle: its header, and the digest at the end of the pack in it (gitformat-bundle(5), gitformat-pack(5))."""
+"""Checks a git bundle: its header, and the digest at the end of its pack (gitformat-bundle(5), gitformat-pack(5))."""
 
 import hashlib
 import re

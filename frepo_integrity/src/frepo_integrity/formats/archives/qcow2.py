@@ -24,7 +24,7 @@ _PIECE = 4096
 
 @dataclass(kw_only=True)
 class _Image:
-    """What is known of an image. `tables` are tables to be read: where, how many bytes, and whether it is the first one.
+    """What is known of an image. `tables` are those to be read: where, how many bytes, and whether it is the first one.
 
     `last` is where the last known cluster begins.
     """

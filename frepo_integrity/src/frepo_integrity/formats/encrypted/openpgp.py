@@ -21,7 +21,7 @@ _INDETERMINATE = 3
 
 
 def recognize(head: bytes) -> bool:
-    """Whether a message begins that is encrypted for a key or a passphrase: its first packet, and the next one's tag."""
+    """Whether a message for a key or a passphrase begins: its first packet, and the next one's tag."""
     if head.startswith(_ARMOR):
         return True
     if len(head) < 8 or not head[0] & 0x80:
