@@ -1,16 +1,15 @@
 """Fixtures: the checks of frepo-integrity over bytes."""
 
 import io
-import shutil
 
 import pytest
 
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from frepo_integrity.budget import Budget
 from frepo_integrity.inspection import MEMORY, Inspection, inspect
 from frepo_integrity.outcomes import BrokenContent
 from frepo_integrity.quick_inspection import inspect_quickly
+from support.own_plugins import open_services, root  # noqa: F401  # fixtures
 
 
 def _run(
@@ -40,14 +39,3 @@ def check_quickly():
 def plugins():
     """All installed plug-ins, with the checks of frepo-integrity."""
     return PluginRegistry.from_entry_points()
-
-
-@pytest.fixture
-def open_services(migrated, plugins):
-    """Assemble services with all plug-ins; the fixture of the other tests leaves the checks out."""
-
-    def assembled(folder, ini):
-        shutil.copy(migrated, folder / "frepo.db")
-        return assemble(ini, {}, plugins)
-
-    return assembled

@@ -196,12 +196,7 @@ def test_wrong_options_are_refused(option, value, message):
 
 
 @settings(max_examples=50)
-@given(
-    st.lists(st.integers(0, 50), max_size=12),
-    st.integers(0, 12),
-    st.integers(0, 300),
-    st.integers(0, 60),
-)
+@given(st.lists(st.integers(0, 50), max_size=12), st.integers(0, 12), st.integers(0, 300), st.integers(0, 60))
 def test_whatever_the_limits_the_new_version_fits_or_could_never_fit(sizes, max_versions, max_size, size):
     state = make_collection(sizes, max_versions=max_versions, max_size=max_size)
 

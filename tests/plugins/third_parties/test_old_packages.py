@@ -11,9 +11,9 @@ from webtest import TestApp
 from frepo_core.db import simulated_time
 from frepo_core.plugins.installation.mistakes import find_deprecated_uses
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.web import make_app
 from support.client import Client
+from support.own_plugins import open_services  # noqa: F401  # fixtures
 
 PACKAGES = Path(__file__).parent / "packages_of_0_1"
 NAMES = ("acme_crate", "acme_daily", "acme_sparse")
@@ -44,15 +44,6 @@ def plugins(installed):
 def ini(ini, tmp_path):
     ours = {name: value for name, value in ini.items() if name != "fs.local.directory"}
     return ours | {"fs.adapter": "AcmeCrate", "fs.AcmeCrate.directory": str(tmp_path / "crate")}
-
-
-@pytest.fixture
-def open_services(migrated, plugins):
-    def assembled(folder, ini):
-        (folder / "frepo.db").write_bytes(migrated.read_bytes())
-        return assemble(ini, {}, plugins)
-
-    return assembled
 
 
 @pytest.fixture

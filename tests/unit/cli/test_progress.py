@@ -20,10 +20,7 @@ def shown(monkeypatch):
     return shown
 
 
-@pytest.mark.parametrize(
-    ("done", "left"),
-    [(1, "30:00:00"), (10, "02:06:00"), (30, "00:02:00"), (31, "00:00:00")],
-)
+@pytest.mark.parametrize(("done", "left"), [(1, "30:00:00"), (10, "02:06:00"), (30, "00:02:00"), (31, "00:00:00")])
 def test_the_remaining_time_is_shown_beyond_a_day(shown, done, left):
     assert shown(3600, done=done, total=31, size=0).endswith(f", {left} left")
 

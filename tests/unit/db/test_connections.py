@@ -106,11 +106,7 @@ def use_autocommit(database):
         connection.execute(TAGS).all()
 
 
-CALLS = [
-    lambda database: database.execute(insert(Tag).values(name="second")),
-    read_snapshot,
-    use_autocommit,
-]
+CALLS = [lambda database: database.execute(insert(Tag).values(name="second")), read_snapshot, use_autocommit]
 
 
 @BOTH

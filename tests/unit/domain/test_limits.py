@@ -84,12 +84,7 @@ def test_the_product_is_checked_only_if_all_three_limits_are_requested():
 
 
 def test_the_collection_size_may_not_be_set_below_the_stored_size():
-    expected = (
-        4004,
-        "limits.total_size",
-        "max_collection_size_is_smaller_than_real_sum_of_data_in_collection",
-        None,
-    )
+    expected = (4004, "limits.total_size", "max_collection_size_is_smaller_than_real_sum_of_data_in_collection", None)
 
     assert expected == refusal({TOTAL: 9 * MB}, stored=9 * MB + 1)
 

@@ -5,6 +5,8 @@ from textwrap import dedent
 
 import pytest
 
+from support.own_plugins import open_services, root  # noqa: F401  # fixtures
+
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):

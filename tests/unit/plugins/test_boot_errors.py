@@ -161,11 +161,7 @@ def test_a_module_that_cannot_be_loaded_is_reported_with_reason_and_remedy(insta
 
     message = refusal()
 
-    assert (True, True, True) == (
-        "acme-crate" in message,
-        reason in message,
-        "plugins.disabled = crate" in message,
-    )
+    assert (True, True, True) == ("acme-crate" in message, reason in message, "plugins.disabled = crate" in message)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Plug-ins that break their contract: the log names the package, the client gets a status, nothing changes."""
 
 import os
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -9,10 +8,8 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.errors import PluginError
 from frepo_core.plugins import CollectionStrategy, StorageSettings, StorageSpec, StrategySpec, VersionInfo
-from frepo_core.plugins.registry import FoundPlugin, PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.testing import MemoryStorage
-from support.client import Client
+from support.own_plugins import acme_plugin, registry_with
 
 GHOST = VersionInfo(id="ghost", number=1, size=5, created_at=utc_now())
 
@@ -63,10 +60,8 @@ def script(monkeypatch):
 
 @pytest.fixture(scope="module")
 def acme():
-    return FoundPlugin(
-        name="acme",
-        distribution="acme-crate",
-        version="1.2.3",
+    return acme_plugin(
+        "acme-crate",
         storages=[StorageSpec(name="crate", settings=StorageSettings, build=lambda settings: Broken())],
         strategies=[StrategySpec(name="scripted", build=Scripted)],
     )
@@ -74,28 +69,12 @@ def acme():
 
 @pytest.fixture(scope="module")
 def plugins(acme):
-    return PluginRegistry([*PluginRegistry.from_entry_points().found, acme])
+    return registry_with(acme)
 
 
 @pytest.fixture
 def ini(ini):
     return {name: value for name, value in ini.items() if name != "fs.local.directory"} | {"fs.adapter": "crate"}
-
-
-@pytest.fixture
-def open_services(migrated, plugins):
-    """Assemble the services with these plug-ins."""
-
-    def assembled(folder, ini):
-        shutil.copy(migrated, folder / "frepo.db")
-        return assemble(ini, {}, plugins)
-
-    return assembled
-
-
-@pytest.fixture
-def root(app, admin):
-    return Client(app, admin)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Event
 from frepo_core.plugins import JobContext
 from frepo_integrity import deep_check
-from support.client import Client
 
 
 @pytest.fixture
@@ -18,11 +17,6 @@ def settings():
 @pytest.fixture
 def ini(ini, settings):
     return ini | settings
-
-
-@pytest.fixture
-def root(app, admin):
-    return Client(app, admin)
 
 
 @pytest.fixture

@@ -62,11 +62,7 @@ class TestHealth:
     def test_a_check_that_fails_is_false_with_its_message(self, assembled, run, kind, caplog):
         answer = health(assembled({"health_checks": [HealthCheck(name="paint", run=run)]}))
 
-        assert (503, False, False) == (
-            answer.status_int,
-            answer.json["status"]["paint"],
-            answer.json["global_status"],
-        )
+        assert (503, False, False) == (answer.status_int, answer.json["status"]["paint"], answer.json["global_status"])
         assert [kind] == answer.json["messages"]["paint"]
         assert f"health check 'paint' of {ORIGIN} failed" in caplog.text
 

@@ -1,13 +1,9 @@
 """Services with a strategy whose answer a test decides."""
 
-import shutil
-
 import pytest
 
 from frepo_core.plugins import CollectionStrategy, StrategySpec
-from frepo_core.plugins.discovery import FoundPlugin
-from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
+from support.own_plugins import acme_plugin, registry_with
 
 
 class Scripted(CollectionStrategy):
@@ -33,19 +29,8 @@ def strategy():
 
 @pytest.fixture
 def plugins(strategy):
-    acme = FoundPlugin(
-        name="acme",
-        distribution="acme-slow",
-        version="1.2.3",
+    acme = acme_plugin(
+        "acme-slow",
         strategies=[StrategySpec(name="slow", build=lambda: strategy)],
     )
-    return PluginRegistry([*PluginRegistry.from_entry_points().found, acme])
-
-
-@pytest.fixture
-def open_services(migrated, plugins):
-    def assembled(folder, ini):
-        shutil.copy(migrated, folder / "frepo.db")
-        return assemble(ini, {}, plugins)
-
-    return assembled
+    return registry_with(acme)

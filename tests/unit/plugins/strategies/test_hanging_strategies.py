@@ -6,7 +6,6 @@ import pytest
 
 from frepo_core.services.backups.preview import preview
 from frepo_core.services.backups.rotation import strategies
-from support.client import Client
 
 ORIGIN = "The strategy 'slow' (the plug-in 'acme' of the package acme-slow 1.2.3)"
 FEW = 4
@@ -18,11 +17,6 @@ LATE, NOT_RUN = "did not return within 0.5 seconds", f"was not run, because {FEW
 def deadline(monkeypatch):
     """Long enough for a strategy that works, on a busy machine, too."""
     monkeypatch.setattr(strategies, "DEADLINE", 0.5)
-
-
-@pytest.fixture
-def root(app, admin):
-    return Client(app, admin)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Strategies with options, protected versions, and evictions that are optional or needed."""
 
-import shutil
 from datetime import timedelta
 
 import pytest
@@ -9,12 +8,10 @@ from pydantic import Field
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import ConfigurationError, FieldsError
 from frepo_core.plugins import CollectionStrategy, Duration, StrategyOptions, StrategySpec
-from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import warn_about_strategies
-from support.client import Client
+from support.own_plugins import acme_plugin, registry_with
 
 ORIGIN = "the strategy 'thin' (the plug-in 'acme' of the package acme-thin 1.2.3)"
 
@@ -45,32 +42,16 @@ def script(monkeypatch):
 
 
 def registry(options=Options):
-    acme = FoundPlugin(
-        name="acme",
-        distribution="acme-thin",
-        version="1.2.3",
+    acme = acme_plugin(
+        "acme-thin",
         strategies=[StrategySpec(name="thin", build=Thin, options=options), StrategySpec(name="plain", build=Thin)],
     )
-    return PluginRegistry([*PluginRegistry.from_entry_points().found, acme])
+    return registry_with(acme)
 
 
 @pytest.fixture(scope="module")
 def plugins():
     return registry()
-
-
-@pytest.fixture
-def open_services(migrated, plugins):
-    def assembled(folder, ini):
-        shutil.copy(migrated, folder / "frepo.db")
-        return assemble(ini, {}, plugins)
-
-    return assembled
-
-
-@pytest.fixture
-def root(app, admin):
-    return Client(app, admin)
 
 
 @pytest.fixture
@@ -255,10 +236,8 @@ def test_options_without_a_default_are_refused_at_the_start():
 
 
 def test_a_strategy_that_cannot_be_built_is_refused_at_the_start():
-    acme = FoundPlugin(
-        name="acme",
-        distribution="acme-thin",
-        version="1.2.3",
+    acme = acme_plugin(
+        "acme-thin",
         strategies=[StrategySpec(name="thin", build=lambda: 1 / 0)],
     )
 

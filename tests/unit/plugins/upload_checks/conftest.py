@@ -1,14 +1,9 @@
 """Fixtures: a check of a plug-in that does what the test sets."""
 
-import shutil
-
 import pytest
 
 from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
-from frepo_core.plugins.discovery import FoundPlugin
-from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
-from support.client import Client
+from support.own_plugins import acme_plugin, registry_with
 
 GOOD = CheckResult(outcome="good")
 
@@ -37,10 +32,8 @@ def painter():
 
 @pytest.fixture
 def plugins(painter):
-    acme = FoundPlugin(
-        name="acme",
-        distribution="acme-paint",
-        version="1.2.3",
+    acme = acme_plugin(
+        "acme-paint",
         upload_checks=[
             UploadCheck(
                 name="paint",
@@ -51,22 +44,7 @@ def plugins(painter):
         ],
         settings=[SettingsSpec(prefix="acme", model=Settings)],
     )
-    others = [plugin for plugin in PluginRegistry.from_entry_points().found if not plugin.upload_checks]
-    return PluginRegistry([*others, acme])
-
-
-@pytest.fixture
-def open_services(migrated, plugins):
-    def assembled(folder, ini):
-        shutil.copy(migrated, folder / "frepo.db")
-        return assemble(ini, {}, plugins)
-
-    return assembled
-
-
-@pytest.fixture
-def root(app, admin):
-    return Client(app, admin)
+    return registry_with(acme)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Upload checks that do not return: each run has a deadline, and only a few threads of a check may hang."""
 
-import shutil
 import threading
 import time
 
@@ -8,10 +7,8 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
-from frepo_core.plugins.discovery import FoundPlugin
-from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.composition.assembly import assemble
-from support.client import Client
+from support.own_plugins import acme_plugin, registry_with
 
 ORIGIN = "the check 'slow' (the plug-in 'acme' of the package acme-paint 1.2.3)"
 GOOD = CheckResult(outcome="good")
@@ -44,32 +41,15 @@ def slow():
 
 @pytest.fixture
 def plugins(slow):
-    acme = FoundPlugin(
-        name="acme",
-        distribution="acme-paint",
-        version="1.2.3",
+    acme = acme_plugin(
+        "acme-paint",
         upload_checks=[
             UploadCheck(name="slow", run=slow, deadline=lambda settings: settings.deadline),
             UploadCheck(name="quick", run=lambda content, context: GOOD),
         ],
         settings=[SettingsSpec(prefix="acme", model=Settings)],
     )
-    others = [plugin for plugin in PluginRegistry.from_entry_points().found if not plugin.upload_checks]
-    return PluginRegistry([*others, acme])
-
-
-@pytest.fixture
-def open_services(migrated, plugins):
-    def assembled(folder, ini):
-        shutil.copy(migrated, folder / "frepo.db")
-        return assemble(ini, {}, plugins)
-
-    return assembled
-
-
-@pytest.fixture
-def root(app, admin):
-    return Client(app, admin)
+    return registry_with(acme)
 
 
 @pytest.fixture
