@@ -39,22 +39,22 @@ def test_the_document_names_the_host_of_each_request(app):
     assert servers == [[{"url": "http://one.example"}], [{"url": "http://two.example:8080"}]]
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_a_matching_etag_is_answered_with_304(app, path):
-    first = app.get(path)
-    for known in (first.headers["ETag"], f"W/{first.headers['ETag']}", "*"):
-        again = app.get(path, headers={"If-None-Match": known})
+def test_a_matching_etag_is_answered_with_304(app):
+    for path in PATHS:
+        first = app.get(path)
+        for known in (first.headers["ETag"], f"W/{first.headers['ETag']}", "*"):
+            again = app.get(path, headers={"If-None-Match": known})
 
-        assert (again.status_int, again.body, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
+            assert (again.status_int, again.body, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("other", ['"other"', '"', "\xff,,,", ""])
-def test_another_etag_is_answered_with_the_document(app, path, other):
-    answer = app.get(path, headers={"If-None-Match": other})
+def test_another_etag_is_answered_with_the_document(app):
+    for path in PATHS:
+        for other in ['"other"', '"', "\xff,,,", ""]:
+            answer = app.get(path, headers={"If-None-Match": other})
 
-    assert answer.status_int == 200
-    assert answer.body
+            assert answer.status_int == 200, path
+            assert answer.body, path
 
 
 def test_documents_for_other_hosts_have_other_etags(app):

@@ -7,7 +7,6 @@ import re
 import tomllib
 from html.parser import HTMLParser
 
-import pytest
 from webob import Request
 
 from support.paths import ROOT
@@ -45,31 +44,31 @@ def resolve(path, relative):
     return "/".join(parts)
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_the_page_loads_its_document_and_the_viewer_from_the_service(app, path):
-    page = Page(app.get(path).text)
-    files = [resolve(path, name) for name in page.loaded if name != "data:,"]
+def test_the_page_loads_its_document_and_the_viewer_from_the_service(app):
+    for path, document in PAGES.items():
+        page = Page(app.get(path).text)
+        files = [resolve(path, name) for name in page.loaded if name != "data:,"]
 
-    assert PAGES[path] == resolve(path, page.document)
-    assert {"swagger-ui-bundle.js", "swagger-ui.css", "viewer.js", "viewer.css"} == {
-        name.rpartition("/")[2] for name in files
-    }
-    for name in files:
-        answer = app.get(name)
-        assert "immutable" in answer.headers["Cache-Control"]
-        assert answer.body == (VIEWER / name.rpartition("/")[2]).read_bytes()
+        assert document == resolve(path, page.document)
+        assert {"swagger-ui-bundle.js", "swagger-ui.css", "viewer.js", "viewer.css"} == {
+            name.rpartition("/")[2] for name in files
+        }
+        for name in files:
+            answer = app.get(name)
+            assert "immutable" in answer.headers["Cache-Control"]
+            assert answer.body == (VIEWER / name.rpartition("/")[2]).read_bytes()
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_the_policy_allows_nothing_inline_and_no_other_host(app, path):
-    answer = app.get(path)
+def test_the_policy_allows_nothing_inline_and_no_other_host(app):
+    for path in PAGES:
+        answer = app.get(path)
 
-    assert [] == Page(answer.text).inline
-    policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
-    assert {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'"} == {
-        name: policy[name] for name in ("default-src", "script-src", "style-src", "connect-src")
-    }
-    assert "unsafe" not in answer.headers["Content-Security-Policy"]
+        assert [] == Page(answer.text).inline, path
+        policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
+        assert {"default-src": "'none'", "script-src": "'self'", "style-src": "'self'", "connect-src": "'self'"} == {
+            name: policy[name] for name in ("default-src", "script-src", "style-src", "connect-src")
+        }
+        assert "unsafe" not in answer.headers["Content-Security-Policy"], path
 
 
 def test_the_files_are_sent_compressed(app):
@@ -83,14 +82,12 @@ def test_the_files_are_sent_compressed(app):
     assert (VIEWER / "swagger-ui-bundle.js").read_bytes() == gzip.decompress(answer.body)
 
 
-@pytest.mark.parametrize(
-    "name", ["viewer.py", "vendored.json", "page.html", "__init__.py", "licences", "..%2fguide.md"]
-)
-def test_nothing_else_is_sent(app, name):
-    folder = resolve("/api/doc", Page(app.get("/api/doc").text).loaded[-1]).rpartition("/")[0]
+def test_nothing_else_is_sent(app):
+    for name in ["viewer.py", "vendored.json", "page.html", "__init__.py", "licences", "..%2fguide.md"]:
+        folder = resolve("/api/doc", Page(app.get("/api/doc").text).loaded[-1]).rpartition("/")[0]
 
-    assert 404 == app.get(f"{folder}/{name}", status="*").status_int
-    assert 404 == app.get("/api/viewer/0000000000000000/viewer.js", status="*").status_int
+        assert 404 == app.get(f"{folder}/{name}", status="*").status_int
+        assert 404 == app.get("/api/viewer/0000000000000000/viewer.js", status="*").status_int, name
 
 
 def test_a_vendored_file_is_the_published_one():

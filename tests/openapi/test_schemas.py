@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
@@ -16,9 +15,9 @@ from frepo_core.web.schemas import json_schemas
 SIZE = json_schemas.SIZE["anyOf"][1]["pattern"]
 
 
-@pytest.mark.parametrize(("number", "limit"), [(types.Whole, MAX_SIZE), (types.Percent, 100)])
-def test_the_schema_of_a_whole_number_has_its_limits(number, limit):
-    assert {"type": "integer", "minimum": 0, "maximum": limit} == TypeAdapter(number).json_schema()
+def test_the_schema_of_a_whole_number_has_its_limits():
+    for number, limit in [(types.Whole, MAX_SIZE), (types.Percent, 100)]:
+        assert {"type": "integer", "minimum": 0, "maximum": limit} == TypeAdapter(number).json_schema()
 
 
 @given(st.from_regex(SIZE, fullmatch=True))
@@ -58,16 +57,14 @@ def test_a_token_name_that_fits_is_accepted(name):
     assert check_token_name(name)
 
 
-@pytest.mark.parametrize("name", ["0*", "<db7>", 'db "7"', "a/b\\c", "żółw"])
-def test_token_names_as_people_write_them_fit(name):
-    assert re.search(json_schemas.TOKEN_NAME["pattern"], name)
+def test_token_names_as_people_write_them_fit():
+    for name in ["0*", "<db7>", 'db "7"', "a/b\\c", "żółw"]:
+        assert re.search(json_schemas.TOKEN_NAME["pattern"], name)
 
 
-@pytest.mark.parametrize(
-    "name", ["żółw zdjęcie.png", "Mike's cat.png", "a&b.png", "100%.png", "北京.png", "мир", "한국어"]
-)
-def test_names_as_people_write_them_fit(name):
-    assert re.search(json_schemas.FILE_NAME["pattern"], name)
+def test_names_as_people_write_them_fit():
+    for name in ["żółw zdjęcie.png", "Mike's cat.png", "a&b.png", "100%.png", "北京.png", "мир", "한국어"]:
+        assert re.search(json_schemas.FILE_NAME["pattern"], name)
 
 
 def test_sizes_as_people_write_them_fit():

@@ -75,10 +75,11 @@ class TestWithoutACommand:
             run("restore_tests")
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [("command", "gunzip 'x", "quoted as in a shell"), ("timeout", "0", "greater than"), ("timeout", "soon", "30m")],
-)
-def test_wrong_settings_stop_the_start(open_services, tmp_path, ini, name, value, said):
-    with pytest.raises(ConfigurationError, match=f"restore_tests.{name}.*{said}"):
-        open_services(tmp_path, ini | {f"restore_tests.{name}": value})
+def test_wrong_settings_stop_the_start(open_services, tmp_path, ini):
+    for name, value, said in [
+        ("command", "gunzip 'x", "quoted as in a shell"),
+        ("timeout", "0", "greater than"),
+        ("timeout", "soon", "30m"),
+    ]:
+        with pytest.raises(ConfigurationError, match=f"restore_tests.{name}.*{said}"):
+            open_services(tmp_path, ini | {f"restore_tests.{name}": value})

@@ -50,19 +50,19 @@ def test_a_known_token_that_may_not_upload(services, collection, holder, refusal
     assert event.data["message"].startswith("No access")
 
 
-@pytest.mark.parametrize("token", [None, UNKNOWN, "no-uuid"])
-def test_a_stranger_leaves_no_event(app, collection, refusals, token):
-    assert 403 == Client(app, token).push(collection).status_int
+def test_a_stranger_leaves_no_event(app, collection, refusals):
+    for token in [None, UNKNOWN, "no-uuid"]:
+        assert 403 == Client(app, token).push(collection).status_int
 
-    assert [] == refusals()
+        assert [] == refusals(), token
 
 
-@pytest.mark.parametrize("name", [UNKNOWN, "no-uuid"])
-def test_a_collection_that_does_not_exist_has_no_event(collection, holder, refusals, name):
-    holder(Role.UPLOAD_ALL).push(name)
-    holder(Role.ADMINISTRATOR, expires="2001-01-01").push(name)
+def test_a_collection_that_does_not_exist_has_no_event(collection, holder, refusals):
+    for name in [UNKNOWN, "no-uuid"]:
+        holder(Role.UPLOAD_ALL).push(name)
+        holder(Role.ADMINISTRATOR, expires="2001-01-01").push(name)
 
-    assert [] == refusals()
+        assert [] == refusals(), name
 
 
 def test_other_requests_are_no_refused_uploads(collection, holder, refusals):

@@ -22,12 +22,6 @@ def test_the_answer_of_a_deletion_shows_the_collection(root, collection):
     }
 
 
-def test_a_deleted_collection_is_not_found(root, collection):
-    root.delete(f"{COLLECTIONS}/{collection}")
-
-    assert root.get(f"{COLLECTIONS}/{collection}").json["fields"] == GONE
-
-
 @pytest.mark.databases
 def test_a_collection_with_versions_is_not_deleted(root, collection):
     for query in [{}, {"simulate": "true"}]:
@@ -46,8 +40,10 @@ def test_a_collection_can_be_deleted_after_its_versions(root, collection):
     assert root.delete(f"{COLLECTIONS}/{collection}").status_int == 200
 
 
-def test_simulated_deletion_deletes_nothing(root, collection):
+def test_a_simulated_deletion_deletes_nothing(root, collection):
     answer = root.delete(f"{COLLECTIONS}/{collection}", {"simulate": "true"})
-
     assert answer.json["status"] == "OK, collection was deleted"
     assert root.get(f"{COLLECTIONS}/{collection}").status_int == 200
+
+    root.delete(f"{COLLECTIONS}/{collection}")
+    assert root.get(f"{COLLECTIONS}/{collection}").json["fields"] == GONE

@@ -51,17 +51,13 @@ def test_allowing_or_removing_a_token_twice_succeeds(root, collection, make_toke
     assert [(answer.status_int, answer.json["data"]["tokens_count"]) for answer in answers] == [(200, count)] * 2
 
 
-def test_an_allowed_token_has_access(root, collection, holder):
+def test_an_allowed_token_has_access_until_it_is_removed(root, collection, holder, member):
     caller = holder(Role.LIST_VERSIONS)
     allow(root, collection, caller.token)
-
     assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 200
 
-
-def test_a_removed_token_has_no_access(root, collection, member):
     caller = member(Role.LIST_VERSIONS)
     disallow(root, collection, caller.token)
-
     assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 403
 
 
@@ -71,19 +67,19 @@ def test_the_last_token_can_be_removed(root, collection):
     assert answer.json["data"]["tokens_count"] == 0
 
 
-@pytest.mark.parametrize("token", [NOBODY, "x"])
-@pytest.mark.parametrize("change", [allow, disallow])
-def test_an_unknown_token_is_refused(root, collection, change, token):
-    answer = change(root, collection, token)
+def test_an_unknown_token_is_refused(root, collection):
+    for token in [NOBODY, "x"]:
+        for change in [allow, disallow]:
+            answer = change(root, collection, token)
 
-    assert (answer.status_int, answer.json["fields"]) == (400, {"form.token": ["token_not_found"]})
+            assert (answer.status_int, answer.json["fields"]) == (400, {"form.token": ["token_not_found"]}), token
 
 
-@pytest.mark.parametrize("token", [None, 5, [], {}])
-def test_the_token_must_be_a_string(root, collection, token):
-    answer = allow(root, collection, token)
+def test_the_token_must_be_a_string(root, collection):
+    for token in [None, 5, [], {}]:
+        answer = allow(root, collection, token)
 
-    assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.token"})
+        assert (answer.status_int, set(answer.json["fields"])) == (400, {"form.token"}), token
 
 
 def test_simulated_allowing_counts_and_changes_nothing(root, collection, holder):

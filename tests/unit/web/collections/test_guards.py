@@ -172,12 +172,10 @@ def test_an_edit_that_leaves_guards_out_keeps_them(app, admin, make_collection):
     assert ("1w", 20) == (shown["min_retention"], shown["max_shrink_percent"])
 
 
-def test_an_upload_that_matches_the_last_version_is_accepted(make_collection, push, numbers):
+def test_an_upload_with_if_match_is_accepted_after_the_version_that_it_names(make_collection, push, numbers):
     target = make_collection()
     push(target, b"1", If_Match="v0")
-
     push(target, b"2", If_Match='"v1"')
-
     assert [1, 2] == numbers(target)
 
 

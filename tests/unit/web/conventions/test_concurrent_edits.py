@@ -49,27 +49,29 @@ def test_one_of_many_edits_with_the_same_etag_passes(app, admin, root, resources
         assert shown.headers["ETag"] == answers[passed].headers["ETag"] != etag
 
 
-@pytest.mark.parametrize("number", ["1e999", "-1e999"])
-def test_a_number_that_no_float_holds_is_refused(root, resources, number):
-    version = list(resources)[1]
-    body = f'{{"outcome": "good", "details": {{"rows": [{{"size": {number}}}]}}}}'.encode()
+def test_a_number_that_no_float_holds_is_refused(root, resources):
+    for number in ["1e999", "-1e999"]:
+        version = list(resources)[1]
+        body = f'{{"outcome": "good", "details": {{"rows": [{{"size": {number}}}]}}}}'.encode()
 
-    answer = root.call("POST", f"{version}/checks", body=body)
+        answer = root.call("POST", f"{version}/checks", body=body)
 
-    assert (400, ["details.rows.size"]) == (answer.status_int, [one["field"] for one in answer.json["errors"]])
-    assert [] == root.get(f"{version}/checks").json["items"]
+        assert (400, ["details.rows.size"]) == (answer.status_int, [one["field"] for one in answer.json["errors"]]), (
+            number
+        )
+        assert [] == root.get(f"{version}/checks").json["items"], number
 
 
 def test_the_first_time_of_all_is_in_the_past(root, resources):
     assert 400 == root.call("PATCH", list(resources)[2], json={"expires_at": "0001-01-01T00:00:00Z"}).status_int
 
 
-@pytest.mark.parametrize("end", ["2999-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
-def test_a_token_ends_at_each_time(root, resources, end):
-    token = list(resources)[2]
+def test_a_token_ends_at_each_time(root, resources):
+    for end in ["2999-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]:
+        token = list(resources)[2]
 
-    assert 200 == root.call("PATCH", token, json={"expires_at": end}).status_int
-    assert end == root.get(token).json["expires_at"]
-    assert [end] == [
-        one["expires_at"] for one in root.get(f"{V1}/tokens", {"q": "host-7", "sort": "expires_at"}).json["items"]
-    ]
+        assert 200 == root.call("PATCH", token, json={"expires_at": end}).status_int
+        assert end == root.get(token).json["expires_at"]
+        assert [end] == [
+            one["expires_at"] for one in root.get(f"{V1}/tokens", {"q": "host-7", "sort": "expires_at"}).json["items"]
+        ]

@@ -1,7 +1,5 @@
 """The conventions of /api/v1: tokens, errors, unknown names, OPTIONS and CORS."""
 
-import pytest
-
 from frepo_core.domain.roles import Role
 from frepo_core.web.conventions import problems
 from support.client import with_settings
@@ -18,41 +16,31 @@ def fields(answer):
     return {wrong["field"] for wrong in answer.json["errors"]}
 
 
-@pytest.mark.parametrize("path", ["/api/v1", COLLECTIONS, f"{COLLECTIONS}/1"])
-def test_without_a_token_the_answer_is_401_with_a_challenge(anonymous, path):
-    answer = anonymous.get(path)
+def test_a_token_is_needed_in_a_header(anonymous, app, uploader):
+    for path in ["/api/v1", COLLECTIONS, f"{COLLECTIONS}/1"]:
+        answer = anonymous.get(path)
+        assert (401, "Bearer", 403) == (answer.status_int, answer.headers["WWW-Authenticate"], answer.json["code"]), (
+            path
+        )
 
-    assert (401, "Bearer", 403) == (answer.status_int, answer.headers["WWW-Authenticate"], answer.json["code"])
-
-
-def test_an_unknown_token_is_a_401_that_says_so(app):
     answer = app.get("/api/v1", headers=bearer("a6c1d7f0-38bb-4c0e-9d7e-0f3b1a2c4d5e"), status=401)
-
     assert 'Bearer error="invalid_token"' == answer.headers["WWW-Authenticate"]
 
-
-def test_a_token_without_the_role_is_a_403(uploader):
     answer = uploader.get(COLLECTIONS)
-
     assert 403 == answer.status_int
     assert "WWW-Authenticate" not in answer.headers
 
 
-def test_the_token_is_in_a_header(app, admin):
+def test_the_token_is_in_a_header_of_this_api(app, admin, anonymous, root):
     for header in [{"X-Auth-Token": "{}"}, {"Authorization": "Bearer {}"}, {"Authorization": "bearer {}"}]:
         headers = {name: value.format(admin) for name, value in header.items()}
-
         assert 200 == app.get("/api/v1", headers=headers).status_int, header
 
-
-@pytest.mark.parametrize("name", ["_token", "token", "access_token"])
-def test_a_token_in_the_url_is_not_read(anonymous, root, admin, name):
-    assert 401 == anonymous.get("/api/v1", {name: admin}).status_int
-    assert "never read from the URL" in root.get("/api/v1", {name: admin}).json["errors"][0]["message"]
-
-
-def test_the_header_token_of_the_old_api_is_not_read(app, admin):
     assert app.get("/api/v1", headers={"token": admin}, status=401)
+
+    for name in ["_token", "token", "access_token"]:
+        assert 401 == anonymous.get("/api/v1", {name: admin}).status_int
+        assert "never read from the URL" in root.get("/api/v1", {name: admin}).json["errors"][0]["message"]
 
 
 def test_an_error_is_a_problem_with_a_link_to_the_documentation(root):
@@ -76,18 +64,18 @@ def test_the_documentation_has_an_entry_for_each_error(root):
         assert f"id='error-{code}'" in page
 
 
-def test_all_wrong_fields_are_named_at_once(root):
+def test_all_wrong_fields_and_parameters_are_named_at_once(root):
     body = {"name": "a/b", "limits": {"versions": -1, "x": 1}, "guards": {"min_retention": "P1M"}, "label": "a"}
     answer = root.post(COLLECTIONS, body)
-
     assert 400 == answer.status_int
     assert {"name", "limits.versions", "limits.x", "guards.min_retention", "label"} == fields(answer)
 
-
-def test_all_wrong_parameters_are_named_at_once(root):
     answer = root.get(COLLECTIONS, {"limit": "0", "sort": "size", "stat": "ok", "cursor": "\0"})
-
     assert {"limit", "sort", "stat", "cursor"} == fields(answer)
+    answer = root.post(COLLECTIONS, {"name": "a", "limits": {"version_size": 10, "total_size": 5}})
+    assert (400, 4003, {"limits.total_size"}) == (answer.status_int, answer.json["code"], fields(answer))
+    for body in [b"{", b"[]", b"\xff", b'{"name": "a\\u0000"}']:
+        assert 400 == root.call("POST", COLLECTIONS, body=body).status_int
 
 
 @with_settings(backup__max_versions="5", backup__one_version_max_size="10MB")
@@ -107,27 +95,12 @@ def test_all_broken_rules_are_answered_at_once(root):
     assert "5" in next(one["message"] for one in made.json["errors"] if one["field"] == "limits.versions")
 
 
-def test_a_rule_of_the_service_names_the_field_of_this_api(root):
-    answer = root.post(COLLECTIONS, {"name": "a", "limits": {"version_size": 10, "total_size": 5}})
-
-    assert (400, 4003, {"limits.total_size"}) == (answer.status_int, answer.json["code"], fields(answer))
-
-
-def test_a_body_that_is_no_json_object_of_texts_is_a_400(root):
-    for body in [b"{", b"[]", b"\xff", b'{"name": "a\\u0000"}']:
-        assert 400 == root.call("POST", COLLECTIONS, body=body).status_int
-
-
-def test_an_unknown_method_names_those_of_the_path(root):
+def test_the_methods_of_a_path_are_named(root, anonymous):
     answer = root.call("PUT", COLLECTIONS)
-
     assert (405, "GET, HEAD, POST") == (answer.status_int, answer.headers["Allow"])
     assert "application/problem+json" == answer.headers["Content-Type"]
 
-
-def test_options_names_the_methods(anonymous):
     answer = anonymous.call("OPTIONS", COLLECTIONS)
-
     assert (204, "GET, HEAD, POST, OPTIONS") == (answer.status_int, answer.headers["Allow"])
 
 
@@ -181,11 +154,11 @@ class TestWithOrigins:
         assert "ETag" in answer.headers["Access-Control-Expose-Headers"]
         assert "Access-Control-Allow-Credentials" not in answer.headers
 
-    @pytest.mark.parametrize("path", ["/api/v1", "/api/v1/nothing"])
-    def test_a_named_origin_may_read_an_error(self, anonymous, path):
-        answer = anonymous.get(path, headers=ORIGIN)
+    def test_a_named_origin_may_read_an_error(self, anonymous):
+        for path in ["/api/v1", "/api/v1/nothing"]:
+            answer = anonymous.get(path, headers=ORIGIN)
 
-        assert "https://ops.example.org" == answer.headers["Access-Control-Allow-Origin"]
+            assert "https://ops.example.org" == answer.headers["Access-Control-Allow-Origin"], path
 
     def test_a_browser_is_told_what_it_may_send(self, anonymous):
         asked = ORIGIN | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}

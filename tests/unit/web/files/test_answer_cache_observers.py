@@ -36,11 +36,11 @@ def ask_twice(anonymous, name, seen, headers, warm=()):
     return seen[0], seen[2]
 
 
-@pytest.mark.parametrize("headers", [{}, {"If-None-Match": "*"}, {"Host": "not a host"}])
-def test_the_path_the_status_and_the_sizes_are_the_same(anonymous, name, seen, headers):
-    cold, warm = ask_twice(anonymous, name, seen, headers)
+def test_the_path_the_status_and_the_sizes_are_the_same(anonymous, name, seen):
+    for headers in [{}, {"If-None-Match": "*"}, {"Host": "not a host"}]:
+        cold, warm = ask_twice(anonymous, name, seen, headers)
 
-    assert cold == warm
+        assert cold == warm, headers
 
 
 @with_settings(trusted_proxies="127.0.0.1")

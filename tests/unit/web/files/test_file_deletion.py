@@ -49,22 +49,13 @@ def test_without_role_and_password_a_protected_file_stays(holder, secret):
         assert (answer.status_int, answer.json["error_code"]) == (403, 403), query
 
 
-def test_no_password_deletes_an_unprotected_file(holder, name):
+def test_a_deletion_without_a_right_is_refused_and_leaves_the_file(holder, name, anonymous, secret):
     for query in [{}, {"password": ""}, {"password": "p-5ecre7"}]:
-        answer = delete(holder(), name, **query)
-
-        assert answer.status_int == 403, query
-
-
-def test_without_a_token_nothing_is_deleted(anonymous, secret):
-    answer = delete(anonymous, secret, password="p-5ecre7")
-
-    assert answer.status_int == 403
-
-
-def test_an_unknown_file_is_not_found(holder):
+        assert delete(holder(), name, **query).status_int == 403, query
+    assert delete(anonymous, secret, password="p-5ecre7").status_int == 403
+    delete(holder(), name)
+    assert anonymous.download(name).body == b"hello"
     answer = delete(holder(), "none.txt")
-
     assert (answer.status_int, answer.json["error_code"]) == (404, 404)
 
 
@@ -78,12 +69,6 @@ def test_a_deleted_file_cannot_be_deleted_again(root, name):
     delete(root, name)
 
     assert delete(root, name).status_int == 404
-
-
-def test_a_refused_deletion_leaves_the_file(holder, anonymous, name):
-    delete(holder(), name)
-
-    assert anonymous.download(name).body == b"hello"
 
 
 @pytest.mark.databases

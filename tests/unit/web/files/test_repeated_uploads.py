@@ -120,19 +120,8 @@ def test_overwriting_replaces_the_record_of_this_name(holder, anonymous):
     assert [anonymous.download(name).status_int for name in names] == [403, 200]
 
 
-def test_overwriting_a_missing_file_adds_it(holder):
-    answer = holder(Role.UPLOAD_ALL, Role.OVERWRITE).upload(fileOverwrite="1")
-
-    assert answer.status_int == 200
-
-
-def test_overwriting_needs_its_role(uploader):
+def test_overwriting_needs_its_role(uploader, holder):
     answer = uploader.upload(fileOverwrite="true")
-
     assert (answer.status_int, answer.json["status"].endswith("overwrite_not_allowed")) == (403, True)
-
-
-def test_not_overwriting_needs_no_role(uploader):
-    answer = uploader.upload(fileOverwrite="false")
-
-    assert answer.status_int == 200
+    assert uploader.upload(fileOverwrite="false").status_int == 200
+    assert holder(Role.UPLOAD_ALL, Role.OVERWRITE).upload(b"missing", fileOverwrite="1").status_int == 200

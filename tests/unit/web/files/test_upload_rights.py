@@ -42,11 +42,11 @@ def test_a_role_refuses_types_that_are_not_on_its_list(holder):
         }
 
 
-@pytest.mark.parametrize(("mime", "content"), OTHERS.items())
-def test_upload_all_allows_every_type(uploader, mime, content):
-    answer = uploader.upload(content)
+def test_upload_all_allows_every_type(uploader):
+    for mime, content in OTHERS.items():
+        answer = uploader.upload(content)
 
-    assert (answer.status_int, answer.json["mime"]) == (200, mime)
+        assert (answer.status_int, answer.json["mime"]) == (200, mime)
 
 
 @pytest.mark.parametrize("listed", ["text/plain", "text/x-shellscript", "text/x-python"])
@@ -76,12 +76,6 @@ def test_the_refusal_of_a_type_names_it(holder):
     }
 
 
-def test_roles_add_up(holder):
-    answer = holder(Role.UPLOAD_IMAGES, Role.UPLOAD_DOCUMENTS).upload(TEXT)
-
-    assert answer.status_int == 200
-
-
 def test_a_refused_type_stores_nothing(holder, tmp_path):
     holder(Role.UPLOAD_IMAGES).upload(TEXT)
 
@@ -103,17 +97,10 @@ def test_a_token_accepts_other_names_of_types(holder):
     assert answer.status_int == 200
 
 
-def test_a_tokens_own_list_narrows_its_roles(holder):
+def test_the_tokens_own_list_narrows_its_roles_and_does_not_widen_them(holder):
     for role in [Role.UPLOAD_ALL, Role.ADMINISTRATOR, Role.UPLOAD_DOCUMENTS]:
-        answer = holder(role, mimes=["image/png"]).upload(TEXT)
-
-        assert answer.json["error_code"] == 3000, role
-
-
-def test_a_tokens_own_list_does_not_widen_its_roles(holder):
-    answer = holder(Role.UPLOAD_IMAGES, mimes=["text/plain"]).upload(TEXT)
-
-    assert answer.json["error_code"] == 3000
+        assert holder(role, mimes=["image/png"]).upload(TEXT).json["error_code"] == 3000, role
+    assert holder(Role.UPLOAD_IMAGES, mimes=["text/plain"]).upload(TEXT).json["error_code"] == 3000
 
 
 def test_a_token_without_an_upload_role_may_not_upload(holder):
@@ -129,53 +116,29 @@ def test_a_file_may_have_the_tokens_maximal_size(holder):
         assert answer.status_int == 200, size
 
 
-def test_a_larger_file_is_refused(holder):
+def test_a_larger_content_is_refused_however_it_is_sent_and_whoever_sends_it(holder):
     answer = holder(Role.UPLOAD_ALL, max_file_size=10).upload(b"a" * 11)
-
     assert (answer.status_int, answer.json["status"], answer.json["error_code"]) == (400, "File size is too big", 3001)
-
-
-def test_a_larger_part_of_a_form_is_refused(holder):
     answer = holder(Role.UPLOAD_ALL, max_file_size=10).send_form(("file", "a.txt", b"a" * 11))
-
     assert answer.json["error_code"] == 3001
+    assert holder(Role.UPLOAD_ALL, max_file_size=4).upload(b"aGVsbG8=", encoding="base64").json["error_code"] == 3001
+    assert holder(Role.ADMINISTRATOR, max_file_size=10).upload(b"a" * 11).json["error_code"] == 3001
 
 
-def test_a_larger_file_in_base64_is_refused(holder):
-    answer = holder(Role.UPLOAD_ALL, max_file_size=4).upload(b"aGVsbG8=", encoding="base64")
+def test_tags_that_the_token_does_not_have_are_refused(holder, uploader):
+    assert holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload(tags="B").status_int == 200
 
-    assert answer.json["error_code"] == 3001
+    for tags in [["c"], ["a", "c"]]:
+        answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload(tags=tags)
+        assert (answer.status_int, answer.json["status"].endswith("tag_not_allowed")) == (403, True), tags
 
-
-def test_the_limit_applies_to_an_administrator(holder):
-    answer = holder(Role.ADMINISTRATOR, max_file_size=10).upload(b"a" * 11)
-
-    assert answer.json["error_code"] == 3001
-
-
-def test_a_file_with_the_tokens_tags_is_accepted(holder):
-    answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload(tags="B")
-
-    assert answer.status_int == 200
+    assert uploader.upload(b"other", tags=["any", "thing"]).status_int == 200
 
 
 def test_a_token_with_tags_may_omit_them(holder, services):
     answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload()
 
     assert services.files.find(answer.json["filename"]).tags == ()
-
-
-def test_tags_that_the_token_does_not_have_are_refused(holder):
-    for tags in [["c"], ["a", "c"]]:
-        answer = holder(Role.UPLOAD_ALL, tags=["a", "b"]).upload(tags=tags)
-
-        assert (answer.status_int, answer.json["status"].endswith("tag_not_allowed")) == (403, True), tags
-
-
-def test_a_token_without_tags_may_use_any(uploader):
-    answer = uploader.upload(tags=["any", "thing"])
-
-    assert answer.status_int == 200
 
 
 def test_enforced_tags_replace_the_sent_ones(holder, services):
@@ -187,26 +150,10 @@ def test_enforced_tags_replace_the_sent_ones(holder, services):
 
 def test_a_token_that_may_not_set_a_password_is_refused_with_one(holder):
     answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7")
-
     assert (answer.status_int, answer.json["status"].endswith("invalid_password")) == (403, True)
-
-
-def test_a_token_that_may_not_set_a_password_uploads_without(holder):
-    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="")
-
-    assert answer.status_int == 200
-
-
-def test_a_restriction_binds_an_administrator_who_holds_it(holder):
-    answer = holder(Role.ADMINISTRATOR, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7")
-
-    assert answer.status_int == 403
-
-
-def test_the_permission_is_checked_before_the_content(holder):
-    answer = holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(b"", password="x-5ecre7")
-
-    assert answer.status_int == 403
+    assert holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(password="").status_int == 200
+    assert holder(Role.ADMINISTRATOR, Role.UPLOAD_NO_PASSWORD).upload(password="x-5ecre7").status_int == 403
+    assert holder(Role.UPLOAD_ALL, Role.UPLOAD_NO_PASSWORD).upload(b"", password="x-5ecre7").status_int == 403
 
 
 def test_a_token_for_one_upload_is_used_up_by_it(holder):
@@ -238,8 +185,8 @@ def test_a_token_for_one_upload_is_used_up_by_a_version(member, collection):
     assert statuses == [200, 403]
 
 
-@pytest.mark.parametrize("content", [SVG, HTML])
-def test_the_type_is_never_taken_from_the_client(uploader, content):
-    answer = uploader.upload(content, "a.png", headers={"Content-Type": "image/png"})
+def test_the_type_is_never_taken_from_the_client(uploader):
+    for content in [SVG, HTML]:
+        answer = uploader.upload(content, "a.png", headers={"Content-Type": "image/png"})
 
-    assert answer.json["mime"] in {"image/svg+xml", "text/html"}
+        assert answer.json["mime"] in {"image/svg+xml", "text/html"}, content

@@ -85,11 +85,6 @@ def test_the_creator_sees_its_own_collection(create, names, make_token):
     assert names(token=creator) == ["mine"]
 
 
-def test_the_listing_has_a_separate_role(app, make_token):
-    app.get("/repository/collection", status=403)
-    app.get("/repository/collection", headers={"token": make_token(Role.VIEW_ALL_COLLECTIONS)}, status=403)
-
-
 @pytest.mark.databases
 @pytest.mark.parametrize(
     ("search", "found"),
@@ -167,14 +162,21 @@ def test_the_first_and_last_possible_days_and_empty_ones_are_accepted(create, na
     assert names(query) == ["a"]
 
 
-@pytest.mark.parametrize(
-    "value", ["20260101", "1700000000", "01.02.2026", "2026-02-30", "2026-01-01T10:00:00", "0", "today", "10000-01-01"]
-)
-@pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
-def test_an_invalid_day_is_an_error_of_its_field(app, admin, name, value):
-    answer = app.get(f"/repository/collection?{name}={value}", headers={"token": admin}, status=400)
+def test_an_invalid_day_is_an_error_of_its_field(app, admin):
+    for value in [
+        "20260101",
+        "1700000000",
+        "01.02.2026",
+        "2026-02-30",
+        "2026-01-01T10:00:00",
+        "0",
+        "today",
+        "10000-01-01",
+    ]:
+        for name in ["createdFrom", "createdTo"]:
+            answer = app.get(f"/repository/collection?{name}={value}", headers={"token": admin}, status=400)
 
-    assert list(answer.json["fields"]) == [f"form.{name}"]
+            assert list(answer.json["fields"]) == [f"form.{name}"]
 
 
 @pytest.mark.databases

@@ -23,11 +23,8 @@ def test_granting_and_revoking(root, uploader, services, path):
     assert fingerprint not in {entry["fingerprint"] for entry in root.get(path).json["items"]}
 
 
-def test_an_unknown_fingerprint_is_a_404(root, path):
+def test_what_is_no_known_fingerprint_is_a_404(root, path, uploader):
     assert 404 == root.call("PUT", f"{path}/0123456789ab").status_int
-
-
-def test_a_token_is_no_name_in_a_url(root, uploader, path):
     assert 404 == root.call("PUT", f"{path}/{uploader.token}").status_int
 
 

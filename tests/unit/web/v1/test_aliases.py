@@ -50,12 +50,12 @@ def test_an_alias_is_made_shown_changed_and_deleted(app, manager, file, upload):
     app.get("/repository/file/nice.txt", status=404)
 
 
-@pytest.mark.parametrize("prefix", ["/repository/file", "/public/download"])
-def test_downloads_by_both_apis_paths_know_it(app, manager, file, prefix):
-    put(manager, "nice.txt", file)
+def test_downloads_by_both_apis_paths_know_it(app, manager, file):
+    for prefix in ["/repository/file", "/public/download"]:
+        put(manager, "nice.txt", file)
 
-    assert b"content" == app.get(f"{prefix}/nice.txt").body
-    assert b"content" == app.get(f"{prefix}/{file}").body
+        assert b"content" == app.get(f"{prefix}/nice.txt").body
+        assert b"content" == app.get(f"{prefix}/{file}").body
 
 
 def test_a_changed_alias_is_not_hidden_by_caches(app, manager, file, upload):
@@ -105,11 +105,11 @@ def test_a_stale_etag_changes_nothing(manager, file, upload):
     assert [412, 412, 412] == stale
 
 
-@pytest.mark.parametrize(("alias", "target", "field"), [("nice", "nothing", "file"), ("a%09b", None, "alias")])
-def test_what_cannot_be_an_alias_is_refused(manager, file, alias, target, field):
-    answer = put(manager, alias, target or file)
+def test_what_cannot_be_an_alias_is_refused(manager, file):
+    for alias, target, field in [("nice", "nothing", "file"), ("a%09b", None, "alias")]:
+        answer = put(manager, alias, target or file)
 
-    assert (400, [field]) == (answer.status_int, [one["field"] for one in answer.json["errors"]])
+        assert (400, [field]) == (answer.status_int, [one["field"] for one in answer.json["errors"]])
 
 
 class TestTheYamlFile:

@@ -56,16 +56,14 @@ def test_the_digest_is_in_a_header(root, collection):
     assert answer.headers["Repr-Digest"] == "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:"
 
 
-def test_version_is_a_synonym_of_backup(root, collection):
-    answer = root.call("POST", f"{COLLECTIONS}/{collection}/version", body=b"hello")
-
-    assert answer.json["version"]["version"] == 1
-
-
-def test_a_version_may_be_uploaded_by_a_form(root, collection):
+def test_an_added_version_is_sent_in_any_of_these_ways(root, collection):
+    assert root.call("POST", f"{COLLECTIONS}/{collection}/version", body=b"hello").json["version"]["version"] == 1
     answer = root.send_form(("file", "any.txt", b"hello"), path=f"{COLLECTIONS}/{collection}/backup")
-
     assert answer.json["version"]["sha256"] == HELLO
+
+    for content_type in ["", "application/x-www-form-urlencoded", "application/json"]:
+        answer = root.push(collection, b"hello", headers={"Content-Type": content_type})
+        assert answer.json["version"]["sha256"] == HELLO, content_type
 
 
 def test_a_partial_dump_is_refused(root, collection):
@@ -74,13 +72,6 @@ def test_a_partial_dump_is_refused(root, collection):
     answer = root.push(collection, b"lo", headers={"Content-Range": "bytes 3-4/5"})
 
     assert (answer.status_int, numbers(root, collection)) == (400, [1])
-
-
-def test_any_other_content_type_is_raw_content(root, collection):
-    for content_type in ["", "application/x-www-form-urlencoded", "application/json"]:
-        answer = root.push(collection, b"hello", headers={"Content-Type": content_type})
-
-        assert answer.json["version"]["sha256"] == HELLO, content_type
 
 
 @pytest.mark.databases
@@ -98,22 +89,6 @@ def test_a_version_is_named_after_its_collection(root, make_collection):
         answer = root.push(make_collection(filename=filename), b"hello")
 
         assert answer.json["version"]["file"]["filename"] == HELLO[:10] + expected
-
-
-@pytest.mark.databases
-def test_numbers_rise_by_one(root, collection):
-    added = [root.push(collection, content).json["version"]["version"] for content in (b"one", b"two", b"three")]
-
-    assert added == [1, 2, 3]
-
-
-@pytest.mark.databases
-def test_the_number_of_a_deleted_version_is_not_used_again(root, collection):
-    root.push(collection)
-    root.delete(f"{COLLECTIONS}/{collection}/backup/v1")
-    answer = root.push(collection)
-
-    assert answer.json["version"]["version"] == 2
 
 
 def test_a_refused_version_takes_no_number(root, make_collection):
@@ -164,15 +139,10 @@ def test_equal_content_of_a_deleted_version_is_accepted(root, collection):
     assert answer.status_int == 200
 
 
-def test_an_empty_version_is_refused(root, collection):
+def test_empty_content_and_a_wrong_digest_are_refused(root, collection):
     answer = root.push(collection, b"")
-
     assert (answer.status_int, answer.json["error_code"], answer.json["version"]) == (400, 60003, None)
-
-
-def test_a_wrong_digest_is_refused(root, collection):
     answer = root.push(collection, b"hello", headers={"Content-MD5": "AAAAAAAAAAAAAAAAAAAAAA=="})
-
     assert (answer.json["error_code"], numbers(root, collection)) == (60007, [])
 
 
@@ -194,32 +164,15 @@ def test_a_refused_version_leaves_no_bytes(root, make_collection, tmp_path):
     assert 1 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
-def test_the_tokens_types_apply(member, collection):
+def test_the_tokens_types_apply_and_not_the_lists_of_upload_roles(member, collection):
     answer = member(Role.UPLOAD_VERSIONS, mimes=["text/plain"]).push(collection, PNG)
-
     assert (answer.json["error_code"], answer.json["context"]) == (3000, {"mime": "image/png"})
+    for content in [PNG, HTML, bytes(9)]:
+        assert member(Role.UPLOAD_VERSIONS).push(collection, content).status_int == 200, content
 
 
-@pytest.mark.parametrize("content", [PNG, HTML, bytes(9)])
-def test_the_lists_of_the_upload_roles_do_not_apply(member, collection, content):
-    answer = member(Role.UPLOAD_VERSIONS).push(collection, content)
-
-    assert answer.status_int == 200
-
-
-def test_an_upload_role_alone_adds_no_version(member, collection):
+def test_a_version_is_added_by_the_role_and_the_list_or_modify_any(member, collection, holder):
     answer = member(Role.UPLOAD_ALL).push(collection)
-
     assert (answer.status_int, answer.json["exit_code"], answer.json["version"]) == (403, 403, None)
-
-
-def test_a_token_that_is_not_listed_adds_no_version(holder, collection):
-    answer = holder(Role.UPLOAD_VERSIONS).push(collection)
-
-    assert answer.status_int == 403
-
-
-def test_modify_any_replaces_the_list(holder, collection):
-    answer = holder(Role.UPLOAD_VERSIONS, Role.MODIFY_ANY_COLLECTION).push(collection)
-
-    assert answer.status_int == 200
+    assert holder(Role.UPLOAD_VERSIONS).push(collection).status_int == 403
+    assert holder(Role.UPLOAD_VERSIONS, Role.MODIFY_ANY_COLLECTION).push(collection).status_int == 200

@@ -74,9 +74,3 @@ def test_a_simulated_deletion_deletes_nothing(root, three, collection):
     root.delete(f"{three}/v2", {"simulate": "true"})
 
     assert set(root.versions(collection)) == {"1", "2", "3"}
-
-
-def test_listing_does_not_allow_deletion(lister, three):
-    answer = lister.delete(f"{three}/v1")
-
-    assert answer.status_int == 403

@@ -26,60 +26,26 @@ def test_a_link_has_only_an_expiry_and_a_signature(app, lister, three):
     assert set(parse_qs(urlsplit(url).query)) == {"expires", "signature"}
 
 
-def test_a_listed_link_needs_no_token(root, anonymous, three, collection):
-    url = root.versions(collection)["1"]["url"]
-
-    assert follow(anonymous, url).body == b"one"
-
-
-def test_a_versions_file_is_never_stored_by_caches(root, anonymous, three, collection):
-    answer = follow(anonymous, root.versions(collection)["1"]["url"])
-
-    assert answer.headers["Cache-Control"] == "private, no-store"
-
-
-def test_a_versions_file_is_refused_without_a_token(anonymous, url):
-    answer = anonymous.download(stored_name(url))
-
-    assert (answer.status_int, answer.json["status"]) == (403, CLOSED)
-
-
-def test_both_paths_accept_a_signature(anonymous, url):
+def test_a_listed_link_needs_no_token_and_is_never_stored_by_caches(root, anonymous, three, collection, url):
+    assert follow(anonymous, root.versions(collection)["1"]["url"]).body == b"one"
+    assert follow(anonymous, root.versions(collection)["1"]["url"]).headers["Cache-Control"] == "private, no-store"
     for prefix in ["/repository/file/", "/public/download/"]:
-        answer = anonymous.get(f"{prefix}{stored_name(url)}?{urlsplit(url).query}")
-
-        assert answer.status_int == 200, prefix
-
-
-def test_a_token_that_may_list_versions_may_download(lister, url):
-    answer = lister.download(stored_name(url))
-
-    assert answer.status_int == 200
+        assert anonymous.get(f"{prefix}{stored_name(url)}?{urlsplit(url).query}").status_int == 200, prefix
+    assert 590 < int(parse_qs(urlsplit(url).query)["expires"][0]) - time.time() <= 600
 
 
-def test_a_token_with_view_any_file_may_download(holder, url):
-    answer = holder(Role.VIEW_ANY_FILE).download(stored_name(url))
+def test_who_may_list_the_versions_or_view_any_file_may_download(lister, url, holder):
+    assert lister.download(stored_name(url)).status_int == 200
+    assert holder(Role.VIEW_ANY_FILE).download(stored_name(url)).status_int == 200
+    assert holder(Role.LIST_VERSIONS, Role.MODIFY_ANY_COLLECTION).download(stored_name(url)).status_int == 200
 
-    assert answer.status_int == 200
 
-
-def test_a_listed_token_without_the_role_may_not_download(member, url):
+def test_others_may_not_download(member, url, holder, anonymous):
     roles = set(Role) - {Role.LIST_VERSIONS, Role.VIEW_ANY_FILE, Role.ADMINISTRATOR}
-    answer = member(*roles).download(stored_name(url))
-
-    assert answer.status_int == 403
-
-
-def test_the_role_without_the_list_may_not_download(holder, url):
-    answer = holder(Role.LIST_VERSIONS).download(stored_name(url))
-
-    assert answer.status_int == 403
-
-
-def test_the_role_with_modify_any_may_download(holder, url):
-    answer = holder(Role.LIST_VERSIONS, Role.MODIFY_ANY_COLLECTION).download(stored_name(url))
-
-    assert answer.status_int == 200
+    assert member(*roles).download(stored_name(url)).status_int == 403
+    assert holder(Role.LIST_VERSIONS).download(stored_name(url)).status_int == 403
+    answer = anonymous.download(stored_name(url))
+    assert (answer.status_int, answer.json["status"]) == (403, CLOSED)
 
 
 def test_the_list_of_another_collection_gives_no_access(root, holder, url, make_collection):
@@ -130,12 +96,6 @@ def test_a_signature_of_another_file_is_refused(root, anonymous, url, collection
     answer = anonymous.get(f"/repository/file/{stored_name(url)}?{urlsplit(other).query}")
 
     assert answer.status_int == 403
-
-
-def test_a_signature_is_valid_for_ten_minutes(url):
-    end = int(parse_qs(urlsplit(url).query)["expires"][0])
-
-    assert 590 < end - time.time() <= 600
 
 
 def test_the_link_of_a_deleted_version_is_not_found(root, anonymous, url, three):

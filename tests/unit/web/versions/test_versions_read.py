@@ -1,7 +1,5 @@
 """HTTP API, 4.3: listing versions and fetching one."""
 
-import pytest
-
 from support.answers import NOBODY
 from support.client import COLLECTIONS, follow
 
@@ -18,9 +16,8 @@ def test_an_empty_list_is_an_object(root, collection):
 
 
 def test_versions_are_listed_ascending_by_number(root, three):
-    answer = root.get(three)
-
-    assert list(answer.json["versions"]) == ["1", "2", "3"]
+    assert list(root.get(three).json["versions"]) == ["1", "2", "3"]
+    assert set(root.get(three.replace("/backup", "/version")).json["versions"]) == {"1", "2", "3"}
 
 
 def test_a_list_of_many_is_in_order_of_numbers(root, collection):
@@ -36,42 +33,24 @@ def test_a_listed_version_is_the_one_that_was_added(root, collection):
     assert root.versions(collection)["1"]["details"] == added
 
 
-def test_version_is_a_synonym_of_backup(root, three):
-    answer = root.get(three.replace("/backup", "/version"))
-
-    assert set(answer.json["versions"]) == {"1", "2", "3"}
-
-
-@pytest.mark.parametrize(
-    ("word", "content"),
-    [
+def test_a_version_is_fetched_by_words_and_by_its_id(lister, anonymous, three, root, collection):
+    for word, content in [
         ("latest", b"three"),
         ("recent", b"three"),
         ("first", b"one"),
         ("v1", b"one"),
         ("v2", b"two"),
         ("V3", b"three"),
-    ],
-)
-def test_a_version_is_fetched_by_these_words(lister, anonymous, three, word, content):
-    answer = lister.get(f"{three}/{word}")
+    ]:
+        answer = lister.get(f"{three}/{word}")
+        assert answer.status_int == 302, word
+        assert follow(anonymous, answer.headers["Location"]).body == content
 
-    assert answer.status_int == 302
-    assert follow(anonymous, answer.headers["Location"]).body == content
-
-
-def test_a_version_is_fetched_by_its_id(root, anonymous, three, collection):
     version_id = root.versions(collection)["2"]["details"]["id"]
-    answer = root.get(f"{three}/{version_id}")
-
-    assert follow(anonymous, answer.headers["Location"]).body == b"two"
-
-
-def test_first_is_the_oldest_remaining_version(root, anonymous, three):
+    assert follow(anonymous, root.get(f"{three}/{version_id}").headers["Location"]).body == b"two"
+    assert root.get(f"{three}/v2").headers["Cache-Control"] == "private, no-store"
     root.delete(f"{three}/v1")
-    answer = root.get(f"{three}/first")
-
-    assert follow(anonymous, answer.headers["Location"]).body == b"two"
+    assert follow(anonymous, root.get(f"{three}/first").headers["Location"]).body == b"two"
 
 
 def test_an_unknown_version_is_not_found(root, three):
@@ -97,25 +76,14 @@ def test_a_version_of_another_collection_is_not_found(root, three, collection, m
     assert answer.status_int == 404
 
 
-@pytest.mark.parametrize("redirect", ["false", "0", "no"])
-def test_without_a_redirect_the_answer_contains_the_link(root, anonymous, three, redirect):
-    answer = root.get(f"{three}/v2", {"redirect": redirect})
-    url = answer.json["url"]
+def test_without_a_redirect_the_answer_contains_the_link(root, anonymous, three):
+    for redirect in ["false", "0", "no"]:
+        answer = root.get(f"{three}/v2", {"redirect": redirect})
+        url = answer.json["url"]
+        assert (answer.status_int, answer.json) == (
+            200,
+            {"status": "OK", "error_code": 200, "exit_code": 200, "url": url},
+        )
+        assert follow(anonymous, url).body == b"two", redirect
 
-    assert (answer.status_int, answer.json) == (
-        200,
-        {"status": "OK", "error_code": 200, "exit_code": 200, "url": url},
-    )
-    assert follow(anonymous, url).body == b"two"
-
-
-def test_an_invalid_redirect_parameter_is_refused(root, three):
-    answer = root.get(f"{three}/v2", {"redirect": "maybe"})
-
-    assert set(answer.json["fields"]) == {"form.redirect"}
-
-
-def test_a_redirect_is_not_stored_by_caches(root, three):
-    answer = root.get(f"{three}/v2")
-
-    assert answer.headers["Cache-Control"] == "private, no-store"
+    assert set(root.get(f"{three}/v2", {"redirect": "maybe"}).json["fields"]) == {"form.redirect"}

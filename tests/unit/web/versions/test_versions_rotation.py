@@ -21,29 +21,24 @@ def edit(caller, collection, **form):
     return caller.put(COLLECTIONS, {"collection": collection, **form})
 
 
-def test_a_version_over_the_limit_for_one_is_refused(root, make_collection):
+def test_a_version_may_have_exactly_the_limit_for_one(root, make_collection):
     answer = root.push(make_collection(maxOneVersionSize=5), b"123456")
-
     assert (answer.status_int, answer.json) == (
         400,
         refused_version("Logic validation error", 4006, "file", EXCEEDS_ONE),
     )
 
-
-def test_a_version_of_exactly_the_limit_fits(root, make_collection):
-    answer = root.push(make_collection(maxOneVersionSize=5), b"12345")
-
-    assert answer.status_int == 200
+    assert root.push(make_collection(maxOneVersionSize=5), b"12345").status_int == 200
 
 
-@pytest.mark.parametrize("strategy", [ALERT, "delete_oldest_when_adding_new"])
-def test_a_version_larger_than_the_whole_collection_is_refused(root, make_collection, strategy):
-    collection = make_collection(maxOneVersionSize=0, maxCollectionSize=5, strategy=strategy)
-    root.push(collection, b"123")
-    answer = root.push(collection, b"123456")
+def test_a_version_larger_than_the_whole_collection_is_refused(root, make_collection):
+    for strategy in [ALERT, "delete_oldest_when_adding_new"]:
+        collection = make_collection(maxOneVersionSize=0, maxCollectionSize=5, strategy=strategy)
+        root.push(collection, b"123")
+        answer = root.push(collection, b"123456")
 
-    assert answer.json == refused_version("Logic validation error", 4007, "file", EXCEEDS_ALL)
-    assert numbers(root, collection) == [1]
+        assert answer.json == refused_version("Logic validation error", 4007, "file", EXCEEDS_ALL), strategy
+        assert numbers(root, collection) == [1], strategy
 
 
 def test_a_strategy_that_is_no_longer_installed_is_reported_by_one_line(root, services, make_collection, caplog):

@@ -67,14 +67,14 @@ def test_another_version_can_be_tested(collection, push, restore, recorded):
     assert {2: "good"} == recorded()
 
 
-@pytest.mark.parametrize("content", [b"small", DUMP], ids=["small", "large"])
-def test_a_command_that_ends_before_it_has_read_all_proves_nothing(collection, push, restore, content):
-    push(collection, content)
+def test_a_command_that_ends_before_it_has_read_all_proves_nothing(collection, push, restore):
+    for content in [b"small", DUMP]:
+        push(collection, content)
 
-    result = restore("true")
+        result = restore("true")
 
-    assert ("not checked", 0) == (result.outcome, result.size)
-    assert f"it has read only 0 of {len(content)} bytes" in result.message
+        assert ("not checked", 0) == (result.outcome, result.size), content
+        assert f"it has read only 0 of {len(content)} bytes" in result.message
 
 
 def test_a_command_that_reads_a_part_and_fails_is_a_failure(collection, push, restore, script):

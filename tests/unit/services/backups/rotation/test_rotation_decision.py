@@ -86,18 +86,15 @@ def test_a_collection_that_is_full_with_pinned_versions_says_how_many_fit(outcom
     assert TooManyVersionsError is outcome(versions(1), count=2, pinned_count=1, pinned_size=1, strategy=strategy)
 
 
-@pytest.mark.parametrize(
-    ("action", "full", "with_room"),
-    [
+def test_the_action_of_an_objection_decides(outcome):
+    for action, full, with_room in [
         (None, [1], []),
         ("keep", VersionShrankError, []),
         ("quarantine", "quarantine", "quarantine"),
         ("refuse", VersionShrankError, VersionShrankError),
-    ],
-)
-def test_the_action_of_an_objection_decides(outcome, action, full, with_room):
-    assert full == outcome(versions(1, 1), count=2, action=action)
-    assert with_room == outcome(versions(1, 1), count=3, action=action)
+    ]:
+        assert full == outcome(versions(1, 1), count=2, action=action)
+        assert with_room == outcome(versions(1, 1), count=3, action=action)
 
 
 def test_quarantine_needs_no_room_but_keeps_the_limits_for_one_version(outcome):

@@ -71,14 +71,12 @@ def test_the_timeout_limits_the_whole_request(send):
         send("GET", f"{remote.origin}/", timeout=0.2)
 
 
-@pytest.mark.parametrize(
-    "url", ["file:///etc/passwd", "ftp://127.0.0.2/5ecret", "http://[5ecret/", "http://127.0.0.2:1/5ecret"]
-)
-def test_a_failure_does_not_name_the_url(send, url, caplog):
-    with caplog.at_level(logging.DEBUG), pytest.raises(RemoteError) as caught:
-        send("GET", url)
+def test_a_failure_does_not_name_the_url(send, caplog):
+    for url in ["file:///etc/passwd", "ftp://127.0.0.2/5ecret", "http://[5ecret/", "http://127.0.0.2:1/5ecret"]:
+        with caplog.at_level(logging.DEBUG), pytest.raises(RemoteError) as caught:
+            send("GET", url)
 
-    assert "5ecret" not in caught.value.message + caught.value.reason + caplog.text
+        assert "5ecret" not in caught.value.message + caught.value.reason + caplog.text, url
 
 
 def test_a_url_is_not_logged(send, caplog):

@@ -164,9 +164,8 @@ class TestActivity:
 
 
 class TestGrowth:
-    @pytest.mark.parametrize(
-        ("days", "size", "free", "expected"),
-        [
+    def test_the_day_on_which_it_is_full_follows_from_the_rate(self):
+        for days, size, free, expected in [
             (10, 100, 50, (10, "2026-06-05")),
             (10, 100, 0, (10, "2026-05-31")),
             (10, 100, None, (10, None)),
@@ -174,12 +173,10 @@ class TestGrowth:
             (10, 0, 50, (0, None)),
             (0.5, 100, 50, (None, None)),
             (10, 1, 10**9, (0, None)),
-        ],
-    )
-    def test_the_day_on_which_it_is_full_follows_from_the_rate(self, days, size, free, expected):
-        found = grow(NOW - days * DAY, 1000, NOW, 1000 + size, free)
+        ]:
+            found = grow(NOW - days * DAY, 1000, NOW, 1000 + size, free)
 
-        assert expected == (found.per_day, found.full_on and found.full_on.isoformat())
+            assert expected == (found.per_day, found.full_on and found.full_on.isoformat())
 
     def test_the_service_grows_as_in_the_last_30_days(self, services, add_rows, monkeypatch):
         now = utc_now()

@@ -60,10 +60,10 @@ def test_one_without_room_is_a_conflict(root, path):
     assert "2 versions of 2" in answer.json["detail"]
 
 
-@pytest.mark.parametrize("number", ["7", "0", "9" * 30])
-def test_an_unknown_number_is_not_found(root, path, number):
-    for method, where in (("GET", ""), ("DELETE", ""), ("POST", "/restore")):
-        assert 404 == root.call(method, f"{path}/trash/{number}{where}").status_int
+def test_an_unknown_number_is_not_found(root, path):
+    for number in ["7", "0", "9" * 30]:
+        for method, where in (("GET", ""), ("DELETE", ""), ("POST", "/restore")):
+            assert 404 == root.call(method, f"{path}/trash/{number}{where}").status_int
 
 
 def test_one_entry_or_all_can_be_ended(root, path):
