@@ -67,8 +67,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "the collection: check what made it",
     "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
     "raise {field[limits.total_size]}. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
-    "new_version_shrank_too_much": "The version is smaller than the last one by more than {field[guards.max_shrink_percent]} "
-    "of the collection: check what made it",
+    "new_version_shrank_too_much": "The version is smaller than the last one by more than "
+    "{field[guards.max_shrink_percent]} of the collection: check what made it",
     "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an "
     "upload that the client gave up",
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "

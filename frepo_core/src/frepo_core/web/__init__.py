@@ -9,6 +9,7 @@ from frepo_core.services.composition.container import Services
 
 from .base.endpoint import Answer, Endpoint
 from .base.request import FrepoRequest
+from .conventions.dialect import SecondDialect
 from .openapi.documentation import Documentation
 from .routing.plugin_endpoints import plugin_endpoints
 from .routing.plugin_pages import add_pages
@@ -33,6 +34,7 @@ from .views import (
     versions,
 )
 from .views import protected_urls as protected_urls
+from .views.dialect import FirstDialect
 
 # What authors of plug-ins use; docs/hooks.md describes each name.
 __all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply"]
@@ -68,6 +70,7 @@ def make_app(services: Services) -> object:
     services.build_all()
     config = Configurator(request_factory=FrepoRequest)
     config.registry.services = services
+    config.registry.dialects = {False: FirstDialect(), True: SecondDialect()}
     config.set_security_policy(TokenPolicy())
     config.include("frepo_core.web.routing.base_path")
     config.include("frepo_core.web.routing.error_views")

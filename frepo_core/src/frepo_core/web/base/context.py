@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from frepo_core.errors import FieldsError, NotFoundError
+from frepo_core.errors import FieldsError
 from frepo_core.services.base.records import CollectionRecord
 
+from .dialect import dialect_of
 from .request import LISTED, SENDER, FrepoRequest
 
 
@@ -29,10 +30,8 @@ def make_context(request: FrepoRequest) -> Context:
         return Context(collection=request.services.collections.get(collection_id))
     try:
         return collection_context(request, collection_id)
-    except FieldsError:
-        if request.is_v1:
-            raise NotFoundError(f"There is no collection with the id {collection_id[:64]!r}") from None
-        raise
+    except FieldsError as error:
+        raise dialect_of(request).missing_collection(collection_id, error) from None
 
 
 def collection_context(request: FrepoRequest, collection_id: str) -> Context:

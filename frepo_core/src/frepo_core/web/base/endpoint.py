@@ -39,7 +39,7 @@ class Endpoint:
     - `envelope`: the keys that errors have in addition to the common ones, with their empty values.
     - `has_etag`: only below `/api/v1`: the answer has an ETag, which changes take in If-Match.
 
-    The path decides the API: below `/api/v1` the conventions of `web/v1/conventions` apply.
+    The path decides the API: below `/api/v1`, the conventions of `web/conventions` apply.
     """
 
     name: str

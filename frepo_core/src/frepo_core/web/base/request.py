@@ -113,19 +113,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
 
     @property
     def token_id(self) -> str:
-        """The token id in the request, or an empty text. The query has precedence, even if it is empty.
-
-        `/api/v1` reads the headers `X-Auth-Token` and `Authorization` only.
-        """
-        is_v1 = self.is_v1
-        for name, value in () if is_v1 else self.params_in_query:
-            if name == "_token":
-                return str(value)
-        for header in ("HTTP_X_AUTH_TOKEN",) if is_v1 else ("HTTP_X_AUTH_TOKEN", "HTTP_TOKEN"):  # WSGI's names are fast
-            if value := self.environ.get(header):
-                return str(value).strip()
-        scheme, _, credentials = self.environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-        return str(credentials).strip() if scheme.lower() == "bearer" else ""
+        """The token id in the request, or an empty text. The API decides where it may be."""
+        return str(self.registry.dialects[self.is_v1].token_of(self))
 
     @property
     def password_in_header(self) -> str:

@@ -1,16 +1,14 @@
 """Answers errors: their status codes, their bodies, and the exception views."""
 
 import contextlib
-import json
 import logging
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.exceptions import URLDecodeError
-from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPNotFound, HTTPPreconditionFailed
+from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPNotFound
 from pyramid.response import Response
 
 from frepo_core import errors
@@ -18,9 +16,8 @@ from frepo_core.domain.identity import parse_uuid4
 from frepo_core.services.access.tokens import NO_ACCESS
 from frepo_core.services.files.downloads import BYTES_MISSING
 
+from ..base.dialect import dialect_of
 from ..base.request import FrepoRequest
-from ..conventions import cors, problems
-from ..views.field_names import FIELDS, in_form
 
 log = logging.getLogger(__name__)
 
@@ -78,24 +75,9 @@ def status_of(error: errors.FrepoError) -> int:
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
-def error_body(request: FrepoRequest, message: str, number: int, status: int, /, **more: Any) -> Response:
-    """Build an error answer: the common keys, then those of the endpoint's envelope."""
-    envelope = request.endpoint.envelope if request.endpoint else {}
-    body = {"status": message, "error_code": number, "http_code": status, "exit_code": status, **envelope, **more}
-    text = json.dumps(body, separators=(",", ":"))
-    return Response(f"{text}\n".encode(), status=status, content_type="application/json")
-
-
-def _error(request: FrepoRequest, message: str, number: int, status: int, **more: Any) -> Response:
-    """Build an error answer in the shape of the request's API."""
-    build = problems.problem if request.is_v1 else error_body
-    return build(request, message, number, status, **more)
-
-
 def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
-    status = status_of(error)
-    if request.is_v1:
-        status = problems.status_of(request, error, status)
+    dialect = dialect_of(request)
+    status = dialect.status_of(request, error, status_of(error))
     request.error_name = type(error).__name__
     if type(error) not in STATUS and not isinstance(error, errors.RuleError):
         return _answer_bug(error, request)
@@ -107,11 +89,7 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
         log.error("%s", error.message)  # it says what to change: a traceback would only hide that
     elif status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
-    message = PUBLIC_MESSAGES.get(type(error), error.message)
-    if request.is_v1:
-        response = problems.answer(request, error, message, status)
-    else:
-        response = error_body(request, message, error.number, status, **_details(error, request))
+    response = dialect.answer_error(request, error, PUBLIC_MESSAGES.get(type(error), error.message), status)
     if isinstance(error, errors.TooManyAttemptsError):
         response.retry_after = error.retry_after
     if status == 503:
@@ -137,38 +115,24 @@ def _record_refusal(request: FrepoRequest, error: errors.FrepoError) -> None:
             services.refusals.record(collection_id, error, by=known)
 
 
-def _details(error: errors.FrepoError, request: FrepoRequest) -> dict[str, Any]:
-    details: dict[str, Any] = {"context": error.context} if error.context else {}
-    if isinstance(error, errors.FieldsError):
-        fields = details["fields"] = {in_form(name): texts for name, texts in error.fields.items()}
-        if request.endpoint and "errors" in request.endpoint.envelope:
-            details["errors"] = {name.removeprefix("form."): texts[0] for name, texts in fields.items()}
-    if explanation := error.explain(FIELDS):
-        details["message"] = explanation
-    if isinstance(error, errors.RemoteError):
-        details["message"] = error.reason
-    if isinstance(error, errors.RuleError):
-        field = FIELDS[error.field]
-        details |= {"field": field, "errors": {field: error.text}}
-    return details
-
-
 def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
     if error.code < 400:
         return error
     request.error_name = type(error).__name__
+    dialect = dialect_of(request)
     if isinstance(error, HTTPForbidden):
-        refusal = "No access: the token lacks the role for this" if request.identity else NO_ACCESS
-        _log_refusal(request, errors.AccessDeniedError(refusal))
-        return _error(request, refusal, 403, 403 if request.identity or not request.is_v1 else 401)
-    if request.is_v1 and isinstance(error, HTTPNotFound):
-        cors.allow_origin(request)  # no route has done it
-    message = "There is nothing at this path" if isinstance(error, HTTPNotFound) else error.title
+        refusal = errors.AccessDeniedError(
+            "No access: the token lacks the role for this" if request.identity else NO_ACCESS
+        )
+        _log_refusal(request, refusal)
+        return dialect.answer_text(request, refusal.message, 403, dialect.status_of(request, refusal, 403))
+    message = dialect.text_of(error)
+    if isinstance(error, HTTPNotFound):
+        dialect.begin(request)  # no route has done it
+        message = "There is nothing at this path"
     if allowed := error.headers.get("Allow"):
         message = f"{message}: this path knows {allowed}"
-    if request.is_v1 and error.detail and isinstance(error, HTTPPreconditionFailed):
-        message = error.detail
-    response = _error(request, message, error.code, error.code)
+    response = dialect.answer_text(request, message, error.code, error.code)
     for name in ("Allow", "Content-Range"):
         if name in error.headers:
             response.headers[name] = error.headers[name]
@@ -177,7 +141,7 @@ def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
 
 def _answer_bad_path(error: URLDecodeError, request: FrepoRequest) -> Response:
     request.error_name = type(error).__name__
-    return _error(request, "The path is not UTF-8", 400, 400)
+    return dialect_of(request).answer_text(request, "The path is not UTF-8", 400, 400)
 
 
 def _answer_bug(error: Exception, request: FrepoRequest) -> Response:
@@ -185,4 +149,5 @@ def _answer_bug(error: Exception, request: FrepoRequest) -> Response:
     request.error_name = type(error).__name__
     error_id = str(uuid.uuid4())
     log.error("error %s: %s", error_id, error, exc_info=error)
-    return _error(request, "Internal error, the log of the service knows more", 500, 500, error_id=error_id)
+    text = "Internal error, the log of the service knows more"
+    return dialect_of(request).answer_text(request, text, 500, 500, error_id=error_id)

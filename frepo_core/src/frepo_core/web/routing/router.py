@@ -4,18 +4,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
 from pyramid.config import Configurator
-from pyramid.httpexceptions import HTTPForbidden, HTTPMethodNotAllowed, HTTPNoContent
+from pyramid.httpexceptions import HTTPForbidden
 from pyramid.response import Response
 
 from frepo_core.errors import MalformedRequestError, ReadOnlyError
 
 from ..base.context import Context, collection_context, make_context
+from ..base.dialect import dialect_of
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import LISTED, NOTED, SENDER, FrepoRequest
-from ..content.if_none_match import revalidate
-from ..conventions import cors, validation
 from ..schemas.json_body import JSON_BYTES
-from ..schemas.validation import parse_body, parse_query
 from ..views.answer_cache import Decorator
 from .server_hooks import DECISION, Decision
 
@@ -46,16 +44,12 @@ def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
         endpoints["HEAD"] = endpoints["GET"]
     allowed = ", ".join(sorted(endpoints))
 
-    is_v1 = on_path[0].is_v1
-
     def factory(request: FrepoRequest) -> Context:
         request.endpoint = endpoints.get(request.method)
-        if is_v1:
-            cors.allow_origin(request, allowed)
-            if request.method == "OPTIONS":
-                raise HTTPNoContent(headers={"Allow": f"{allowed}, OPTIONS"})
+        dialect = dialect_of(request)
+        dialect.begin(request, allowed)
         if request.endpoint is None:
-            raise HTTPMethodNotAllowed(headers={"Allow": allowed})
+            raise dialect.refuse_method(request, allowed)
         request.check_host()
         return make_context(request)
 
@@ -69,16 +63,14 @@ def _view(context: Context, request: FrepoRequest) -> Response:
         _decide(endpoint, request, decision)
         return Response(status=204)
     if endpoint.body:
-        parse = validation.parse_body if endpoint.is_v1 else parse_body
-        request.parsed_body = parse(endpoint.body, request)
+        request.parsed_body = dialect_of(request).parse_body(endpoint.body, request)
     if endpoint.collection_field and endpoint.permission:
         request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
         _check_permission(request, endpoint.permission)
     answer = endpoint.view(request)
     if not isinstance(answer, Answer):
         return answer
-    response = to_response(answer)
-    return revalidate(request, response) if endpoint.is_v1 and endpoint.method == "GET" else response
+    return dialect_of(request).finish(request, to_response(answer))
 
 
 def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
@@ -90,10 +82,7 @@ def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
         request.sender  # noqa: B018  # public endpoints refuse invalid tokens, too
     if endpoint.writes and request.services.settings.read_only:
         raise ReadOnlyError("The service is in read-only mode, nothing can be changed now")
-    if endpoint.is_v1:
-        request.parsed_query = validation.parse_query(endpoint.query, request.params_in_query)
-    elif endpoint.query:
-        request.parsed_query = parse_query(endpoint.query, request.params_in_query)
+    dialect_of(request).parse_query(endpoint, request)
 
 
 def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> None:

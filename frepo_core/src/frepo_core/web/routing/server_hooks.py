@@ -3,7 +3,6 @@
 Other servers serve the application without them, more slowly.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,9 +11,8 @@ from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
 
-from ..base.request import is_v1_path
+from ..base.dialect import dialect_at
 from ..content.multipart import is_multipart
-from ..conventions import problems
 from .base_path import without_base_path
 
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
@@ -43,7 +41,7 @@ class Decision:
 class ServerHooks:
     """The attribute `server_hooks` of the WSGI application. Servers find it by name, without an import."""
 
-    def __init__(self, application: Callable[..., Any], services: Services) -> None:
+    def __init__(self, application: Any, services: Services) -> None:
         self._application = application
         self._services = services
         self._body_memory = MemoryBudget(BODY_MEMORY)
@@ -81,9 +79,8 @@ class ServerHooks:
     def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:
         """Return the media type and the body of an error that the server answers; None: that of the first API."""
         base_path = self._services.settings.base_path
-        if not is_v1_path(without_base_path(path, base_path)):
-            return None
-        return problems.MEDIA, problems.server_problem(text, status, base_path)
+        dialect = dialect_at(self._application.registry, without_base_path(path, base_path))
+        return dialect.server_error(text, status, base_path)
 
     def body_lost(self, error: OSError) -> FrepoError:
         """Return the exception for reading a body that could not be written to the disk for temporary files."""
