@@ -11,6 +11,7 @@ from .base.endpoint import Answer, Endpoint
 from .base.request import FrepoRequest
 from .conventions.dialect import SecondDialect
 from .openapi.documentation import Documentation
+from .openapi.first_api import FIRST_API
 from .routing.plugin_endpoints import plugin_endpoints
 from .routing.plugin_pages import add_pages
 from .routing.router import add_endpoints
@@ -18,7 +19,7 @@ from .routing.security import TokenPolicy
 from .routing.server_hooks import ServerHooks
 from .schemas.models import Form, Query, Reply
 from .v1.endpoints import v1_endpoints
-from .v1.openapi.document import build_v1_document
+from .v1.openapi.api import V1_API
 from .v1.openapi.error_list import error_list
 from .views import (
     add_by_url,
@@ -82,9 +83,9 @@ def make_app(services: Services) -> object:
     add_endpoints(config, endpoints, answer_cache.make_decorators(services.settings))
     add_pages(config, services.plugins.found, endpoints)
     own = [endpoint for endpoint in config.registry.endpoints if not endpoint.is_v1]
-    config.registry.documentation = Documentation(own)
+    config.registry.documentation = Documentation(own, FIRST_API)
     v1 = [endpoint for endpoint in config.registry.endpoints if endpoint.is_v1]
-    config.registry.v1_documentation = Documentation(v1, build_v1_document, error_list())
+    config.registry.v1_documentation = Documentation(v1, V1_API, error_list())
     application = config.make_wsgi_app()
     application.server_hooks = ServerHooks(application, services)
     return application

@@ -1,124 +1,115 @@
-"""Builds the OpenAPI 3.1 document from the declarations of the endpoints."""
+"""Builds the OpenAPI 3.1 document of an API from the declarations of its endpoints."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
-from importlib.resources import files
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from ..base.endpoint import Endpoint
-from .error_models import ErrorReply, error_model
-from .named_schemas import name_schemas
-from .operation import describe_operation
-from .parameters import CONTENT_FORM, open_path, parameters_of, storable
-from .responses import BINARY, JSON, responses_of
+from .named_schemas import PREFIX, name_schemas
+from .parameters import CONTENT_FORM, open_path, storable
+from .responses import BINARY, Schemas
 
-SECURITY: list[dict[str, list[str]]] = [{"header": []}, {"bearer": []}, {"query": []}]
-SCHEMES = {
-    "header": {
-        "type": "apiKey",
-        "in": "header",
-        "name": "X-Auth-Token",
-        "description": "The token's id; the header `token` is read as well.",
-    },
-    "bearer": {"type": "http", "scheme": "bearer", "description": "`Authorization: Bearer <the token's id>`."},
-    "query": {
-        "type": "apiKey",
-        "in": "query",
-        "name": "_token",
-        "description": "The token's id. It wins over the headers, even when it is empty.",
-    },
-}
-TAGS = {
-    "Files": "Plain files: upload, list, download, delete.",
-    "Collections": "Places for the versions of one backup, with limits and a list of tokens.",
-    "Versions": "Numbered versions in a collection. `backup` and `version` in these paths are the same.",
-    "Tokens": "Access tokens: their roles, restrictions and expiry.",
-    "Service": "The service itself.",
-    "Plug-ins": "What the plug-ins of this service add.",
-}
+# openapi-generator uses the first type. With the raw body first, its TypeScript has no model of the form.
+_CONTENT = {"multipart/form-data": "ContentForm", "application/octet-stream": "Content"}
 
 
-def build_document(endpoints: Iterable[Endpoint], server: str) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Api:
+    """What the documents of the two APIs do not share.
+
+    - `guide`: the description of the API in Markdown.
+    - `tags`: the groups of endpoints with their descriptions; `tag_of` returns the group of one.
+    - `error_models`: returns the models of the errors of these endpoints.
+    - `body_type`: returns the media type of an endpoint's body.
+    - `has_optional_bodies`: whether a body without required fields may be left out.
+    """
+
+    title: str
+    guide: str
+    security: Sequence[Mapping[str, list[str]]]
+    schemes: Mapping[str, Any]
+    tags: Mapping[str, str]
+    tag_of: Callable[[Endpoint], str]
+    error_models: Callable[[Sequence[Endpoint]], Collection[type[BaseModel]]]
+    parameters_of: Callable[[Endpoint], list[dict[str, Any]]]
+    responses_of: Callable[[Endpoint, Schemas], dict[str, Any]]
+    body_type: Callable[[Endpoint], str]
+    has_optional_bodies: bool
+
+
+def build_document(endpoints: Sequence[Endpoint], server: str, api: Api) -> dict[str, Any]:
     """Return the document; `server` is the URL of this service."""
-    shown = list(endpoints)
-    schemas, definitions = _schemas(shown)
+    schemas, definitions = _schemas(endpoints, api)
     paths: dict[str, dict[str, Any]] = {}
-    for endpoint in shown:
-        paths.setdefault(open_path(endpoint.path), {})[endpoint.method.lower()] = _operation(endpoint, schemas)
-    used = {tag_of(endpoint) for endpoint in shown}
+    for endpoint in endpoints:
+        paths.setdefault(open_path(endpoint.path), {})[endpoint.method.lower()] = _operation(endpoint, schemas, api)
+    used = {api.tag_of(endpoint) for endpoint in endpoints}
     document = {
         "openapi": "3.1.0",
         "info": {
-            "title": "frepo",
+            "title": api.title,
             "version": version("frepo-core"),
             "summary": "Stores files and keeps versioned backups, controlled by access tokens alone.",
-            "description": files(__package__).joinpath("guide.md").read_text(encoding="utf-8"),
+            "description": api.guide,
         },
         "servers": [{"url": server}],
-        "tags": [{"name": name, "description": text} for name, text in TAGS.items() if name in used],
+        "tags": [{"name": name, "description": text} for name, text in api.tags.items() if name in used],
         "paths": paths,
-        "components": {"schemas": definitions, "securitySchemes": SCHEMES},
+        "components": {"schemas": definitions, "securitySchemes": api.schemes},
     }
     return name_schemas(document)
 
 
-def _schemas(endpoints: list[Endpoint]) -> tuple[Mapping[Any, Any], dict[str, Any]]:
+def _schemas(endpoints: Sequence[Endpoint], api: Api) -> tuple[Schemas, dict[str, Any]]:
     """Return a reference for each model, and the definitions of all references."""
     bodies = {endpoint.body for endpoint in endpoints if endpoint.body}
     replies = {model for endpoint in endpoints for model in endpoint.answers.values() if model}
     # In the validation schema, keys with defaults are optional, as they are in errors.
-    inputs = bodies | {ErrorReply} | {error_model(endpoint) for endpoint in endpoints}
-    models: list[Any] = [(model, "validation") for model in sorted(inputs, key=model_name)]
-    models += [(model, "serialization") for model in sorted(replies, key=model_name)]
-    references, document = models_json_schema(models, ref_template="#/components/schemas/{model}")
+    inputs = bodies | {*api.error_models(endpoints)}
+    models: list[Any] = [(model, "validation") for model in sorted(inputs, key=_name)]
+    models += [(model, "serialization") for model in sorted(replies, key=_name)]
+    references, document = models_json_schema(models, ref_template=f"{PREFIX}{{model}}")
     definitions = document.get("$defs", {})
-    for name in referenced_names({references[(body, "validation")]["$ref"] for body in bodies}, definitions):
+    for name in _referenced_names({references[(body, "validation")]["$ref"] for body in bodies}, definitions):
         definitions[name] = storable(definitions[name])
     if any(endpoint.content for endpoint in endpoints):
         definitions |= {"ContentForm": CONTENT_FORM, "Content": {**BINARY, "minLength": 1}}
     return references, definitions
 
 
-def referenced_names(references: set[str], definitions: Mapping[str, Any]) -> set[str]:
+def _referenced_names(references: set[str], definitions: Mapping[str, Any]) -> set[str]:
     """Return the names of the referenced definitions, and of those that they refer to."""
     names = {reference.rpartition("/")[2] for reference in references}
     for name in list(names):
         inner = {found["$ref"] for found in definitions[name].get("properties", {}).values() if "$ref" in found}
-        names |= referenced_names(inner, definitions)
+        names |= _referenced_names(inner, definitions)
     return names
 
 
-def model_name(model: type[BaseModel]) -> str:
-    """Return the name by which models are sorted."""
+def _name(model: type[BaseModel]) -> str:
     return model.__name__
 
 
-def _operation(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    return describe_operation(
-        endpoint,
-        schemas,
-        tag=tag_of(endpoint),
-        parameters=parameters_of(endpoint),
-        responses=responses_of(endpoint, schemas),
-        security=SECURITY,
-        media=JSON,
-    )
-
-
-def tag_of(endpoint: Endpoint) -> str:
-    """Return the tag that groups the endpoint in the document."""
-    path = endpoint.path
-    if path.startswith("/repository/collection/{collection}/") and "/token" not in path:
-        return "Versions"
-    if path.startswith("/repository/collection"):
-        return "Collections"
-    if path.startswith(("/auth/token", "/auth/roles", "/jobs/token")):
-        return "Tokens"
-    if path in {"/", "/version", "/health", "/api/doc", "/api/doc.json", "/repository/routing/map"}:
-        return "Service"
-    return (
-        "Files" if 206 in endpoint.answers or path.startswith("/repository/") or path == "/repository" else "Plug-ins"
-    )
+def _operation(endpoint: Endpoint, schemas: Schemas, api: Api) -> dict[str, Any]:
+    """Return the operation object (OpenAPI 3.1, 4.8.10)."""
+    operation: dict[str, Any] = {
+        "operationId": endpoint.name,
+        "tags": [api.tag_of(endpoint)],
+        "summary": endpoint.summary,
+        "description": endpoint.view.__doc__ or endpoint.summary,
+        "parameters": api.parameters_of(endpoint),
+        "responses": api.responses_of(endpoint, schemas),
+        "security": api.security if endpoint.permission else [{}, *api.security],
+    }
+    if endpoint.body:
+        is_required = any(field.is_required() for field in endpoint.body.model_fields.values())
+        content = {api.body_type(endpoint): {"schema": schemas[(endpoint.body, "validation")]}}
+        operation["requestBody"] = {"required": is_required or not api.has_optional_bodies, "content": content}
+    if endpoint.content:
+        bodies = {media: {"schema": {"$ref": PREFIX + name}} for media, name in _CONTENT.items()}
+        operation["requestBody"] = {"required": True, "content": bodies}
+    return operation

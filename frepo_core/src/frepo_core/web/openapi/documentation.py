@@ -2,30 +2,26 @@
 
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..base.endpoint import Endpoint
 from ..viewer.viewer import VIEWER
-from .document import build_document
+from .document import Api, build_document
 
 # A host cannot hold these characters, and JSON does not escape them.
 _SERVER = "{the URL of this service}"
 
 
-Build = Callable[[Sequence[Endpoint], str], dict[str, Any]]
-
-
 class Documentation:
     """The document of these endpoints, made for the first request that asks for it, and the page that shows it.
 
-    `build` makes the document from the endpoints and the URL of the service; without it, that of the first API.
     `appendix` is HTML for the end of the page.
     """
 
-    def __init__(self, endpoints: Sequence[Endpoint], build: Build | None = None, appendix: str = "") -> None:
+    def __init__(self, endpoints: Sequence[Endpoint], api: Api, appendix: str = "") -> None:
         self._endpoints = endpoints
-        self._build = build
+        self._api = api
         self._appendix = appendix
         self._lock = threading.Lock()
         self._document: dict[str, Any] | None = None
@@ -46,5 +42,5 @@ class Documentation:
 
     def _built(self) -> dict[str, Any]:
         if self._document is None:
-            self._document = (self._build or build_document)(self._endpoints, _SERVER)
+            self._document = build_document(self._endpoints, _SERVER, self._api)
         return self._document

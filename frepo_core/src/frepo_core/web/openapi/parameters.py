@@ -14,12 +14,12 @@ from ..schemas import json_schemas
 
 # No text may contain U+0000; `schemas.validation` refuses it.
 STORABLE = "^[^\\u0000]*$"
-_ID = {"type": "string", "format": "uuid", "pattern": json_schemas.UUID4}
-_TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000/]+$"}
+UUID = {"type": "string", "format": "uuid", "pattern": json_schemas.UUID4}
+WORD = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000/]+$"}
 
 PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "token": ("The token's id, a UUIDv4 in any case.", {**_ID, "examples": [json_schemas.A_TOKEN]}),
-    "collection": ("The collection's id.", {**_ID, "examples": [json_schemas.A_COLLECTION]}),
+    "token": ("The token's id, a UUIDv4 in any case.", {**UUID, "examples": [json_schemas.A_TOKEN]}),
+    "collection": ("The collection's id.", {**UUID, "examples": [json_schemas.A_COLLECTION]}),
     "version": (
         "`latest` (or `recent`), `first`, `v<number>`, or the version's id.",
         {
@@ -30,21 +30,21 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     ),
     "name": (
         "The file's stored name, as the upload returned it, or an alias.",
-        _TEXT | {"examples": ["2cf24dba5fhello.txt"]},
+        WORD | {"examples": ["2cf24dba5fhello.txt"]},
     ),
-    "type": ("Any word, such as `file` or `image`. It has no effect.", _TEXT | {"examples": ["file"]}),
-    "accessToken": ("The hash of the service's template, filled with values of this request.", _TEXT),
-    "fileId": ("The file's stored name, or an alias.", _TEXT),
+    "type": ("Any word, such as `file` or `image`. It has no effect.", WORD | {"examples": ["file"]}),
+    "accessToken": ("The hash of the service's template, filled with values of this request.", WORD),
+    "fileId": ("The file's stored name, or an alias.", WORD),
     "expirationTime": ("When the link expires: a Unix time.", {"type": "string", "pattern": "^[0-9]{1,18}$"}),
 }
 _NAMED = ("The file's name, as `fileName`.", json_schemas.FILE_NAME)
 _DELETED: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "token": ("The token's id, a UUIDv4 in any case.", {**_ID, "examples": [json_schemas.A_REVOKED_TOKEN]}),
+    "token": ("The token's id, a UUIDv4 in any case.", {**UUID, "examples": [json_schemas.A_REVOKED_TOKEN]}),
     "version": (
         "`v<number>`, or the version's id.",
         {"type": "string", "pattern": f"^(v[1-9][0-9]{{0,17}}|{json_schemas.UUID4[1:-1]})$", "examples": ["v2"]},
     ),
-    "name": ("The file's stored name.", _TEXT | {"examples": ["486ea46224world.txt"]}),
+    "name": ("The file's stored name.", WORD | {"examples": ["486ea46224world.txt"]}),
 }
 
 _PASSWORD: tuple[str, str, dict[str, Any]] = (
@@ -70,21 +70,20 @@ _IF_MATCH = (
     "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412 "
     f"({VersionConflictError.number})."
 )
-_OFFERED: Mapping[str, tuple[str, dict[str, Any]]] = {
-    IDEMPOTENCY_KEY: (
-        "A key of your choice. For 14 days, the same key returns the first answer again; other content is refused.",
-        {"pattern": "^[!-~]{1,255}$"},
-    ),
-    IF_MATCH: (
-        _IF_MATCH,
-        {"pattern": '^(v[0-9]{1,18}|"v[0-9]{1,18}")$'},
-    ),
-}
+IDEMPOTENCY = (
+    "A key of your choice. For 14 days, the same key returns the first answer again; other content is refused.",
+    {"pattern": "^[!-~]{1,255}$"},
+)
+LAST_VERSION = {"pattern": '^(v[0-9]{1,18}|"v[0-9]{1,18}")$'}
+_OFFERED: Mapping[str, tuple[str, dict[str, Any]]] = {IDEMPOTENCY_KEY: IDEMPOTENCY, IF_MATCH: (_IF_MATCH, LAST_VERSION)}
 
 
 def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
     """Return the parameters of an endpoint."""
-    return [*_in_path(endpoint), *_in_query(endpoint), *_in_headers(endpoint)]
+    named = {"name": _NAMED} if endpoint.content else {}
+    is_deletion = endpoint.method == "DELETE" and endpoint.name != "disallow_token"  # it does not delete the token
+    known = {**PATH, **named, **(_DELETED if is_deletion else {})}
+    return [*in_path(endpoint, known), *_in_query(endpoint), *_in_headers(endpoint)]
 
 
 def open_path(path: str) -> str:
@@ -92,14 +91,17 @@ def open_path(path: str) -> str:
     return re.sub(r"{(\w+):[^}]*}", r"{\1}", path)
 
 
-def _in_path(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
+def in_path(endpoint: Endpoint, known: Mapping[str, tuple[str, dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of the path (OpenAPI 3.1, 4.8.12), with what is known of their names."""
     for name in re.findall(r"{(\w+)}", open_path(endpoint.path)):
-        description, schema = PATH.get(name, (f"The {name}.", _TEXT))
-        if name == "name" and endpoint.content:
-            description, schema = _NAMED
-        if endpoint.method == "DELETE" and endpoint.name != "disallow_token":  # it does not delete the token
-            description, schema = _DELETED.get(name, (description, schema))
+        description, schema = known.get(name, (f"The {name}.", WORD))
         yield {"name": name, "in": "path", "required": True, "description": description, "schema": schema}
+
+
+def in_header(name: str, description: str, more: dict[str, Any]) -> dict[str, Any]:
+    """Return an optional header; `more` is what its schema has besides the type."""
+    schema = {"type": "string", **more}
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
 
 
 def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
@@ -142,8 +144,7 @@ def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
     if endpoint.method == "GET" and endpoint.query and "password" in endpoint.query.model_fields and endpoint.answers:
         headers = [*headers, *([_PASSWORD] if {206, 302} & set(endpoint.answers) else [])]
     for name, description, more in [*headers, *((name, *_OFFERED[name]) for name in endpoint.headers)]:
-        schema = {"type": "string", **more}
-        yield {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+        yield in_header(name, description, more)
 
 
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:

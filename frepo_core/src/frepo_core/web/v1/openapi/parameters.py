@@ -1,23 +1,31 @@
 """The parameters of operations in the document of the second API: in the path, the query and the headers."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...base.endpoint import Endpoint
 from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
-from ...openapi.parameters import CONDITIONS, DIGESTS, STORABLE, input_schema, open_path
+from ...openapi.parameters import (
+    CONDITIONS,
+    DIGESTS,
+    IDEMPOTENCY,
+    LAST_VERSION,
+    STORABLE,
+    UUID,
+    WORD,
+    in_header,
+    in_path,
+    input_schema,
+)
 from ...schemas import json_schemas
 
-_ID = {"type": "string", "format": "uuid", "pattern": json_schemas.UUID4}
-_TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000/]+$"}
 _SELECTOR = (
     "^(latest|recent|first|v[1-9][0-9]{0,17}|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
     f"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?|{json_schemas.UUID4[1:-1]})$"
 )
 # The parameters in paths. A module with a new one adds it here.
 PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "collection": ("The collection's id.", {**_ID, "examples": [json_schemas.A_COLLECTION]}),
+    "collection": ("The collection's id.", {**UUID, "examples": [json_schemas.A_COLLECTION]}),
     "selector": (
         (
             "`latest` (or `recent`), `first`, `v<number>`, the version's id, or a time: the newest version at or "
@@ -27,39 +35,27 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     ),
     "deleted": (
         "The id of the deleted collection, or its `incarnation` if several had this id.",
-        {**_ID, "examples": [json_schemas.A_COLLECTION]},
+        {**UUID, "examples": [json_schemas.A_COLLECTION]},
     ),
     "number": ("The number of the version.", {"type": "integer", "minimum": 1, "maximum": 10**18 - 1, "examples": [1]}),
     "fingerprint": (
         "The token's fingerprint.",
         {"type": "string", "pattern": json_schemas.FINGERPRINT, "examples": ["3f1c9a0b7d2e"]},
     ),
-    "name": ("The file's stored name, as the upload returned it.", _TEXT | {"examples": ["2cf24dba5fhello.txt"]}),
+    "name": ("The file's stored name, as the upload returned it.", WORD | {"examples": ["2cf24dba5fhello.txt"]}),
 }
 _OFFERED: Mapping[str, tuple[str, dict[str, Any]]] = {
-    IDEMPOTENCY_KEY: (
-        "A key of your choice. For 14 days, the same key returns the first answer again; other content is refused.",
-        {"pattern": "^[!-~]{1,255}$"},
-    ),
+    IDEMPOTENCY_KEY: IDEMPOTENCY,
     IF_MATCH: ("Change the resource only if this is its ETag; otherwise 412.", {"pattern": '^("[!#-~]*"|\\*)$'}),
 }
-_LAST_VERSION = (
-    "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412.",
-    {"pattern": '^(v[0-9]{1,18}|"v[0-9]{1,18}")$'},
-)
+_IF_MATCH = "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412."
 _MEANINGS = {"sort": "The field to order by; with `-` descending."}
 _PASSWORD = ("X-File-Password", "The file's password.", {"pattern": STORABLE})
 
 
 def parameters_of(endpoint: Endpoint) -> list[dict[str, Any]]:
     """Return the parameters of an endpoint."""
-    return [*_in_path(endpoint), *_in_query(endpoint), *_in_headers(endpoint)]
-
-
-def _in_path(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
-    for name in re.findall(r"{(\w+)}", open_path(endpoint.path)):
-        description, schema = PATH.get(name, (f"The {name}.", _TEXT))
-        yield {"name": name, "in": "path", "required": True, "description": description, "schema": schema}
+    return [*in_path(endpoint, PATH), *_in_query(endpoint), *_in_headers(endpoint)]
 
 
 def _in_query(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
@@ -95,8 +91,7 @@ def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
     if 206 in endpoint.answers:
         headers = [*CONDITIONS, _PASSWORD]
     for name in endpoint.headers:
-        text, schema = _LAST_VERSION if endpoint.content and name == IF_MATCH else _OFFERED[name]
-        headers.append((name, text, schema))
-    for name, description, more in headers:
-        schema = {"type": "string", **more}
-        yield {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+        is_of_version = endpoint.content and name == IF_MATCH
+        headers.append((name, *((_IF_MATCH, LAST_VERSION) if is_of_version else _OFFERED[name])))
+    for header in headers:
+        yield in_header(*header)
