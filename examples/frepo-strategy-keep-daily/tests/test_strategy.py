@@ -20,7 +20,7 @@ class TestKeepDaily(StrategyContract):
 
 
 def make_state(hours_ago, size, **limits):
-    """Make a collection of versions of so many hours ago, each of `size` bytes."""
+    """Make a collection of versions with these ages in hours, each of `size` bytes."""
     times = sorted(NOW - timedelta(hours=hours) for hours in hours_ago)
     versions = [
         VersionInfo(id=f"v{number}", number=number, size=size, created_at=time) for number, time in enumerate(times, 1)

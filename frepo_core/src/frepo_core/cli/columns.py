@@ -47,7 +47,7 @@ class Size(FormattableColumn[int]):
 
 
 class SizeLimit(Size):
-    """A limit in bytes, 0 if there is none: words for people, a number in other formats."""
+    """A limit in bytes; 0 means no limit. People see words, programs a number."""
 
     def human_readable(self) -> str:
         """Format the limit for people."""
@@ -55,7 +55,7 @@ class SizeLimit(Size):
 
 
 class CountLimit(FormattableColumn[int]):
-    """A largest number, 0 if there is none: words for people, a number in other formats."""
+    """A maximum number; 0 means no limit. People see words, programs a number."""
 
     def human_readable(self) -> str:
         """Format the limit for people."""

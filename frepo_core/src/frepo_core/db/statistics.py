@@ -5,7 +5,7 @@ from collections.abc import Callable
 from .models import Base
 from .transactions import Database
 
-# SQLite reads at most so many rows of each index; without the limit it reads them all.
+# How many rows of each index SQLite reads at most; without the limit it reads them all.
 _SQLITE_LIMIT = 1000
 
 

@@ -125,7 +125,7 @@ class Plan:
 
 
 def make_plans(number: int, random: Random) -> list[Plan]:
-    """Return the plans of so many collections. The first dozen has one of each state."""
+    """Return the plans of this number of collections. The first twelve have one of each state."""
     plans = list(chain(_named(), _customers(), _servers(), _routers()))
     troubled = [_with_state(plan) for plan in plans]
     first = [plan for plan in troubled if plan.state is not BackupState.OK]
@@ -134,7 +134,7 @@ def make_plans(number: int, random: Random) -> list[Plan]:
 
 
 def _repeat(plans: Sequence[Plan], number: int) -> Iterator[Plan]:
-    """Yield so many plans; further rounds have their number in the name, as in other branches of the company."""
+    """Yield this number of plans. Repetitions have a number in the name, as other branches of the company."""
     for place in range(number):
         branch, plan = divmod(place, len(plans))
         one = plans[plan]

@@ -229,7 +229,7 @@ class _Filler:
 
 
 def _round(size: int) -> int:
-    """Return a size of so many bytes or more, as people choose them: 1, 2 or 5 with zeros."""
+    """Return the next round size, as people choose it: 1, 2 or 5 with zeros."""
     power = int(10 ** (len(str(size)) - 1))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= size)
 

@@ -24,7 +24,7 @@ class Collector:
     def collect(self) -> list[Any]:
         """Return the metrics of the collector. One that does not return is named in the log after ten seconds.
 
-        Raises what the collector raises, and `TypeError` for an object that is none.
+        Raises what the collector raises, and `TypeError` for an object without `collect`.
         """
         if not callable(getattr(self.collector, "collect", None)):
             raise TypeError(

@@ -13,7 +13,7 @@ from ..discovery import CORE_DISTRIBUTION, FoundPlugin, core_version, join_names
 from .requirements import find_unmet
 
 COMMANDS = "frepo.commands"
-# Distributions with a name like that of a plug-in, that are none.
+# Distributions that are named like a plug-in but are not one.
 NOT_PLUGINS = frozenset({CORE_DISTRIBUTION, "frepo-server"})
 # The folder with the metadata of a distribution that is named like a plug-in, e.g. `frepo_acme-1.0.dist-info`.
 INFORMATION = re.compile(r"(frepo[-_.].+?)(-\d.*)?\.(dist|egg)-info", re.IGNORECASE)

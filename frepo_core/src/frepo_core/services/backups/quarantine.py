@@ -12,7 +12,7 @@ SURPLUS = "quarantine_surplus"
 OVERTAKEN = "overtaken"
 # Uploads within these hours belong to one night, so that an upload that is tried again does not count twice.
 NIGHT = timedelta(hours=12)
-# After so many nights with the same reason, the event says that backups may look like this from now on.
+# After this number of nights with the same reason, the event says that backups may look like this from now on.
 NEW_NORMAL_NIGHTS = 3
 
 

@@ -17,7 +17,7 @@ from ..events.queries import matching_kinds
 from ..events.search import EventRecord, EventSearch, newest_records
 
 EXPORT_PAGE = 500
-# A page is filled from at most so many times its rows.
+# How many times the rows of a page may be read to fill it.
 MAX_ROUNDS = 5
 
 

@@ -143,7 +143,7 @@ def _append(part: _Part, data: bytes | bytearray) -> None:
 
 
 def _is_chosen(part: _Part) -> bool:
-    """Return whether a part is a file, not an input of a page in which none was chosen."""
+    """Return whether a part is a file, not the input of a page without a chosen file."""
     return bool(part.length or part.filename or part.filename is None)
 
 

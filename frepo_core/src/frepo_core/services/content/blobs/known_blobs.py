@@ -1,4 +1,4 @@
-"""Looks for what must be in a storage, if it is the one that the database means."""
+"""Looks for blobs that must be in a storage if it is the one of this database."""
 
 from sqlalchemy import select
 
@@ -26,7 +26,7 @@ def is_there(backend: StorageBackend, key: str) -> bool:
 
 
 def has_file(backend: StorageBackend, key: str) -> bool:
-    """Return whether the storage keeps its blobs as local files; also for one that was deleted in this moment."""
+    """Return whether the storage keeps its blobs as local files; also if this blob was just deleted."""
     try:
         return backend.path(key) is not None
     except BlobNotFound:
@@ -34,7 +34,7 @@ def has_file(backend: StorageBackend, key: str) -> bool:
 
 
 def find_absence(database: Database, backends: Backends, storage: str) -> str | None:
-    """Return what tells that an unmarked storage is not the one that the database means, or None.
+    """Return why an unmarked storage is not the one of this database, or None.
 
     The database names blobs in it, and none of the newest is there.
     """
@@ -48,13 +48,13 @@ def find_absence(database: Database, backends: Backends, storage: str) -> str | 
 
 
 def require_known_blobs(database: Database, backends: Backends, storage: str) -> None:
-    """Raise `StorageUnavailable` if an unmarked storage is not the one that the database means."""
+    """Raise `StorageUnavailable` if an unmarked storage is not the one of this database."""
     if absence := find_absence(database, backends, storage):
         raise exchanged(storage, absence)
 
 
 def exchanged(storage: str, reason: str) -> StorageUnavailable:
-    """Return the error that the storage is another one; `reason` says what tells that."""
+    """Return the error that the storage is another one; `reason` says how this was found."""
     return StorageUnavailable(
         f"The storage {storage!r} is not the one it was: {reason}. Nothing is written to it. Mount the right disk, or "
         f"correct the settings fs.{storage}.*. If it was replaced on purpose: frepo storage:adopt --storage {storage}"

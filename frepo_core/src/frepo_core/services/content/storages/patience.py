@@ -1,4 +1,4 @@
-"""Bounds how long an upload waits for a storage: by its progress, whatever the size of the content is."""
+"""Limits how long an upload waits for a storage that makes no progress, whatever the size of the content."""
 
 import os
 import threading
@@ -10,18 +10,18 @@ from frepo_core.errors import StorageUnavailable
 
 from ...base.plugin_threads import PluginHangs, PluginNotRunError, PluginThreads
 
-# How long a storage may take no byte, in seconds. How often that is looked at.
+# For how many seconds a storage may read no byte, and how often that is checked.
 SILENCE, LOOK_SECONDS = 60.0, 5.0
-# At the end of a large content, a disk writes what it has cached. It gets a second more for so many bytes.
+# At the end of a large content, a disk writes its cache. It gets one more second for each of these bytes.
 CACHE_RATE = 10 * 10**6
 LONGEST = 900.0
 
 
 class WatchedContent:
-    """A content that knows when the storage has read from it last.
+    """A content that records when the storage last read from it.
 
-    It has a descriptor of its own, because a storage that hangs may go on when the request has closed the content, and
-    the system may have reused the number for another file.
+    It has a descriptor of its own, because a hanging storage may continue when the request has closed the content, and
+    the system may have given the number to another file.
     """
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
@@ -34,7 +34,7 @@ class WatchedContent:
         self.is_given_up = False
 
     def start(self) -> None:
-        """Let a storage use the content, and count the time from now on."""
+        """Note that a storage uses the content from now on."""
         self._is_used, self._last = True, time.monotonic()
 
     def has_ended(self) -> bool:
@@ -44,16 +44,16 @@ class WatchedContent:
             return self.is_given_up
 
     def give_up(self) -> None:
-        """Wait for the storage no more, unless it has just ended."""
+        """Stop waiting for the storage, unless it has just ended."""
         with self._lock:
             self.is_given_up = self._is_used
 
     def makes_progress(self) -> bool:
-        """Return whether the storage has read something lately."""
+        """Return whether the storage has read within the allowed time."""
         return time.monotonic() - self._last < self._allowed
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read at most `size` bytes. Raises `StorageUnavailable` when nobody waits for the storage any more."""
+        """Read at most `size` bytes. Raises `StorageUnavailable` if the upload was given up."""
         if self.is_given_up:
             raise StorageUnavailable("The upload has ended, because the storage took too long")
         data = self._stream.read(size)
@@ -65,7 +65,7 @@ class WatchedContent:
         return self._stream.tell()
 
     def fileno(self) -> int:
-        """Return a descriptor that stays open until `release`. Raises `OSError` if the content is no file."""
+        """Return a descriptor that stays open until `release`. Raises `OSError` if the content is not a file."""
         if self._descriptor is None:
             self._descriptor = os.dup(self._stream.fileno())
         return self._descriptor

@@ -1,4 +1,4 @@
-"""Says whether a storage is still the one it was, so that no blob is stored in an empty mount point."""
+"""Checks that a storage is still the same one, so that no blob is stored in an empty mount point."""
 
 import contextlib
 import threading
@@ -14,13 +14,13 @@ from .backends import Backends
 from .owner_mark import OwnerMark
 from .ownership import Ownership
 
-# How long a look at a storage without local files counts, in seconds.
+# For how many seconds a check of a storage without local files is valid.
 LOOK_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class _Look:
-    """A look that found the storage to be the right one: when, the mark, and whether it is a local file."""
+    """A check that found the right storage: when, the mark, and whether the mark is a local file."""
 
     at: float
     mark: OwnerMark | None
@@ -41,9 +41,9 @@ class Presence:
         self._lock = threading.Lock()
 
     def require(self, storage: str) -> None:
-        """Raise `StorageUnavailable` if the storage is not the one it was: nothing may be written to it then.
+        """Raise `StorageUnavailable` if the storage is another one: nothing may be written to it then.
 
-        Where the mark is a local file, it is looked for at each call, otherwise once a minute.
+        A mark in a local file is checked at each call, another one once a minute.
         """
         with self._lock:
             last = self._looks.get(storage)
@@ -67,7 +67,7 @@ class Presence:
     def look_for_mark(self, storage: str) -> OwnerMark | None:
         """Return the mark, None if this database has left none. Raises `StorageUnavailable` if it is missing.
 
-        This tells whether a missing blob is lost, or its storage is another one.
+        So the caller knows whether a missing blob is lost, or its storage is another one.
         """
         mark = self._ownership.current(storage)
         while mark is not None and not self._is_there(storage, mark):

@@ -86,7 +86,7 @@ class StorageSpace:
         return self._backends.get(self.storage).total_space()
 
     def measure(self) -> Space | None:
-        """Return the room, None if the storage cannot tell it, or if none is required. Raises `StorageError`."""
+        """Return the room; None if it is unknown, or no free space is required. Raises `StorageError`."""
         if not self._limit.percent and not self._limit.size:
             return None
         free = self.free()

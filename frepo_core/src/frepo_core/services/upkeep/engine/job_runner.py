@@ -118,7 +118,7 @@ class JobRunner:
 
 
 def _as_json(summary: Any) -> dict[str, Any]:
-    """Return the summary of a job as it is stored. Raises `PluginError` for one that is none."""
+    """Return the summary of a job as it is stored. Raises `PluginError` if it is not a mapping of JSON values."""
     if summary is not None and not isinstance(summary, Mapping):
         raise PluginError(f"run() returned {summary!r}, which is neither a mapping nor None")
     try:
