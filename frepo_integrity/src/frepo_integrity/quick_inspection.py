@@ -45,6 +45,7 @@ def _check_ends(
         return Report(outcome="good", message=f"The tar archive is whole, it has {members} members", kinds=("tar",))
     elif found.program:
         file.seek(max(0, size - sql_dump.TAIL), os.SEEK_SET)
-        sql_dump.check_tail(file.read(sql_dump.TAIL), found.program)
-        return Report(outcome="good", message=f"The dump of {found.program.name} is whole", kinds=("sql",))
+        sql_dump.check_tail(
+            file.read(sql_dump.TAIL), found.program, *sql_dump.PROGRAMS
+        )  # of several dumps, the last one's
     return None

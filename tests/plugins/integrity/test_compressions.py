@@ -88,7 +88,7 @@ def test_a_changed_byte_is_found_unless_it_changes_nothing(check, kind):
 def test_bytes_after_the_end_are_found(check, made):
     kind, content = made
 
-    for garbage in (b"\n", b"garbage", b"\0\0\0x", content[:3], b"-- Dump completed\n"):
+    for garbage in (b"garbage", b"\0\0\0x", content[:3], b"-- Dump completed\n"):
         broken = check(content + garbage)
         assert isinstance(broken, BrokenContent), garbage
         assert kind == broken.kind
@@ -96,6 +96,10 @@ def test_bytes_after_the_end_are_found(check, made):
 
 def test_zeros_after_the_end_are_padding(check, made):
     assert "good" == check(made[1] + bytes(2048)).outcome
+
+
+def test_a_line_end_after_the_end_is_no_damage(check, made):
+    assert ["good", "good"] == [check(made[1] + end).outcome for end in (b"\n", b"\r\n")]
 
 
 def test_a_compressed_nothing_is_good_unless_its_name_promises_a_dump(check):

@@ -82,5 +82,5 @@ def _check_padding(source: ByteStream, codec: Codec, budget: Budget) -> None:
     start = source.offset
     while data := source.take():
         budget.spend()
-        if data.strip(b"\0"):
+        if data.strip(b"\0").strip(b"\r\n"):  # some scripts add a line end
             raise BrokenContent(codec.name, f"Bytes that are not {codec.name} follow its end, from byte {start} on")

@@ -1,6 +1,10 @@
-"""Recognizes dumps in SQL by their first lines, and a whole one by the last line that its program writes."""
+"""Recognizes dumps in SQL by their first lines, and whole ones by the last line that their program writes.
+
+Several dumps may follow each other, as in `(pg_dumpall --globals-only; pg_dump shop)`: each has to have its own end.
+"""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from ..budget import Budget
@@ -11,14 +15,21 @@ from ..outcomes import BrokenContent
 # statements.
 HEAD = 4096
 TAIL = 8 << 10
+# No start and no end of a dump is longer.
+_OVERLAP = 512
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program that writes dumps: the lines that it writes first and last. `last` is that line, for messages."""
+    """A program that writes dumps: the line that it writes first, its surroundings, and the line that it writes last.
+
+    `last` is that line, for messages. `start` is found in the middle of a stream, too, even behind a line that was cut;
+    it spans line ends, which no text in a row has, because programs write those as `\\\\n`.
+    """
 
     name: str
     first_line: re.Pattern[bytes]
+    start: re.Pattern[bytes]
     last_line: re.Pattern[bytes]
     last: str
 
@@ -32,41 +43,47 @@ def _later_line(pattern: str) -> re.Pattern[bytes]:
     return re.compile(rb"\n" + pattern.encode())
 
 
-# pg_dump marks the line by empty comments above it, so that a row of a table cannot be taken for it. The dump of a
+# pg_dump marks the lines by empty comments around them, so that a row of a table cannot be taken for one. The dump of a
 # whole cluster contains the dumps of its databases, so it comes first.
 PROGRAMS = (
     Program(
         name="pg_dumpall",
         first_line=_line(r"-- PostgreSQL database cluster dump\r?$"),
+        start=re.compile(rb"--\r?\n-- PostgreSQL database cluster dump\r?\n--\r?\n"),
         last_line=_later_line(r"--\r?\n-- PostgreSQL database cluster dump complete"),
         last="-- PostgreSQL database cluster dump complete",
     ),
     Program(
         name="pg_dump",
         first_line=_line(r"-- PostgreSQL database dump\r?$"),
+        start=re.compile(rb"--\r?\n-- PostgreSQL database dump\r?\n--\r?\n"),
         last_line=_later_line(r"--\r?\n-- PostgreSQL database dump complete"),
         last="-- PostgreSQL database dump complete",
     ),
     Program(
         name="mysqldump",
         first_line=_line(r"-- MySQL dump \d"),
+        start=re.compile(rb"-- MySQL dump \d[^\n]{0,200}\n--\r?\n-- Host:"),
         last_line=_later_line(r"-- Dump completed"),
         last="-- Dump completed",
     ),
     Program(
         name="mariadb-dump",
         first_line=_line(r"-- MariaDB dump \d"),
+        start=re.compile(rb"-- MariaDB dump \d[^\n]{0,200}\n--\r?\n-- Host:"),
         last_line=_later_line(r"-- Dump completed"),
         last="-- Dump completed",
     ),
     Program(
         name=".dump of sqlite3",
         first_line=_line(r"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?$"),
-        last_line=_later_line(r"COMMIT;\s*\Z"),
+        start=re.compile(rb"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?\n"),
+        last_line=_later_line(r"COMMIT;(?=\r?\n(?:PRAGMA|\Z)|\Z)"),
         last="COMMIT;",
     ),
 )
 
+_LAST_LINES = {program.last: program.last_line for program in PROGRAMS}
 
 # What may come before a dump's first line: comments, statements that somebody added, warnings of the program.
 _BEFORE = re.compile(rb"(?:\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*)")
@@ -82,16 +99,40 @@ def recognize(head: bytes) -> Program | None:
 
 
 def check_sql(source: ByteStream, program: Program, budget: Budget) -> None:
-    """Read to the end and check the last lines. Raises `BrokenContent`."""
-    tail = b""
+    """Read to the end, and check that each dump in it has its end. Raises `BrokenContent`."""
+    begun: Counter[Program] = Counter()
+    open_now: Counter[str] = Counter()  # by the last line: mysqldump and mariadb-dump have the same one
+    recent = b""
     while data := source.take():
         budget.spend()
-        tail = (tail + data)[-TAIL:]
-    check_tail(tail, program)
+        overlap, window = len(recent[-_OVERLAP:]), recent[-_OVERLAP:] + data
+        for one in PROGRAMS:
+            starts = _count(one.start, window, overlap)
+            begun[one] += starts
+            open_now[one.last] += starts
+        for last, pattern in _LAST_LINES.items():
+            open_now[last] = max(0, open_now[last] - _count(pattern, window, overlap))
+        recent = (recent + data)[-TAIL:]
+    check_tail(recent, program, *(one for one in PROGRAMS if begun[one]))
+    cut = next((one for one in PROGRAMS if begun[one] and open_now[one.last]), None)
+    if cut and begun.total() > 1:
+        raise _broken(f"One of the {begun.total()} dumps in it", cut)
 
 
-def check_tail(tail: bytes, program: Program) -> None:
-    """Check the last 8 KiB of a dump. Raises `BrokenContent`."""
-    if not program.last_line.search(tail):
-        message = f"The dump ends too early: the line `{program.last}`, which {program.name} writes last, is missing"
-        raise BrokenContent("sql", message)
+def _count(pattern: re.Pattern[bytes], window: bytes, overlap: int) -> int:
+    """Count the matches that were not in the window before."""
+    return sum(match.end() > overlap for match in pattern.finditer(window))
+
+
+def check_tail(tail: bytes, program: Program, *others: Program) -> None:
+    """Check that the last 8 KiB have the last line of the program, or of one that wrote another dump behind its own.
+
+    Raises `BrokenContent`.
+    """
+    if not any(one.last_line.search(tail) for one in (program, *others)):
+        raise _broken("The dump", program)
+
+
+def _broken(what: str, program: Program) -> BrokenContent:
+    message = f"{what} ends too early: the line `{program.last}`, which {program.name} writes last, is missing"
+    return BrokenContent("sql", message)
