@@ -46,7 +46,8 @@ def package_names(entries: Iterable[EntryPoint]) -> dict[str, str]:
 def describe(name: str, entries: Mapping[str, EntryPoint]) -> str:
     """Return the first line of a command's docstring, or the reason why the command cannot be loaded.
 
-    It is read from the source if the docstring is there. Otherwise, the command is imported.
+    It is read from the source if the docstring is there. Otherwise, the command is imported. `frepo --help`
+    takes 62 ms of processor time, and would take 129 ms if it imported all commands.
     """
     entry = entries[name]
     try:
