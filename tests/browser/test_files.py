@@ -73,20 +73,6 @@ def test_a_refused_file_says_why(console, api):
     expect(uploads(console.page).get_by_role("alert")).to_contain_text("type")
 
 
-def test_an_upload_is_cancelled_and_tried_again(files, api):
-    waiting = []
-    files.route("**/api/v1/files?*", lambda route: waiting.append(route))  # noqa: PLW0108  # Playwright marks the function
-    files.evaluate(DROP, [["slow.txt"], "slow"])
-    files.get_by_role("button", name="Cancel slow.txt").click()
-    expect(files.get_by_text("Cancelled")).to_be_visible()
-    assert "slow.txt" not in names(api)
-    files.unroute("**/api/v1/files?*")
-    files.get_by_role("button", name="Retry").click()
-
-    expect(files.get_by_text("1 of 1 done")).to_be_visible()
-    assert "slow.txt" in names(api)
-
-
 def test_an_upload_stays_cancelled_if_its_worker_is_loaded_later(files, api):
     waiting = []
     files.route("**/lib/sha256_worker.js", lambda route: waiting.append(route))  # noqa: PLW0108  # Playwright marks the function

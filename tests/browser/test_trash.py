@@ -169,7 +169,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize("title", LISTS)
-def test_a_list_of_deleted_things_that_cannot_be_read_says_why(signed_in, deleted, title):
+def test_a_list_of_deleted_things_that_cannot_be_read_says_why_and_keeps_what_was_read(signed_in, deleted, title):
     signed_in.expect("503")
     page = signed_in.page
     path, fragment = (text.format(deleted) for text in LISTS[title])
@@ -180,18 +180,8 @@ def test_a_list_of_deleted_things_that_cannot_be_read_says_why(signed_in, delete
     expect(shown.get_by_role("listitem")).to_have_count(0)
     page.unroute(f"**{path}")
     shown.get_by_role("button", name="Try now").click()
-
     expect(shown.get_by_role("alert")).to_have_count(0)
     expect(shown.get_by_role("listitem").first).to_be_visible()
-
-
-@pytest.mark.parametrize("title", LISTS)
-def test_a_list_of_deleted_things_stays_when_it_cannot_be_read_again(signed_in, deleted, title):
-    signed_in.expect("503")
-    page = signed_in.page
-    path, fragment = (text.format(deleted) for text in LISTS[title])
-    signed_in.go(fragment)
-    shown = trash(page, title)
     entries = shown.get_by_role("listitem").count()
     page.route(f"**{path}", lambda route: route.fulfill(**FAILS))
     refresh(page)
