@@ -14,7 +14,7 @@ import pytest
 from frepo_core.db.models import Version
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import SweepStoppedError
-from frepo_core.services.backups.rotation import added_rows
+from frepo_core.services.backups.rotation import version_rules
 from frepo_core.services.backups.trash.early_ending import EarlyEnding
 from frepo_core.services.backups.versions.version_rows import select_with_files
 from frepo_core.services.content.blobs.blob_use import is_used_by_file
@@ -111,7 +111,7 @@ def test_no_request_to_any_endpoint_takes_a_version_away(besiege):
 
 
 def _trash_off(services, monkeypatch):
-    services.add_version._rows._keep = timedelta(0)
+    services.add_version._rules.keep = timedelta(0)
 
 
 def _oldest_first(services, monkeypatch):
@@ -129,8 +129,8 @@ def _quarantine_counted(services, monkeypatch):
         query = select_with_files().where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
         return session.scalars(query.order_by(Version.number).limit(1)).all()
 
-    found = added_rows.find_surplus
-    monkeypatch.setattr(added_rows, "find_surplus", find_surplus)
+    found = version_rules.find_surplus
+    monkeypatch.setattr(version_rules, "find_surplus", find_surplus)
 
 
 def _retention_ignored(services, monkeypatch):

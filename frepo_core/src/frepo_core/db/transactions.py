@@ -98,10 +98,13 @@ class Database:
         name = self.engine.dialect.name
         is_repeatable = is_snapshot and name != "sqlite"
         options = {"isolation_level": "REPEATABLE READ"} if is_repeatable else _READING.get(name, {})
-        if (patience := current_patience()) and patience.more:
+        patience = current_patience()
+        if patience and patience.more:
             self._watch.patiently(self._try_connection)
         with self._used(), Session(self.engine, autoflush=False) as session:
-            self._lift_limits(session.connection(execution_options=options), "statement", "idle")
+            connection = session.connection(execution_options=options)
+            if patience is None:
+                self._limits.lift(connection, "statement", "idle")
             yield session
 
     def fetch_rows(self, query: "Select[*tuple[Any, ...]]", **values: Any) -> Sequence[Row[Any]]:

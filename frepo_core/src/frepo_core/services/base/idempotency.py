@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, File, Upload, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import IdempotencyConflictError
@@ -54,15 +54,13 @@ class RecordedAnswer:
 
 
 def find_recorded_answer(
-    session: Session, idempotency: "IdempotentUpload[Any] | None", digest: str, by: Identity
+    session: Session, idempotency: "IdempotentUpload[Any]", digest: str, by: Identity
 ) -> RecordedAnswer | None:
     """Return the answer that was recorded for this key during the last 14 days, or None.
 
     It outlives what it names: an upload that is repeated is not stored twice, even if its file or version was removed.
     Raises `IdempotencyConflictError` if the key was used for other content.
     """
-    if idempotency is None:
-        return None
     for position, name in enumerate(_names(idempotency, by)):
         row = session.get(Upload, name)
         if row is None or row.created_at < utc_now() - REMEMBERED:
@@ -77,16 +75,6 @@ def find_recorded_answer(
     return None
 
 
-def look_up_answer(
-    database: Database, idempotency: "IdempotentUpload[Any] | None", digest: str, by: Identity
-) -> RecordedAnswer | None:
-    """Return the same as `find_recorded_answer`, before the content is stored."""
-    if idempotency is None:
-        return None
-    with database.reading() as session:
-        return find_recorded_answer(session, idempotency, digest, by)
-
-
 def _find_blob(session: Session, row: Upload, idempotency: "IdempotentUpload[Any]") -> Blob | None:
     """Return the blob of what the answer names, or None if that was removed or has other content now."""
     query = select(Blob).join(File, File.blob_id == Blob.id).where(Blob.digest == row.digest)
@@ -99,7 +87,7 @@ def _find_blob(session: Session, row: Upload, idempotency: "IdempotentUpload[Any
 
 def record_answer(
     session: Session,
-    idempotency: IdempotentUpload[Added] | None,
+    idempotency: IdempotentUpload[Added],
     digest: str,
     by: Identity,
     added: Added,
@@ -111,8 +99,6 @@ def record_answer(
     Only answers that are too old are deleted: one that another upload has committed meanwhile must make this one fail,
     so that it is tried again and finds that answer.
     """
-    if idempotency is None:
-        return
     names, answer, now = _names(idempotency, by), dict(idempotency.serialize(added)), utc_now()
     is_too_old = Upload.created_at < now - REMEMBERED
     too_old = select(Upload.key).where(is_too_old).limit(CLEARED_AT_ONCE)

@@ -187,7 +187,8 @@ def _read_and_hash(incoming: Incoming, spool: BinaryIO | None, limits: Limits) -
         raise MalformedRequestError(BODY_ENDED_EARLY)
     if not size:
         raise _empty_content()
-    _compare(incoming, sums.digest, md5.hexdigest() if md5 else None)
+    if incoming.sha256 or md5:
+        _compare(incoming, sums.digest, md5.hexdigest() if md5 else None)
     return sums, size, head
 
 

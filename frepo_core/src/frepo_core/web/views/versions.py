@@ -141,7 +141,7 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
     add_version, collection = request.services.add_version, request.collection
     with request.services.refusals.recorded(collection, by=request.sender, size=size):
         if idempotency is None:
-            add_version.check(collection, size or 0, after=after)
+            add_version.refuse_early(collection, size or 0, after=after)
         return limit_body(
             request, add_version.limits(collection, by=request.sender), may_take=_may_take(request, after)
         )
@@ -160,8 +160,8 @@ def _may_take(request: FrepoRequest, after: int | None) -> Callable[[], bool]:
         """Check a content of unknown size without the guards, and a form as the smallest content that it can have."""
         if size is None:
             least = max((request.announced or 0) - ENVELOPE_BYTES, 0)
-            return add_version.check(collection, least, after=after) is not None
-        return add_version.check(collection, size, after=after, reports=()) is not None
+            return add_version.refuse_early(collection, least, after=after) is not None
+        return add_version.refuse_early(collection, size, after=after, reports=()) is not None
 
     return may_take
 

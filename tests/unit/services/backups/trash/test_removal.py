@@ -124,7 +124,7 @@ def test_an_eviction_of_one_version_needs_one_statement_more_than_its_deletion(
     at_statement("", lambda: seen.append(1), 0)
     push(collection, b"second")
     with_trash = len(seen)
-    services.add_version._rows._keep = timedelta(0)
+    services.add_version._rules.keep = timedelta(0)
     seen.clear()
     push(collection, b"third")
 

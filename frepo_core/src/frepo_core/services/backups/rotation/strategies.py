@@ -36,10 +36,11 @@ MakeIncoming: TypeAlias = Callable[[Session, CollectionRecord], IncomingVersion 
 class StrategyAnswer:
     """What a strategy evicts for the incoming version; `error` if it refused, failed or hung.
 
-    `basis` is what it saw of the collection, `at` the time of the question.
+    `collection` and `state` are what it saw, `at` is the time of the question.
     """
 
-    basis: tuple[object, ...]
+    collection: CollectionRecord
+    state: RotationState
     at: datetime
     incoming: IncomingVersion
     evicted: Sequence[VersionInfo] = ()
@@ -53,10 +54,10 @@ class StrategyAnswer:
 
     def is_about(self, collection: CollectionRecord, state: RotationState) -> bool:
         """Return whether the collection is as the strategy saw it."""
-        return self.basis == basis_of(collection, state)
+        return _basis_of(self.collection, self.state) == _basis_of(collection, state)
 
 
-def basis_of(collection: CollectionRecord, state: RotationState) -> tuple[object, ...]:
+def _basis_of(collection: CollectionRecord, state: RotationState) -> tuple[object, ...]:
     """Return what a strategy sees of a collection, without its versions: each change of these changes a counter."""
     return (
         collection.created_at,
@@ -115,7 +116,9 @@ class Strategies:
             evicted = self._call(state, incoming)
         except Exception as raised:  # noqa: BLE001  # raised where the answer is used
             error = raised
-        return StrategyAnswer(basis=basis_of(collection, state), at=at, incoming=incoming, evicted=evicted, error=error)
+        return StrategyAnswer(
+            collection=collection, state=state, at=at, incoming=incoming, evicted=evicted, error=error
+        )
 
     def _call(self, state: RotationState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
         visible = visible_collection(state, incoming)

@@ -68,7 +68,9 @@ def _remove_versions(
     if not versions:
         return
     records = [VersionRecord.of(version) for version in sorted(versions, key=lambda version: version.number)]
-    removed = move_to_trash(session, row, versions, reason=TrashReason.COLLECTION_DELETED, by=by, keep=keep)
+    removed = move_to_trash(
+        session, row, versions, reason=TrashReason.COLLECTION_DELETED, by=by, keep=keep, now=utc_now()
+    )
     events = [version_event(EventKind.VERSION_DELETED, each, by=by, **removed.event_data) for each in records]
     record(session, *events)
 

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, TrashEntry, Version
 from frepo_core.domain.identity import By
 
@@ -55,12 +54,12 @@ def move_to_trash(
     reason: TrashReason,
     by: By,
     keep: timedelta,
+    now: datetime,
 ) -> Removed:
     """Remove versions from their collection, which is locked, and keep them in the trash for the time `keep`.
 
     If that is zero, delete them for good. Load the rows with `select_with_files`, so that they need no further query.
     """
-    now = utc_now()
     if keep and rows:
         entries = [_entry(collection, row, reason, by, now, now + keep) for row in rows]
         session.execute(insert(TrashEntry), entries)

@@ -1,14 +1,13 @@
 """What adding a version has changed, as events and log lines tell it."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from frepo_core.domain.backup_guards import Objection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import explain
-from frepo_core.errors import UploadCheckError
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...access.tokens import log_consumed_token
@@ -96,16 +95,6 @@ def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) ->
             "collection %s: version %s was removed for version %s", version.collection_id, old.number, version.number
         )
     log_consumed_token(by)
-
-
-def objections_of(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:
-    """Yield what the guards and the upload checks object to. A finding that only marks the version is no objection."""
-    if guard is not None:
-        yield guard
-    for report in reports:
-        if report.quarantines:
-            error = UploadCheckError(context={"check": report.check, "message": report.message})
-            yield Objection(error=error, action="quarantine", check=report.check)
 
 
 def check_of(report: CheckReport) -> NewCheck:

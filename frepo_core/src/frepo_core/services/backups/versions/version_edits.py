@@ -132,9 +132,11 @@ class VersionEdits:
         incoming = IncomingVersion(size=size, created_at=row.created_at)
         decision = decide(plugins, state, incoming, ask=question.ask_in(current, state))
         check_keeps_newest(state, decision, row.number)
-        evicted = find_evicted(session, collection, decision.evicted)
+        evicted = find_evicted(session, collection, decision.evicted, now=utc_now())
         records = [VersionRecord.of(old) for old in evicted]
-        removed = move_to_trash(session, collection, evicted, reason=TrashReason.EVICTED, by=by, keep=self._keep)
+        removed = move_to_trash(
+            session, collection, evicted, reason=TrashReason.EVICTED, by=by, keep=self._keep, now=utc_now()
+        )
         edit.released_blob_ids = removed.released_blob_ids
         row.quarantined_at = row.quarantine_reason = None
         row.is_suspicious = False

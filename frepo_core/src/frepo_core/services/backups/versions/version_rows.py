@@ -1,12 +1,12 @@
 """Finds, inserts and deletes the rows of versions, within a transaction."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
-from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, File, Version
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backup_guards import Objection
@@ -38,7 +38,9 @@ def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
-def find_evicted(session: Session, collection: Collection, evicted: Sequence[VersionInfo]) -> Sequence[Version]:
+def find_evicted(
+    session: Session, collection: Collection, evicted: Sequence[VersionInfo], *, now: datetime
+) -> Sequence[Version]:
     """Return the rows of the versions that the strategy chose to delete.
 
     Raises `OutdatedDecisionError` if one of them was deleted, pinned or put under protection since it was asked.
@@ -47,7 +49,7 @@ def find_evicted(session: Session, collection: Collection, evicted: Sequence[Ver
         return []
     ids = [version.id for version in evicted]
     query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
-    query = query.where(Version.pinned.is_(False), ~Version.is_quarantined, ~is_restored(utc_now()))
+    query = query.where(Version.pinned.is_(False), ~Version.is_quarantined, ~is_restored(now))
     rows = session.scalars(query.order_by(Version.number)).all()
     if len(rows) != len(evicted):
         raise OutdatedDecisionError("Others change this collection all the time, try again later")

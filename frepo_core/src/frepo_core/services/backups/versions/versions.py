@@ -144,7 +144,9 @@ class Versions:
             _check_deletable(collection, row)
             if simulate:
                 return version, []
-            removed = move_to_trash(session, collection, [row], reason=TrashReason.DELETED, by=by, keep=self._keep)
+            removed = move_to_trash(
+                session, collection, [row], reason=TrashReason.DELETED, by=by, keep=self._keep, now=utc_now()
+            )
             set_suspicion(session, collection)
             record(session, version_event(EventKind.VERSION_DELETED, version, by=by, **removed.event_data))
             return version, removed.released_blob_ids

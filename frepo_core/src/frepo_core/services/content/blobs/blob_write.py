@@ -3,9 +3,9 @@
 import hashlib
 import logging
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, cast
 
 from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
@@ -41,6 +41,7 @@ _ROW_TO_USE, _ROW_TO_REPLACE = _ROW.with_for_update(read=True), _ROW.with_for_up
 # No sweep can delete new bytes within the first. The second is half of the shortest grace period of a sweep.
 SHORT_WAIT = timedelta(seconds=1)
 LONGEST_WAIT = timedelta(minutes=30)
+NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 class BlobVanishedError(Exception):
@@ -48,7 +49,7 @@ class BlobVanishedError(Exception):
 
 
 class BlobWrite:
-    """A context manager for one write: leaving it without a commit deletes the key that was stored, and only that key.
+    """One write. Its `__exit__` without a commit deletes the key that was stored, and only that key.
 
     If the outcome of the commit is unknown, the key stays: at worst it is an orphan, which `storage:sweep` deletes.
     A row never points at missing bytes.
@@ -64,13 +65,9 @@ class BlobWrite:
         presence: Presence,
         by: By,
         *,
-        is_new: bool = False,
-        check_room: Callable[[int], None] = lambda size: None,
+        check_room: Callable[[int], None],
     ) -> None:
-        """`is_new` says that no blob had this content a moment ago, which saves a query.
-
-        `check_room` is called with the size before the content is stored, and with 0 afterwards.
-        """
+        """`check_room` is called with the size before the content is stored, and with 0 afterwards."""
         self._check_room = check_room
         self._content = content
         self.watched = WatchedContent(content.stream, content.size)
@@ -81,9 +78,10 @@ class BlobWrite:
         self._presence = presence
         self._key: str | None = None
         self._bad_key: str | None = None
-        self._stored_at = utc_now()
+        self._stored_at = NEVER
         self._must_store_again = False
-        self._expects_no_row = is_new
+        # No blob had this content a moment ago, which saves a query.
+        self.expects_no_row = False
         self._row_uses_key = False
         self._replaced: tuple[str, str] | None = None
         self.watch = CommitWatch()
@@ -107,8 +105,8 @@ class BlobWrite:
         if self._must_store_again and self._key:
             self._delete(self._backends.current, self._key)
             self._key = None
-        found = None if self._expects_no_row else find_location(self._database, self._content)
-        self._expects_no_row = found is None
+        found = None if self.expects_no_row else find_location(self._database, self._content)
+        self.expects_no_row = found is None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
             return False
         self._bad_key = found.key if found else None
@@ -126,8 +124,8 @@ class BlobWrite:
         Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its blob.
         """
         self._row_uses_key, self._replaced = False, None
-        if self._key and self._expects_no_row:
-            self._expects_no_row = False  # if another upload has inserted one, the transaction is tried again
+        if self._key and self.expects_no_row:
+            self.expects_no_row = False  # if another upload has inserted one, the transaction is tried again
             return self._insert(session, is_new=True)
         row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, {"digest": self._content.digest})
         if row is None:
@@ -153,10 +151,6 @@ class BlobWrite:
             log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
             self._must_store_again = True
             raise BlobVanishedError
-
-    def __enter__(self) -> Self:
-        """Do nothing: the content is stored by `ensure_stored`."""
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -1,0 +1,149 @@
+"""Decides about an incoming version: early, before its content is stored, and again in the transaction that adds it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, Version
+from frepo_core.domain.backup_guards import Objection, find_strictest
+from frepo_core.errors import DuplicateVersionError, InvalidAnswerError, UploadCheckError, VersionConflictError
+from frepo_core.plugins import IncomingVersion
+from frepo_core.settings import Settings
+
+from ...base.records import BlobRecord, CollectionRecord
+from ...content.checks.upload_checks import CheckReport
+from ..collections.collection_rows import find_collection
+from ..quarantine import OVERTAKEN
+from ..trash.removal import TrashReason
+from ..versions.version_rows import find_evicted, find_surplus, has_content
+from .decision import Decision, decide
+from .questions import Question
+from .stored_state import find_objection, read_state
+from .strategies import Strategies, StrategyAnswer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What was decided about a version; `objection` is what its content is suspicious for."""
+
+    decision: Decision
+    objection: Objection | None
+    is_overtaken: bool
+
+    @property
+    def quarantine_reason(self) -> str | None:
+        """Why the version is put into quarantine; None if it is not."""
+        if self.is_overtaken:
+            return OVERTAKEN
+        return self.objection.reason if self.objection and self.decision.is_quarantined else None
+
+
+class VersionRules:
+    """The rules for incoming versions, with the settings that they depend on."""
+
+    def __init__(self, database: Database, strategies: Strategies, settings: Settings) -> None:
+        self.strategies = strategies
+        self.keep = settings.trash_keep
+        self.refuses_duplicates = settings.backup_duplicate_versions == "refuse"
+        self._database = database
+        self._quarantine_max = settings.quarantine_max
+
+    def refuse_early(
+        self,
+        collection: CollectionRecord,
+        size: int,
+        *,
+        after: int | None,
+        reports: Sequence[CheckReport] | None = None,
+    ) -> StrategyAnswer | None:
+        """Raise what refuses a version of `size` bytes before its content is stored; 0 stands for an unknown size.
+
+        With `reports` of the upload checks, decide as the write transaction will: that is asked before the trash gives
+        way to a content. `after` is the number that the last version must have (`If-Match`).
+
+        Returns the answer of the strategy; None if it was not asked, because the version would be put into quarantine.
+        Raises `RuleError` or `VersionConflictError`.
+        """
+        now = utc_now()
+        plugins = self.strategies.plugins
+        # The caller read `collection` earlier: versions may have been added or deleted since.
+        with self._database.reading(is_snapshot=True) as session:
+            current = CollectionRecord.of(find_collection(session, collection.id))
+            _check_last_number(current, after)
+            state = read_state(session, plugins, current, now=now, reading=self._database.reading)
+            # A version that is put into quarantine needs no room. An unknown size says nothing yet.
+            asks_guards = reports is not None or (size and current.guards.action == "quarantine")
+            guard = find_objection(session, current, size) if asks_guards else None
+        objection = _find_strictest(guard, reports or ())
+        incoming = IncomingVersion(size=size, created_at=now, number=current.last_number + 1)
+        answer = None
+        if objection is None or objection.action not in {"refuse", "quarantine"}:
+            answer = self.strategies.ask_about(current, state, incoming, at=now)
+        with suppress(InvalidAnswerError):  # the answer to the question with the final size counts
+            decide(plugins, state, incoming, objection=objection, ask=answer.get if answer else None)
+        return answer
+
+    def judge(
+        self,
+        session: Session,
+        row: Collection,
+        blob: BlobRecord,
+        incoming: IncomingVersion,
+        question: Question,
+        *,
+        after: int | None,
+        reports: Sequence[CheckReport],
+        is_overtaken: bool,
+    ) -> Judgement:
+        """Decide about a version. The collection is locked, and the strategy was asked before.
+
+        Raises `VersionConflictError`, a `RuleError` that refuses the version, or `OutdatedDecisionError`.
+        """
+        collection = CollectionRecord.of(row)
+        _check_last_number(collection, after)
+        if self.refuses_duplicates and has_content(session, row.id, blob):
+            raise DuplicateVersionError()
+        plugins = self.strategies.plugins
+        objection = _find_strictest(find_objection(session, collection, blob.size), reports)
+        at = question.answer.at if question.answer else incoming.created_at
+        state = read_state(session, plugins, collection, now=at)
+        ask = question.ask_in(collection, state)
+        decision = decide(plugins, state, incoming, objection=objection, is_overtaken=is_overtaken, ask=ask)
+        # Nothing is said about the content of an upload that was overtaken.
+        return Judgement(decision=decision, objection=None if is_overtaken else objection, is_overtaken=is_overtaken)
+
+    def find_leaving(
+        self, session: Session, row: Collection, judgement: Judgement, now: datetime
+    ) -> tuple[Sequence[Version], TrashReason]:
+        """Return the versions that leave, and why: a version in quarantine evicts none but older ones there."""
+        if judgement.decision.is_quarantined:
+            surplus = find_surplus(session, row, keep=self._quarantine_max - 1, is_overtaken=judgement.is_overtaken)
+            return surplus, TrashReason.QUARANTINE_SURPLUS
+        return find_evicted(session, row, judgement.decision.evicted, now=now), TrashReason.EVICTED
+
+
+def _find_strictest(guard: Objection | None, reports: Sequence[CheckReport]) -> Objection | None:
+    return guard if not reports else find_strictest(_objections(guard, reports))
+
+
+def _objections(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:
+    """Yield what the guards and the upload checks object to. A finding that only marks the version is no objection."""
+    if guard is not None:
+        yield guard
+    for report in reports:
+        if report.quarantines:
+            error = UploadCheckError(context={"check": report.check, "message": report.message})
+            yield Objection(error=error, action="quarantine", check=report.check)
+
+
+def _check_last_number(collection: CollectionRecord, number: int | None) -> None:
+    """Check what an upload requires (`If-Match`); None requires nothing. Raises `VersionConflictError`."""
+    if number is not None and number != collection.last_number:
+        raise VersionConflictError(
+            f"The last version is v{collection.last_number}, not v{number}: another came first",
+            context={"last_version": collection.last_number},
+        )

@@ -1,0 +1,154 @@
+"""The write path of one version."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.domain.identity import Identity
+from frepo_core.errors import StorageFull
+from frepo_core.plugins import IncomingVersion
+
+from ...access.tokens import consume_token
+from ...base.idempotency import IdempotentUpload, RecordedAnswer
+from ...base.records import BlobRecord, CollectionRecord, VersionRecord, collection_info
+from ...content.blobs.failpoints import hit
+from ...content.blobs.lifecycle import Blobs
+from ...content.blobs.upload_transaction import UploadTransaction
+from ...content.checks.spooled_content import UploadTarget
+from ...content.checks.upload_checks import CheckReport, UploadChecks
+from ...content.ingest import Content
+from ...events.recording import record
+from ..collections.collection_rows import lock_collection
+from ..quarantine import describe_nights
+from ..rotation.overtaken import find_sender, note_accepted
+from ..rotation.questions import Question
+from ..rotation.strategies import StrategyAnswer
+from ..rotation.version_rules import VersionRules
+from ..trash.arrivals import KEPT
+from ..trash.removal import move_to_trash
+from ..trash.version_room import VersionRoom
+from .addition import AddedVersion, Committed, addition_events, check_of
+from .version_checks import insert_checks
+from .version_rows import insert_version
+
+# An answer of the strategy that is older is not used: a day may have ended since.
+FRESH = timedelta(seconds=1)
+
+
+class VersionUpload(UploadTransaction[Committed]):
+    """The upload of a version to `collection`, which is as it was when the upload began.
+
+    Call `check_content` before `store`.
+    """
+
+    def __init__(
+        self,
+        blobs: Blobs,
+        rules: VersionRules,
+        content: Content,
+        room: VersionRoom,
+        collection: CollectionRecord,
+        *,
+        by: Identity,
+        after: int | None,
+        idempotency: IdempotentUpload[AddedVersion] | None,
+        early: StrategyAnswer | None,
+    ) -> None:
+        """`early` is the answer of the strategy before the content was read; None if it was not asked."""
+        super().__init__(blobs, content, room, by=by, idempotency=idempotency)
+        self.reports: Sequence[CheckReport] = ()
+        self._rules = rules
+        self._collection = collection
+        self._after = after
+        self._early = early
+        self._version_room = room
+        self._question = Question(rules.strategies, collection.id, self._incoming)
+
+    def check_content(self, checks: UploadChecks) -> None:
+        """Run the upload checks. Raises `UploadCheckError` if one refuses the content."""
+        if not self.is_repetition:
+            target = UploadTarget(file_name=self._collection.filename, collection=collection_info(self._collection))
+            self.reports = checks.run(self.content, target)
+
+    def refuse_early(self) -> bool:
+        """Raise what refuses the version. Return whether the trash may give way to it: not to one in quarantine."""
+        return (
+            self._rules.refuse_early(self._collection, self.content.size, after=self._after, reports=self.reports)
+            is not None
+        )
+
+    def transact(self) -> Committed | RecordedAnswer:
+        """Ask the strategy, then run the transaction; both again if the collection has changed since."""
+        self._use_early_answer()
+        return self._question.settle(super().transact)
+
+    def write_rows(self, session: Session, blob: BlobRecord) -> Committed | RecordedAnswer:
+        """Lock the collection, decide, move the versions that leave into the trash, insert the new one.
+
+        Raises `RuleError`, `VersionConflictError`, `StorageFull`, or `AccessDeniedError` if the token was used up.
+        """
+        by, room = self.by, self._version_room
+        row = lock_collection(session, self._collection.id)
+        if recorded := self.find_recorded_now(session, blob):
+            return recorded
+        consume_token(session, by)
+        now, noted = utc_now(), self._collection.last_number
+        incoming = IncomingVersion(size=blob.size, created_at=now)
+        sender = find_sender(session, row, by)
+        judgement = self._rules.judge(
+            session,
+            row,
+            blob,
+            incoming,
+            self._question,
+            after=self._after,
+            reports=self.reports,
+            is_overtaken=sender is not None and sender.noted > noted,
+        )
+        objection, reason = judgement.objection, judgement.quarantine_reason
+        if reason and room.is_low and not room.has_taken:
+            raise StorageFull(KEPT)
+        leaving, why = self._rules.find_leaving(session, row, judgement, now)
+        if not reason:
+            note_accepted(session, row, sender, noted, by, now)
+        evicted = [VersionRecord.of(old) for old in leaving]
+        removed = move_to_trash(session, row, leaving, reason=why, by=by, keep=self._rules.keep, now=now)
+        hit("versions_deleted")
+        version = insert_version(session, row, blob, incoming, objection=objection, quarantine_reason=reason)
+        committed = Committed(
+            added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
+            objection=objection,
+            evicted=evicted,
+            removed=removed,
+            nights=describe_nights(row, reason) if reason else {},
+        )
+        record(session, *addition_events(committed, by))
+        if self.reports:
+            insert_checks(session, version, [check_of(report) for report in self.reports], by=by)
+        self.record_answer(session, committed.added, version.file, version.id)
+        self.unused = [*removed.released_blob_ids]
+        return committed
+
+    def _use_early_answer(self) -> None:
+        """Use what was read early, if that was a moment ago. If the size was not known then, ask about it now."""
+        early, self._early = self._early, None
+        if early is None or utc_now() - early.at >= FRESH:
+            return
+        if early.incoming.size != self.content.size:
+            if self._is_quarantined_by_check():
+                return
+            incoming = replace(early.incoming, size=self.content.size)
+            early = self._rules.strategies.ask_about(early.collection, early.state, incoming, at=early.at)
+        self._question.answer = early
+
+    def _incoming(self, session: Session, collection: CollectionRecord) -> IncomingVersion | None:
+        """Return what the strategy is asked about; None for a version that is put into quarantine."""
+        if self._is_quarantined_by_check():
+            return None
+        return IncomingVersion(size=self.content.size, created_at=utc_now(), number=collection.last_number + 1)
+
+    def _is_quarantined_by_check(self) -> bool:
+        return any(report.quarantines for report in self.reports)

@@ -1,0 +1,159 @@
+"""The write path that files and versions share: the bytes first, then the rows in one short transaction."""
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from sqlalchemy.orm import Session
+
+from frepo_core.domain.identity import Identity
+from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnavailable
+
+from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
+from ...base.records import BlobRecord, FileRecord
+from ..ingest import Content
+from .blob_write import BlobVanishedError, BlobWrite
+from .failpoints import hit
+from .lifecycle import Blobs
+
+Written = TypeVar("Written")
+
+ATTEMPTS = 5
+
+
+class Room(Protocol):
+    """Whether a content may use the room in the storage, and how it gets more."""
+
+    def check(self, size: int) -> None:
+        """Raise `StorageFull` if the storage must not have `size` bytes more, before they are stored; 0 afterwards."""
+
+    def make(self, size: int) -> bool:
+        """Make room after the storage refused `size` bytes as full; return whether there is more."""
+
+
+class UploadTransaction(ABC, Generic[Written]):
+    """One upload, from its received content to the commit. Without a commit, its context deletes what was stored.
+
+    Call `find_recorded`, `store` and `write` within the context, in this order. Afterwards, collect the blobs in
+    `unused`, which perhaps nothing uses any more.
+    """
+
+    def __init__(
+        self, blobs: Blobs, content: Content, room: Room, *, by: Identity, idempotency: IdempotentUpload[Any] | None
+    ) -> None:
+        self.content = content
+        self.room = room
+        self.by = by
+        self.unused: list[int] = []
+        # A recorded answer names this content, but its bytes are damaged: they are stored anew.
+        self.is_repetition = False
+        self._idempotency = idempotency
+        self._blobs = blobs
+        self._blob_write = BlobWrite(content, blobs.database, blobs.backends, blobs.presence, by, check_room=room.check)
+
+    @abstractmethod
+    def write_rows(self, session: Session, blob: BlobRecord) -> Written | RecordedAnswer:
+        """Write all rows of the upload. It may be called again, after a rollback. What it raises refuses the upload."""
+
+    def refuse_early(self) -> bool:
+        """Raise what `write_rows` would raise. Return whether what is in the trash may end for this upload."""
+        return False
+
+    def find_recorded(self) -> RecordedAnswer | None:
+        """Return the answer that was recorded for the same Idempotency-Key, unless its bytes are damaged."""
+        if self._idempotency is None:
+            return None
+        with self._blobs.database.reading() as session:
+            recorded = find_recorded_answer(session, self._idempotency, self.content.digest, self.by)
+        self.is_repetition = recorded is not None
+        return None if recorded is None or recorded.is_damaged else recorded
+
+    def store(self) -> None:
+        """Store the content unless a sound blob has it. No transaction is open, however long this takes.
+
+        If the storage is full, make room. Record whether it works. Raises `StorageFull` or `StorageUnavailable`.
+        """
+        blobs, storage, size = self._blobs, self._blobs.backends.current, self.content.size
+        try:
+            is_stored = self._store_in_room()
+        except (StorageFull, StorageUnavailable) as error:
+            blobs.presence.forget(storage)
+            blobs.states.failed(storage, error, by=self.by, size=size)
+            raise
+        blobs.states.worked(storage, by=self.by, size=size if is_stored else 0)
+
+    def write(self) -> Written | RecordedAnswer:
+        """Write the rows in one transaction. After a conflict only that is run again, and no byte is read again.
+
+        If the blob was deleted before the transaction could use it, the content is stored again.
+        """
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                self.store()
+            try:
+                written = self.transact()
+            except BlobVanishedError:
+                continue
+            except StorageFull:  # the database may be on the disk of the storage
+                if self._blob_write.watch.outcome_is_unknown or not self._make_room():
+                    raise
+            else:
+                hit("committed")
+                return written
+        raise DatabaseUnavailableError("Too many others write the same content, try again later")
+
+    def transact(self) -> Written | RecordedAnswer:
+        """Run the transaction."""
+        return self._blobs.database.write(self._write, watch=self._blob_write.watch)
+
+    def find_recorded_now(self, session: Session, blob: BlobRecord) -> RecordedAnswer | None:
+        """Return an answer that was recorded meanwhile, in the transaction."""
+        if self._idempotency is None:
+            return None
+        recorded = find_recorded_answer(session, self._idempotency, self.content.digest, self.by)
+        if recorded:
+            self.unused = [blob.id]  # what used it may have been removed
+        return recorded
+
+    def record_answer(self, session: Session, added: object, file: FileRecord, version_id: str | None = None) -> None:
+        """Record the answer for the Idempotency-Key, in the transaction."""
+        if self._idempotency is not None:
+            record_answer(session, self._idempotency, self.content.digest, self.by, added, file, version_id)
+
+    def __enter__(self) -> Self:
+        """Count the bytes as those of an upload without a row."""
+        self._blobs.held.add(storing=self.content.size)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Delete the bytes that no row uses."""
+        try:
+            self._blob_write.__exit__(kind, error, traceback)
+        finally:
+            self._blobs.held.add(storing=-self.content.size)
+
+    def _store_in_room(self) -> bool:
+        for _ in range(ATTEMPTS):
+            try:
+                return self._transfer()
+            except StorageFull:
+                if not self._make_room():
+                    raise
+        return self._transfer()
+
+    def _transfer(self) -> bool:
+        blob_write = self._blob_write
+        return self._blobs.patience.wait(self._blobs.backends.current, blob_write.watched, blob_write.ensure_stored)
+
+    def _make_room(self) -> bool:
+        return self.refuse_early() and self.room.make(self.content.size)
+
+    def _write(self, session: Session) -> Written | RecordedAnswer:
+        blob = self._blob_write.upsert_row(session)
+        hit("blob_row_written")
+        written = self.write_rows(session, blob)
+        hit("rows_written")
+        self._blob_write.check_not_swept()
+        return written
