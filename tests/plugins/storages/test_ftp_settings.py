@@ -4,7 +4,7 @@ import pytest
 
 from frepo_core.plugins import ConfigurationError
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.settings.loader import load_storage_settings
+from frepo_core.settings import load_storage_settings
 from frepo_storage_ftp import FtpSettings
 from frepo_storage_ftp.backend import FtpStorage
 

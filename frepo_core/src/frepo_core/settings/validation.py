@@ -1,0 +1,53 @@
+"""Validates settings: fills a model from the ini file and the environment, and says what is wrong with which name."""
+
+from collections.abc import Collection, Mapping
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from frepo_core.errors import ConfigurationError
+
+AnySettings = TypeVar("AnySettings", bound=BaseModel)
+
+
+def environment_name(name: str) -> str:
+    """Return the environment variable of a setting: `fs.local.directory` becomes `FS_LOCAL_DIRECTORY`."""
+    return name.upper().replace(".", "_")
+
+
+def fill_model(
+    model: type[AnySettings],
+    ini: Mapping[str, str],
+    names: set[str],
+    environment: Mapping[str, str],
+    prefix: str,
+) -> AnySettings:
+    """Return the model filled with the settings `names`, without their prefix. Raises `ConfigurationError`."""
+    for name in ini:
+        if name not in names:
+            raise unknown_setting(name, names)
+    values = {name.removeprefix(prefix): value for name, value in ini.items() if value != ""}
+    for name in names:
+        if environment.get(environment_name(name)):
+            values[name.removeprefix(prefix)] = environment[environment_name(name)]
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error, prefix)) from None
+
+
+def _explain(error: ValidationError, prefix: str) -> str:
+    lines = []
+    for problem in error.errors(include_url=False, include_input=False):
+        # A validator for several settings reports no name.
+        name = prefix + str(problem["loc"][0] if problem["loc"] else "*")
+        text = "is required but not set" if problem["type"] == "missing" else problem["msg"]
+        lines.append(f"Setting {name} ({environment_name(name)}): {text}")
+    return "\n".join(lines)
+
+
+def unknown_setting(name: str, known: Collection[str]) -> ConfigurationError:
+    """Return the error about a name that is not known."""
+    return ConfigurationError(
+        f"Unknown setting {name!r} ({environment_name(name)}). Known settings: {', '.join(sorted(known))}."
+    )
