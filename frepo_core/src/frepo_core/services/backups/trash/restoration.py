@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
+from frepo_core.db.models import Blob, Collection, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
@@ -15,6 +15,7 @@ from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...events.facts import version_event
 from ...events.recording import NewEvent
 from ...files.file_rows import insert_file
+from ..rotation.newest_size import find_newest_size
 from ..rotation.stored_state import count_hidden
 from .kept_checks import give_checks_back
 
@@ -35,7 +36,7 @@ def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
             f"The collection has {collection.versions_count} versions of {limits.count}. With the restored version, "
             f"and room for the next upload, it needs a limit of {needed} versions. {advice}"
         )
-    newest = _newest_size(session, row.id)
+    newest = find_newest_size(session, row.id) or 0
     if limits.total and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total:
         raise RestoreConflictError(
             f"The collection has {collection.stored_size} bytes of {limits.total}, the version has {entry.size}. "
@@ -44,12 +45,6 @@ def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)
     if session.scalar(same):
         raise RestoreConflictError(f"The collection has another version with the number {entry.number}")
-
-
-def _newest_size(session: Session, collection_id: str) -> int:
-    query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
-    newest = query.where(Version.collection_id == collection_id).order_by(Version.number.desc())
-    return session.scalar(newest.limit(1)) or 0
 
 
 def lock_blobs(session: Session, blob_ids: list[int]) -> None:
