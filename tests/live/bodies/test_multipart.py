@@ -66,22 +66,24 @@ def test_content_that_looks_like_a_delimiter_is_content(client, content):
     assert content == client.content(client.multipart(form(field("file", content, "a.bin"))))
 
 
-@pytest.mark.parametrize("size", [(1 << 18) - 90, 1 << 18, (1 << 18) + 1, 3_000_001])
 @pytest.mark.parametrize("tail", [b"", b"\r\n", b"\r\n--X"])
-def test_content_across_the_reading_steps_is_unchanged(client, size, tail):
-    content = fresh(size) + tail
+def test_content_across_the_reading_steps_is_unchanged(client, tail):
+    for size in ((1 << 18) - 90, 1 << 18, (1 << 18) + 1, 3_000_001):
+        content = fresh(size) + tail
+        body = form(field("file", content, "a.bin"), field("tags", b"x"))
 
-    assert content == client.content(client.multipart(form(field("file", content, "a.bin"), field("tags", b"x"))))
+        assert content == client.content(client.multipart(body)), size
 
 
-@pytest.mark.parametrize("shift", range(0, 120, 7))
-def test_a_delimiter_may_lie_across_the_reading_steps(client, shift):
-    content = fresh()
+def test_a_delimiter_may_lie_across_the_reading_steps(client):
     pad = b"".join(field(name, b"x" * (50 << 10)) for name in "abcde")
-    pad += field("f", b"y" * ((1 << 18) - len(pad) - len(field("f", b"")) - shift))
-    body = form(pad, field("file", content, "a.bin"), field("tags", b"x"))
+    rest = (1 << 18) - len(pad) - len(field("f", b""))
+    for shift in range(0, 120, 7):
+        content = fresh()
+        last = field("f", b"y" * (rest - shift))
+        body = form(pad + last, field("file", content, "a.bin"), field("tags", b"x"))
 
-    assert content == client.content(client.multipart(body))
+        assert content == client.content(client.multipart(body)), shift
 
 
 def test_headers_of_the_part_do_not_matter(client):
@@ -108,12 +110,12 @@ def test_a_preamble_is_not_stored(client, preamble):
     assert content == client.content(reply)
 
 
-@pytest.mark.parametrize("over", range(5))
-def test_the_end_may_lie_across_the_reading_steps(client, over):
+def test_the_end_may_lie_across_the_reading_steps(client):
     frame = len(form(field("file", b"", "a.bin")))
-    content = fresh((1 << 18) - frame + over)
+    for over in range(5):
+        content = fresh((1 << 18) - frame + over)
 
-    assert content == client.content(client.multipart(form(field("file", content, "a.bin"))))
+        assert content == client.content(client.multipart(form(field("file", content, "a.bin")))), over
 
 
 def test_an_epilogue_is_not_stored(client):

@@ -170,10 +170,8 @@ def test_slow_connections_do_not_block_other_clients(service):
 @pytest.mark.parametrize(
     ("environment", "line", "said"),
     [
-        ({"HTTP_LISTEN": "127.0.0.1:99999"}, "", "port 99999 does not exist, the highest port is 65535"),
-        ({"HTTP_LISTEN": "127.0.0.1:65536"}, "", "port 65536 does not exist"),
+        ({"HTTP_LISTEN": "127.0.0.1:65536"}, "", "port 65536 does not exist, the highest port is 65535"),
         ({}, "head_timeout = soon", "head_timeout = soon is not a positive number"),
-        ({}, "body_min_rate = -1", "body_min_rate = -1 is not a positive number"),
     ],
 )
 def test_an_invalid_setting_stops_the_start(tmp_path, service, environment, line, said):
