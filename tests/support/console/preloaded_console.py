@@ -44,7 +44,8 @@ class PreloadedConsole:
             status = int(self._socket.recv(16))
             for file in (answer, errors):
                 file.seek(0)
-            return subprocess.CompletedProcess(arguments, status, answer.read().decode(), errors.read().decode())
+            printed = answer.read().decode(errors="surrogateescape")  # a download may print any bytes
+            return subprocess.CompletedProcess(arguments, status, printed, errors.read().decode())
 
     def close(self):
         self._socket.close()

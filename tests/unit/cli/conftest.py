@@ -104,7 +104,7 @@ def new_console(tmp_path, preloaded_console):
     return Console(tmp_path, preloaded_console)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_console(tmp_path_factory, preloaded_console, migrated):
     """Make consoles over empty databases: copying one is faster than migrating for each of some hundred tests."""
 

@@ -2,6 +2,7 @@ import contextlib
 import gzip
 import re
 import shlex
+import shutil
 import sqlite3
 from functools import cache
 from importlib.metadata import entry_points
@@ -38,13 +39,8 @@ class BareList(ListCommand):
 
 
 def prepare(console, example):
-    """Make what an example uses: its collection with a version, its file, its token."""
+    """Make what an example uses besides a collection with a version: its file, its token."""
     name, *arguments = example.split()
-    if ID in arguments and name != "backup:create-collection":
-        console.answer("backup:create-collection", "-f", "db.sql.gz", "--id", ID)
-        content = gzip.compress(b"a dump") if name == "backup:test-restore" else b"a dump"
-        (console.folder / "db.sql.gz").write_bytes(content)
-        console.answer("backup:upload", ID, "db.sql.gz")
     if name == "backup:release":
         (console.folder / "db.sql.gz").write_bytes(b"a")  # it shrank, so it is quarantined
         console.answer("backup:upload", ID, "db.sql.gz")
@@ -123,12 +119,23 @@ def test_each_option_is_explained_and_no_other():
     assert [] == [(name, unknown) for name in OURS if (unknown := tabled(name) - options(name))]
 
 
+@pytest.fixture(scope="module")
+def backup(make_console):
+    """A folder with a collection of one version, for the examples that name it."""
+    console = make_console()
+    console.answer("backup:create-collection", "-f", "db.sql.gz", "--id", ID)
+    (console.folder / "db.sql.gz").write_bytes(gzip.compress(b"a dump"))
+    console.answer("backup:upload", ID, "db.sql.gz")
+    return console.folder
+
+
 @pytest.mark.parametrize("group", sorted({name.partition(":")[0] for name in COMMANDS}))
-def test_each_example_runs(make_console, group):
-    """Each over an empty database."""
+def test_each_example_runs(make_console, backup, group):
     names = [name for name in COMMANDS if name.partition(":")[0] == group]
     for example in (example for name in names for example in examples(name)):
         console = make_console()
+        if ID in example and not example.startswith("backup:create-collection"):
+            shutil.copytree(backup, console.folder, dirs_exist_ok=True)
         prepare(console, example)
 
         console.answer(*shlex.split(example, comments=True), stdin="a-password-5ecre7\n")
