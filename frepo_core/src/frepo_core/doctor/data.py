@@ -21,7 +21,7 @@ def check_database(services: Services) -> Iterator[Finding]:
     database = services.database
     database.check()
     migrations.check_is_current(database.engine)
-    token_phrase.check(database, services.settings.enc_token_phrase.get_secret_value())
+    token_phrase.verify(database, services.settings.enc_token_phrase.get_secret_value())
     dialect = database.engine.dialect
     yield good(
         "database", f"{database.name} answers, its schema is {migrations.head_revision()}, the token phrase fits"

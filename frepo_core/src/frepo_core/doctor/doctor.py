@@ -33,7 +33,7 @@ def examine(
         )
         return
     yield good("settings", f"They can be read; app.env is {services.settings.app_env}")
-    checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
+    subjects: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("secrets", partial(secrets.check_secrets, services.settings)),
         ("permissions", partial(permissions.check_permissions, services, files)),
         ("database", partial(data.check_database, services)),
@@ -46,9 +46,9 @@ def examine(
         ("upkeep", partial(data.check_upkeep, services)),
     ]
     has_database = True
-    for name, check in checks:
+    for name, find in subjects:
         if name in _NEED_DATABASE and not has_database:
             continue
-        for finding in guarded(name, check, _LOG):
-            has_database = has_database and not (finding.check == "database" and finding.level == Level.PROBLEM)
+        for finding in guarded(name, find, _LOG):
+            has_database = has_database and not (finding.subject == "database" and finding.level == Level.PROBLEM)
             yield finding

@@ -19,32 +19,32 @@ class Level(StrEnum):
 class Finding:
     """What a check found, and what to do; the latter is empty if there is nothing to do."""
 
-    check: str
+    subject: str
     level: Level
     message: str
     remedy: str = ""
 
 
-def good(check: str, message: str) -> Finding:
+def good(subject: str, message: str) -> Finding:
     """Return a finding that nothing is wrong."""
-    return Finding(check=check, level=Level.OK, message=message)
+    return Finding(subject=subject, level=Level.OK, message=message)
 
 
-def warning(check: str, message: str, remedy: str) -> Finding:
+def warning(subject: str, message: str, remedy: str) -> Finding:
     """Return a finding that should be looked at."""
-    return Finding(check=check, level=Level.WARNING, message=message, remedy=remedy)
+    return Finding(subject=subject, level=Level.WARNING, message=message, remedy=remedy)
 
 
-def problem(check: str, message: str, remedy: str) -> Finding:
+def problem(subject: str, message: str, remedy: str) -> Finding:
     """Return a finding that must be solved."""
-    return Finding(check=check, level=Level.PROBLEM, message=message, remedy=remedy)
+    return Finding(subject=subject, level=Level.PROBLEM, message=message, remedy=remedy)
 
 
-def guarded(check: str, find: Callable[[], Iterable[Finding]], remedy: str) -> Iterator[Finding]:
+def guarded(subject: str, find: Callable[[], Iterable[Finding]], remedy: str) -> Iterator[Finding]:
     """Yield the findings of a check. An error of it is a problem; the other checks go on."""
     try:
         yield from find()
     except FrepoError as error:
-        yield problem(check, error.message, error.explanation or remedy)
+        yield problem(subject, error.message, error.explanation or remedy)
     except OSError as error:
-        yield problem(check, f"{type(error).__name__}: {error.strerror or error}", remedy)
+        yield problem(subject, f"{type(error).__name__}: {error.strerror or error}", remedy)

@@ -14,18 +14,18 @@ pytestmark = pytest.mark.databases
 
 def test_processes_that_start_at_the_same_time_agree_on_one_value(services):
     def start(_):
-        token_phrase.check(services.database, "one phrase")
+        token_phrase.verify(services.database, "one phrase")
 
     with ThreadPoolExecutor(8) as threads:
         assert [None] * 8 == list(threads.map(start, range(8)))
 
-    token_phrase.check(services.database, "one phrase")
+    token_phrase.verify(services.database, "one phrase")
 
 
 def test_one_of_two_phrases_at_the_same_time_is_refused(services):
     def start(phrase):
         try:
-            token_phrase.check(services.database, phrase)
+            token_phrase.verify(services.database, phrase)
         except ConfigurationError:
             return "refused"
         return "started"
@@ -35,12 +35,12 @@ def test_one_of_two_phrases_at_the_same_time_is_refused(services):
 
 
 def test_an_accepted_phrase_replaces_the_former_one(services):
-    token_phrase.check(services.database, "one")
+    token_phrase.verify(services.database, "one")
 
     assert token_phrase.accept(services.database, "two") == 0
-    token_phrase.check(services.database, "two")
+    token_phrase.verify(services.database, "two")
     with pytest.raises(ConfigurationError, match="secrets:accept-new-phrase"):
-        token_phrase.check(services.database, "one")
+        token_phrase.verify(services.database, "one")
 
 
 @pytest.mark.parametrize("phrase", ["a short one", "5ecre7" * 10 + "abcd", "c0ffee" * 10 + "abcd"])
@@ -51,9 +51,9 @@ def test_a_value_that_an_earlier_version_stored_is_accepted(services, phrase):
         lambda session: session.add(Installation(name="token_phrase_check", value=f"{salt}:{stored}"))
     )
 
-    token_phrase.check(services.database, phrase)
+    token_phrase.verify(services.database, phrase)
     with pytest.raises(ConfigurationError):
-        token_phrase.check(services.database, "c0ffee" * 10 + "dcba")
+        token_phrase.verify(services.database, "c0ffee" * 10 + "dcba")
 
 
 def test_a_short_phrase_is_hashed_with_scrypt_and_a_random_one_is_not_read_from_the_value(services):

@@ -34,7 +34,7 @@ class PasswordAttempts:
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
-    def check(self, target: str, client: str) -> None:
+    def require_left(self, target: str, client: str) -> None:
         """Raise `TooManyAttemptsError` if the client has tried too many wrong passwords. A limit of 0 is no limit."""
         if seconds := self.seconds_to_wait(target, client):
             raise TooManyAttemptsError(

@@ -71,7 +71,7 @@ class Passwords:
             return hmac.compare_digest(derived, _decode(match[5]))
         return hmac.compare_digest(hmac.digest(derived, _decode(match[5]), "sha256"), _decode(match[6]))
 
-    def check(self, password: str, stored: str | None, *, client: str) -> bool:
+    def verify(self, password: str, stored: str | None, *, client: str) -> bool:
         """Return what `matches` returns, and count failures for the client's address.
 
         The versions of a collection share its stored value, so their failures are counted together.
@@ -79,7 +79,7 @@ class Passwords:
         """
         if not stored or not password:
             return not stored
-        self.attempts.check(stored, client)
+        self.attempts.require_left(stored, client)
         if self.matches(password, stored):
             return True
         self.attempts.add_failure(stored, client, password)

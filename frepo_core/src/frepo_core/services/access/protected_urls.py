@@ -40,7 +40,7 @@ class ProtectedUrls:
             self._check_settings()
             self._check_key(settings)
 
-    def check(self, token: str, expiration: str | None, value_of: Callable[[str], str]) -> None:
+    def verify(self, token: str, expiration: str | None, value_of: Callable[[str], str]) -> None:
         """Raise `AccessDeniedError` if the token does not match the values of the request, or has expired."""
         expected = access_token(self._crypto, expand_template(self._template, value_of), self._key)
         if not is_valid(token, expected) or has_expired(expiration, now=time.time()):

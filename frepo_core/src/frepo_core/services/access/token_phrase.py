@@ -23,7 +23,7 @@ _WRONG = (
 )
 
 
-def check(database: Database, phrase: str) -> None:
+def verify(database: Database, phrase: str) -> None:
     """Compare the phrase with the check value in the database; store a check value if the database has none.
 
     Raises `ConfigurationError` if the tokens were stored with another phrase.

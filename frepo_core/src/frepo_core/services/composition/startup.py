@@ -22,7 +22,7 @@ def make_ready(database: Database, settings: Settings) -> bool:
     """
     was_empty = migrations.make_ready(database.engine, upgrades=settings.database_auto_upgrade)
     try:
-        token_phrase.check(database, settings.enc_token_phrase.get_secret_value())
+        token_phrase.verify(database, settings.enc_token_phrase.get_secret_value())
         ensure_id(database)
     except Exception:
         database.engine.dispose()

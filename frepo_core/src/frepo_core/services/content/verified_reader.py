@@ -108,7 +108,7 @@ class VerifiedFile:
         self.close()
 
 
-def check(data: bytes, blob: BlobRecord) -> None:
+def verify(data: bytes, blob: BlobRecord) -> None:
     """Raise `StorageUnavailable` if the data is not the blob's content."""
     comparison = Comparison(blob)
     comparison.update(data)

@@ -29,7 +29,7 @@ from ..content.content_cache import ContentCache
 from ..content.read_ahead import PIECE, ReadAhead
 from ..content.storages.backends import Backends
 from ..content.storages.presence import Presence
-from ..content.verified_reader import VerifiedContent, VerifiedFile, check
+from ..content.verified_reader import VerifiedContent, VerifiedFile, verify
 from .aliases import Aliases
 from .file_rows import FILE_NOT_FOUND
 from .files import Files
@@ -109,7 +109,7 @@ class Downloads:
             raise AccessDeniedError(NO_READ_ACCESS)
         if self._requires_token and not (checked or credentials.identity or signed):
             raise AccessDeniedError(NO_READ_ACCESS)
-        if not unlocked and not self._passwords.check(
+        if not unlocked and not self._passwords.verify(
             credentials.password, file.password_hash, client=credentials.address
         ):
             raise WrongPasswordError(NO_READ_ACCESS)
@@ -149,7 +149,7 @@ class Downloads:
 
         data = self._with_location(blob, read)
         if is_whole:
-            check(data, blob)
+            verify(data, blob)
             self._cache.add(blob.digest, data)
         return data
 

@@ -143,7 +143,7 @@ class FileUpload(UploadTransaction[AddedFile]):
 
     def _has_password(self, stored: str | None) -> bool:
         try:
-            return self._passwords.check(self._new.password, stored, client=self.by.fingerprint)
+            return self._passwords.verify(self._new.password, stored, client=self.by.fingerprint)
         except TooManyAttemptsError:
             return False
 

@@ -139,7 +139,7 @@ class Files:
         if file.is_version:
             raise FieldsError({"name": ["This file belongs to a version, delete the version instead"]})
         if not allows("file.delete_any", by) and not (
-            file.password_hash and self._passwords.check(password, file.password_hash, client=address)
+            file.password_hash and self._passwords.verify(password, file.password_hash, client=address)
         ):
             kind = WrongPasswordError if file.password_hash else AccessDeniedError
             raise kind("No access to delete the file, maybe invalid password?")

@@ -107,7 +107,7 @@ class Listing:
         ten of those are tried. Raises `TooManyAttemptsError` if the client has failed too often.
         """
         if search.password and not allows("file.read_any", by):
-            self._passwords.attempts.check(LISTINGS, search.address)
+            self._passwords.attempts.require_left(LISTINGS, search.address)
         known: dict[str, bool] = {}
         extra_hashes = 0
 

@@ -16,7 +16,7 @@ EXPIRATION = frozenset({"expiration_time", "http_x_expiration_time"})
 def download(request: FrepoRequest) -> Response:
     """Send a file if the URL has a valid access token."""
     services, path = request.services, request.matchdict
-    services.protected_urls.check(path["accessToken"], path.get("expirationTime"), lambda name: _value(request, name))
+    services.protected_urls.verify(path["accessToken"], path.get("expirationTime"), lambda name: _value(request, name))
     query = request.query_as(DownloadQuery)
     key = DownloadCredentials(
         identity=request.identity,

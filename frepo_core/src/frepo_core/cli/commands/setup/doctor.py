@@ -40,7 +40,7 @@ class Doctor(ListCommand):
         found = list(examine(self.assemble, files=self._files(), url=arguments.url))
         self._is_wrong = any(finding.level == Level.PROBLEM for finding in found)
         return COLUMNS, [
-            (finding.check, self.word(finding.level.value), finding.message, finding.remedy) for finding in found
+            (finding.subject, self.word(finding.level.value), finding.message, finding.remedy) for finding in found
         ]
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -114,7 +114,7 @@ class Versions:
         """
         if allows("file.read_any", by):
             return True
-        if not self._passwords.check(password, version.file.password_hash, client=address):
+        if not self._passwords.verify(password, version.file.password_hash, client=address):
             raise WrongPasswordError(NO_READ_ACCESS)
         return version.file.password_hash is not None
 

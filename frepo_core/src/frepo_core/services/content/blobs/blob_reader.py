@@ -17,7 +17,7 @@ from ...events.recording import record
 from ..checksums import Checksums
 from ..storages.backends import Backends
 from ..storages.presence import Presence
-from .blob_check import UnreadableError, find_damage
+from .blob_damage import UnreadableError, find_damage
 
 
 @dataclass(frozen=True, kw_only=True)

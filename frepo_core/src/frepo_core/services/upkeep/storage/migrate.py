@@ -14,7 +14,7 @@ from frepo_core.domain.naming import new_blob_key, parse_digest_in_key
 from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
-from ...content.blobs.blob_check import UnreadableError, find_damage
+from ...content.blobs.blob_damage import UnreadableError, find_damage
 from ...content.checksums import Checksums
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import find_marks
