@@ -4,7 +4,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 """
 
 from ..base.endpoint import Endpoint
-from . import about, documentation, overview
+from . import about, documentation, history, overview
 from .collections import allowed_tokens, checks, collections, deleted_collections, retention, trash, versions
 from .files import aliases, files
 from .installation import plugins, settings, storages
@@ -15,6 +15,7 @@ MODULES = (
     about,
     documentation,
     overview,
+    history,
     collections,
     retention,
     versions,
