@@ -1,6 +1,5 @@
 """The endpoints of versions: upload, list, fetch and delete."""
 
-from collections.abc import Callable
 from typing import Any
 
 from pydantic import Field
@@ -13,9 +12,8 @@ from frepo_core.services.base.records import VersionRecord
 
 from ..base.endpoint import LINK_ENVELOPE, VERSION_ENVELOPE, Answer, Endpoint
 from ..base.request import FrepoRequest
-from ..content.multipart import is_multipart
-from ..content.request_body import ENVELOPE_BYTES, check_content_headers, limit_body, read_upload
 from ..content.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of, recorded_reply
+from ..content.version_upload import before_add_with, store_version
 from ..schemas import json_schemas
 from ..schemas.models import Flag, Password, Query, Reply, Simulate, WireDate
 from .collections import CollectionObject
@@ -104,22 +102,6 @@ class DeletedVersionReply(Reply):
     exit_code: int = 200
 
 
-def store_version(
-    request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
-) -> AddedVersion | RecordedAnswer:
-    """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
-    with read_upload(request, _may_take(request, after)) as content:
-        return request.services.add_version.add(
-            request.collection_at_start,
-            content.incoming,
-            by=request.sender,
-            after=after,
-            idempotency=idempotency,
-            is_decided=request.is_decided,
-            room=request.version_room,
-        )
-
-
 def add(request: FrepoRequest) -> Answer:
     """Add a version; the body is the content."""
     added = store_version(request, last_version_of(request), _idempotency_of(request))
@@ -131,39 +113,6 @@ def add(request: FrepoRequest) -> Answer:
 def before_add(request: FrepoRequest) -> int | None:
     """Decide about a version before its content arrives."""
     return before_add_with(request, _idempotency_of(request))
-
-
-def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVersion] | None) -> int | None:
-    """Decide about a version before its content arrives, with the Idempotency-Key that the API has found."""
-    check_content_headers(request)
-    after = last_version_of(request)
-    size = _size_of(request)
-    add_version, collection = request.services.add_version, request.collection
-    with request.services.refusals.recorded(collection, by=request.sender, size=size):
-        if idempotency is None:
-            add_version.refuse_early(collection, size or 0, after=after)
-        return limit_body(
-            request, add_version.limits(collection, by=request.sender), may_take=_may_take(request, after)
-        )
-
-
-def _size_of(request: FrepoRequest) -> int | None:
-    """Return the size of the content in bytes, as the head says; None: unknown, such as that of a form."""
-    return None if is_multipart(request.headers.get("Content-Type", "")) else request.announced
-
-
-def _may_take(request: FrepoRequest, after: int | None) -> Callable[[], bool]:
-    """Return a function that says whether the rules that need no content accept the version; it raises otherwise."""
-    add_version, collection, size = request.services.add_version, request.collection, _size_of(request)
-
-    def may_take() -> bool:
-        """Check a content of unknown size without the guards, and a form as the smallest content that it can have."""
-        if size is None:
-            least = max((request.announced or 0) - ENVELOPE_BYTES, 0)
-            return add_version.refuse_early(collection, least, after=after) is not None
-        return add_version.refuse_early(collection, size, after=after, reports=()) is not None
-
-    return may_take
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:

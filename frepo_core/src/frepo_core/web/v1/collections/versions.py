@@ -12,11 +12,11 @@ from frepo_core.services.base.records import VersionRecord
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest
 from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
+from ...content.version_upload import before_add_with, store_version
 from ...conventions.answers import created, no_content, resource
 from ...conventions.entity_tags import if_match
 from ...conventions.paging import next_cursor, page_request
 from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
-from ...views.versions import before_add_with, store_version
 from ..content import recordable, recorded_file_id, seconds_of, send_file, uploaded, uploaded_before
 from .collections import COLLECTION, COLLECTIONS
 from .version_models import (

@@ -1,0 +1,60 @@
+"""The upload of a version, by either API: decides about it before its content arrives, and stores it."""
+
+from collections.abc import Callable
+
+from frepo_core.services.backups.versions.add_version import AddedVersion
+from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
+
+from ..base.request import FrepoRequest
+from .multipart import is_multipart
+from .request_body import ENVELOPE_BYTES, check_content_headers, limit_body, read_upload
+from .request_headers import last_version_of
+
+
+def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVersion] | None) -> int | None:
+    """Decide about a version before its content arrives, with the Idempotency-Key that the API has found."""
+    check_content_headers(request)
+    after = last_version_of(request)
+    size = _size_of(request)
+    add_version, collection = request.services.add_version, request.collection
+    with request.services.refusals.recorded(collection, by=request.sender, size=size):
+        if idempotency is None:
+            add_version.refuse_early(collection, size or 0, after=after)
+        return limit_body(
+            request, add_version.limits(collection, by=request.sender), may_take=_may_take(request, after)
+        )
+
+
+def _size_of(request: FrepoRequest) -> int | None:
+    """Return the size of the content in bytes, as the head says; None: unknown, such as that of a form."""
+    return None if is_multipart(request.headers.get("Content-Type", "")) else request.announced
+
+
+def _may_take(request: FrepoRequest, after: int | None) -> Callable[[], bool]:
+    """Return a function that says whether the rules that need no content accept the version; it raises otherwise."""
+    add_version, collection, size = request.services.add_version, request.collection, _size_of(request)
+
+    def may_take() -> bool:
+        """Check a content of unknown size without the guards, and a form as the smallest content that it can have."""
+        if size is None:
+            least = max((request.announced or 0) - ENVELOPE_BYTES, 0)
+            return add_version.refuse_early(collection, least, after=after) is not None
+        return add_version.refuse_early(collection, size, after=after, reports=()) is not None
+
+    return may_take
+
+
+def store_version(
+    request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
+) -> AddedVersion | RecordedAnswer:
+    """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
+    with read_upload(request, _may_take(request, after)) as content:
+        return request.services.add_version.add(
+            request.collection_at_start,
+            content.incoming,
+            by=request.sender,
+            after=after,
+            idempotency=idempotency,
+            is_decided=request.is_decided,
+            room=request.version_room,
+        )
