@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import CollectionToken, DeletedCollectionToken, Token
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.expiry import problem_with_past
 from frepo_core.domain.identity import By, describe_actor, new_uuid4
 from frepo_core.domain.signatures import token_key
+from frepo_core.domain.token_expiry import problem_with_past
 from frepo_core.errors import FieldsError
 from frepo_core.settings import Settings
 

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.domain.access import allows
-from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.roles import Role
+from frepo_core.domain.token_expiry import format_expiry
 from frepo_core.errors import AccessDeniedError
 from frepo_core.services.access.tokens import NewToken
 

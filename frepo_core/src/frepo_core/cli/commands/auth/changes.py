@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from frepo_core.domain.durations import format_duration, parse_any_duration
-from frepo_core.domain.expiry import format_expiry, parse_expiry
+from frepo_core.domain.token_expiry import format_expiry, parse_expiry
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 
 from frepo_core.domain import sizes
-from frepo_core.domain.expiry import parse_expiry, problem_with_past
 from frepo_core.domain.mime_types import check_type
 from frepo_core.domain.naming import check_tag, check_token_name
 from frepo_core.domain.network.addresses import normalize_network
 from frepo_core.domain.roles import Role
+from frepo_core.domain.token_expiry import parse_expiry, problem_with_past
 from frepo_core.errors import FieldsError
 
 from ...base import bad_value, check_length

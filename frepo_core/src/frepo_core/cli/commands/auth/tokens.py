@@ -3,9 +3,9 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.roles import Role
+from frepo_core.domain.token_expiry import format_expiry
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand, check_id

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from frepo_core.domain.expiry import format_expiry
 from frepo_core.domain.naming import check_file_name
 from frepo_core.domain.sizes import readable_size
+from frepo_core.domain.token_expiry import format_expiry
 from frepo_core.errors import FieldsError
 
 from ...base import check_id, check_length

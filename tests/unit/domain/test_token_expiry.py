@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.expiry import format_expiry, parse_expiry
+from frepo_core.domain.token_expiry import format_expiry, parse_expiry
 
 NOW = datetime(2026, 1, 31, 10, 20, 30, 5, UTC)
 UNITS = {
