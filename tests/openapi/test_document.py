@@ -44,9 +44,7 @@ def schema_of(document, media):
 
 
 def test_the_document_is_valid_openapi_3_1(document):
-    problems = list(OpenAPIV31SpecValidator(document).iter_errors())
-
-    assert problems == []
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     assert document["openapi"].startswith("3.1")
 
 
@@ -134,9 +132,7 @@ def test_every_number_is_in_the_guide(document):
     ]
     numbers = {str(kind.number) for kind in kinds if kind.number > 600}
 
-    missing = {number for number in numbers if f"\n- {number}: " not in document["info"]["description"]}
-
-    assert missing == set()
+    assert {number for number in numbers if f"\n- {number}: " not in document["info"]["description"]} == set()
 
 
 def test_the_schema_of_an_envelope_requires_its_keys():

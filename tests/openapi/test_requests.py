@@ -22,9 +22,7 @@ def collection(app, headers):
 
 def test_a_wrong_method_is_405_even_where_the_path_names_nothing(app, headers):
     for path in [f"/repository/collection/{UNKNOWN}", f"/repository/collection/{UNKNOWN}/backup"]:
-        answer = app.request(path, method="PATCH", headers=headers, status=405)
-
-        assert "GET" in answer.headers["Allow"], path
+        assert "GET" in app.request(path, method="PATCH", headers=headers, status=405).headers["Allow"], path
 
 
 def test_a_refused_upload_without_a_token_has_the_keys_of_an_upload(app):
@@ -86,18 +84,14 @@ def test_u_0000_names_nothing_in_a_path(app, headers, collection, services):
 
 def test_head_is_refused_where_it_would_change_something(app, headers):
     for path in ["/jobs/token/expired/clear", "/repository/file/upload"]:
-        answer = app.head(path, headers=headers, status=405)
-
-        assert "HEAD" not in answer.headers["Allow"], path
+        assert "HEAD" not in app.head(path, headers=headers, status=405).headers["Allow"], path
 
 
 def test_head_clears_no_tokens(app, headers, services, make_token):
     make_token(Role.UPLOAD_ALL, expires="-1 day")
 
     app.head("/jobs/token/expired/clear", headers=headers, status=405)
-    cleared = app.get("/jobs/token/expired/clear", headers=headers).json
-
-    assert len(cleared["log"]) == 1
+    assert len(app.get("/jobs/token/expired/clear", headers=headers).json["log"]) == 1
 
 
 def test_a_retention_that_is_no_length_of_time_is_refused(app, headers):
@@ -172,9 +166,7 @@ def test_an_empty_chosen_token_id_is_no_uuid(app, headers):
 def test_an_end_long_ago_has_four_digits_for_its_year(app, headers):
     form = {"roles": ["upload.all"], "expires": "-999 years -990 years"}
 
-    answer = app.post_json("/auth/token/generate", form, headers=headers)
-
-    assert answer.json["expires"].startswith("00")
+    assert app.post_json("/auth/token/generate", form, headers=headers).json["expires"].startswith("00")
 
 
 def test_conditions_that_fail_are_answered_in_json(app, headers):
@@ -191,9 +183,7 @@ def test_conditions_that_fail_are_answered_in_json(app, headers):
 def test_the_answer_to_an_unsatisfiable_range_has_the_length(app, headers):
     url = app.post("/repository/file/upload?fileName=a.txt", b"hello", headers=headers).json["url"]
 
-    answer = app.get(url, headers={"Range": "bytes=100-"}, status=416)
-
-    assert answer.headers["Content-Range"] == "bytes */5"
+    assert app.get(url, headers={"Range": "bytes=100-"}, status=416).headers["Content-Range"] == "bytes */5"
 
 
 def test_an_upload_of_the_type_collection_is_an_upload(app, headers):

@@ -75,9 +75,7 @@ def test_a_range_out_of_the_content_is_answered_by_the_service(app, link):
 
 @pytest.mark.parametrize("header", ["bytes=2-5", "bytes=2-", "bytes=-4"])
 def test_a_plain_range_is_sent_by_nginx(app, link, header):
-    answer = app.get(link, headers={"Range": header}, extra_environ=NGINX)
-
-    assert "X-Accel-Redirect" in answer.headers
+    assert "X-Accel-Redirect" in app.get(link, headers={"Range": header}, extra_environ=NGINX).headers
 
 
 @pytest.mark.parametrize(
@@ -105,9 +103,7 @@ def test_a_range_that_nginx_may_handle_differently_is_sent_by_the_service(app, l
 def test_a_truncated_file_is_not_sent_as_complete(app, link, blob, environment):
     os.truncate(blob, 5)
 
-    answer = app.get(link, extra_environ=environment, status=500)
-
-    assert answer.json["error_code"] == 7016105
+    assert app.get(link, extra_environ=environment, status=500).json["error_code"] == 7016105
 
 
 def test_head_is_answered_by_the_service(app, link):
@@ -134,7 +130,5 @@ def test_a_file_that_is_deleted_during_the_check_is_missing(app, link, monkeypat
 def test_missing_bytes_are_logged_as_an_error(app, link, blob, caplog, environment):
     blob.unlink()
 
-    answer = app.get(link, extra_environ=environment, status=500)
-
-    assert answer.json["error_code"] == 7016105
+    assert app.get(link, extra_environ=environment, status=500).json["error_code"] == 7016105
     assert "are missing" in next(record for record in caplog.records if record.levelno == logging.CRITICAL).message

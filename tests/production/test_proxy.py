@@ -184,9 +184,7 @@ def test_conditional_requests_work_as_without_nginx(local_site, file, header, st
     head = local_site.curl(file["url"], "-I").headers
     condition = header.format(etag=head["etag"], date=head["last-modified"])
 
-    reply = local_site.curl(file["url"], "-H", condition)
-
-    assert reply.status == status
+    assert local_site.curl(file["url"], "-H", condition).status == status
 
 
 def test_a_later_version_of_the_same_content_has_its_own_date(local_site):
@@ -228,9 +226,7 @@ def test_head_is_as_without_nginx(local_site, file):
 def test_nginx_refuses_direct_requests_for_blobs(local_site, file, path):
     [(key,)] = local_site.rows("SELECT key FROM blob WHERE size = 300000")
 
-    reply = local_site.curl(path.format(key=f"local/{key}"), "--path-as-is")
-
-    assert reply.status == 404
+    assert local_site.curl(path.format(key=f"local/{key}"), "--path-as-is").status == 404
 
 
 def test_a_protected_file_stays_protected(local_site):

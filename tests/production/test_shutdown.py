@@ -81,8 +81,7 @@ def test_a_stop_leaves_sqlite_in_one_file(service):
 
     service.stop()
 
-    found = {path.name for path in service.folder.glob("frepo.db*")}
-    assert found - {"frepo.db-reserve"} == {"frepo.db"}
+    assert {path.name for path in service.folder.glob("frepo.db*")} - {"frepo.db-reserve"} == {"frepo.db"}
 
 
 @pytest.mark.parametrize(("environment", "signals"), [({"LONG_EXECUTION_TIME": "1"}, 1), ({}, 2)])

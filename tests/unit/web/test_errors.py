@@ -45,9 +45,7 @@ def test_every_wrong_field_is_named_at_once(root):
 
 def test_a_field_of_the_wrong_json_type_is_refused(root):
     for value in ["upload.all", None, {}, 1, True, [None], [1], [["upload.all"]], [{}]]:
-        answer = root.post(GENERATE, {"roles": value})
-
-        assert set(fields_of(answer)) == {"form.roles"}, value
+        assert set(fields_of(root.post(GENERATE, {"roles": value}))) == {"form.roles"}, value
 
 
 def test_a_field_of_a_collection_of_the_wrong_json_type_is_refused(root):
@@ -169,9 +167,7 @@ def test_a_file_with_an_unusual_name_is_not_found(anonymous):
 
 
 def test_the_permission_is_checked_before_the_body(holder):
-    answer = holder(Role.UPLOAD_ALL).call("POST", GENERATE, body=b"{")
-
-    assert answer.status_int == 403
+    assert holder(Role.UPLOAD_ALL).call("POST", GENERATE, body=b"{").status_int == 403
 
 
 def test_content_is_never_encoded(anonymous, uploader):
@@ -198,9 +194,7 @@ def test_unusual_headers_do_not_break_a_download(anonymous, uploader):
         {"User-Agent": "\xff" * 1000},
     ]:
         name = uploader.upload().json["filename"]
-        answer = anonymous.download(name, headers=headers)
-
-        assert answer.status_int in {200, 206, 304, 412}, headers
+        assert anonymous.download(name, headers=headers).status_int in {200, 206, 304, 412}, headers
 
 
 def test_answers_end_with_a_newline(root):

@@ -44,15 +44,11 @@ def test_a_client_that_accepts_everything_gets_json(app):
 
 
 def test_a_protected_endpoint_requires_a_token(app):
-    answer = app.get("/version", status=403)
-
-    assert answer.json["error_code"] == 403
+    assert app.get("/version", status=403).json["error_code"] == 403
 
 
 def test_any_token_can_read_the_version(app, make_token):
-    answer = app.get("/version", params={"_token": make_token()})
-
-    assert answer.json == "0.1.0"
+    assert app.get("/version", params={"_token": make_token()}).json == "0.1.0"
 
 
 def test_an_unknown_path_answers_json(app):
@@ -67,6 +63,4 @@ def test_an_unknown_path_answers_json(app):
 
 
 def test_a_wrong_method_is_answered_with_the_allowed_ones(app):
-    answer = app.put("/version", status=405)
-
-    assert answer.headers["Allow"] == "GET, HEAD"
+    assert app.put("/version", status=405).headers["Allow"] == "GET, HEAD"

@@ -34,9 +34,7 @@ def test_a_refused_version_is_logged_with_its_collection_and_the_reason(root, ma
     collection = make_collection(filename="night.sql.gz", minVersionSize=10)
     said()
 
-    answer = root.push(collection, b"short")
-
-    assert 400 == answer.status_code
+    assert 400 == root.push(collection, b"short").status_code
     who, text = services.tokens.fingerprint(root.token), said()
     assert "WARNING  frepo_core.services.events.refusals:refusals.py" in text
     assert f"collection {collection} ('night.sql.gz'): a version of 5 bytes by token {who} from " in text

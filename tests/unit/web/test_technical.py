@@ -149,9 +149,7 @@ def test_an_unavailable_database_is_a_503(uploader, break_database):
 
 def test_the_greeting_needs_no_database(anonymous, break_database):
     break_database()
-    answer = anonymous.get("/")
-
-    assert answer.status_int == 200
+    assert anonymous.get("/").status_int == 200
 
 
 @with_settings(fs__local__lazy_root="false")

@@ -143,9 +143,7 @@ def test_a_role_whose_name_begins_like_another_is_not_found(make, names):
 
 def test_tokens_are_found_by_a_collection_that_lists_them(make, names, collection):
     listed, _ = make("listed"), make("other")
-    made = collection(listed)
-
-    assert ["listed"] == names(collection=made.upper())
+    assert ["listed"] == names(collection=collection(listed).upper())
     assert [] == names(collection="no such collection")
 
 

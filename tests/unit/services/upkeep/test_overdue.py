@@ -118,8 +118,7 @@ def test_a_month_of_nights_with_a_change_of_clocks_misses_one_night_only(
         run("overdue", now)
         now += 2 * HOUR
 
-    due = warsaw(f"{missing} {local}")
-    assert due == events_data(run, "overdue", "due_at")
+    assert warsaw(f"{missing} {local}") == events_data(run, "overdue", "due_at")
     assert ["overdue", "recovered"] == [kind for kind, *_ in events()]
     assert warsaw(f"{missing} 14:00") == events_data(run, "recovered", "last_arrival")
 

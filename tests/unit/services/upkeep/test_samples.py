@@ -45,8 +45,7 @@ def test_a_second_run_on_a_day_replaces_the_rows_of_that_day(run, samples, make_
 
     run("samples", NOON + timedelta(hours=11, minutes=59))
 
-    found = [versions for found, versions, *_ in samples() if found == collection]
-    assert [0, 1] == found
+    assert [0, 1] == [versions for found, versions, *_ in samples() if found == collection]
 
 
 def test_a_service_without_data_has_a_row(run, samples):

@@ -93,9 +93,7 @@ def test_passwords_are_accepted_again_after_the_window():
 
 @with_settings(password__attempts="0")
 def test_the_limit_can_be_switched_off(anonymous, name):
-    statuses = {anonymous.download(name, {"password": guess}).status_int for guess in guesses(12)}
-
-    assert {403} == statuses
+    assert {403} == {anonymous.download(name, {"password": guess}).status_int for guess in guesses(12)}
 
 
 def test_passwords_of_deletions_are_counted(holder, name):

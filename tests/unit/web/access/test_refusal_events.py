@@ -89,8 +89,6 @@ def test_a_refusal_before_the_body_arrives_is_recorded_once(app, admin, make_col
     request.headers["Content-Length"] = "5"
     decision = request.environ[DECISION] = Decision()
 
-    answer = request.get_response(app.app)
-
-    assert (400, False) == (answer.status_int, decision.is_made)
+    assert (400, False) == (request.get_response(app.app).status_int, decision.is_made)
     (event,) = refusals()
     assert (5, 1) == (event.data["size"], event.data["count"])

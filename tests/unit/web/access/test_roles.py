@@ -106,22 +106,10 @@ def test_a_role_is_allowed_exactly_as_in_the_table(world):
             assert {role: rule.allows(world.identities[role], listed=listed) for role in Role} == let_in
 
 
-def test_an_administrator_is_allowed_everywhere(world):
-    for example in EXAMPLES:
-        for listed in [True, False]:
-            let_in = world.allows(example, Client(world.app, world.tokens[Role.ADMINISTRATOR]), listed=listed)
-
-            assert let_in, example
-
-
 def test_a_request_without_a_token_is_refused_everywhere(world):
     for example in EXAMPLES:
-        let_in = world.allows(example, Client(world.app), listed=True)
-
-        assert not let_in, example
+        assert not world.allows(example, Client(world.app), listed=True), example
 
 
 def test_every_permission_has_a_rule(world):
-    guarding = {endpoint.permission for endpoint in world.endpoints.values()}
-
-    assert guarding <= set(RULES)
+    assert {endpoint.permission for endpoint in world.endpoints.values()} <= set(RULES)

@@ -29,16 +29,12 @@ def test_the_answer_for_a_generated_token_has_its_expiry(root):
 
 def test_a_token_lives_thirty_minutes_by_default(root):
     for expires in [None, "", "auto", "automatic", "AUTO"]:
-        answer = generate(root, expires=expires)
-
-        assert lifetime(answer) == 30, expires
+        assert lifetime(generate(root, expires=expires)) == 30, expires
 
 
 @with_settings(token__expiration_time="+2 hours")
 def test_the_default_lifetime_can_be_set(root):
-    answer = generate(root)
-
-    assert lifetime(answer) == 120
+    assert lifetime(generate(root)) == 120
 
 
 @pytest.mark.databases

@@ -70,28 +70,20 @@ def test_the_first_place_in_the_documented_order_is_used(anonymous, token):
 
 
 def test_the_token_is_not_read_from_a_form(anonymous, uploader):
-    answer = anonymous.send_form(("_token", uploader.token), ("file", "a.txt", b"hello"))
-
-    assert answer.status_int == 403
+    assert anonymous.send_form(("_token", uploader.token), ("file", "a.txt", b"hello")).status_int == 403
 
 
 def test_a_bad_token_is_refused_on_public_endpoints(app):
     for path in ["/version", "/repository/file/none.txt", "/public/download/none.txt"]:
-        answer = Client(app, UNKNOWN).get(path)
-
-        assert answer.status_int == 403, path
+        assert Client(app, UNKNOWN).get(path).status_int == 403, path
 
 
 def test_an_empty_token_is_ignored_on_public_endpoints(anonymous):
-    answer = anonymous.get("/", {"_token": ""})
-
-    assert answer.status_int == 200
+    assert anonymous.get("/", {"_token": ""}).status_int == 200
 
 
 def test_a_query_that_is_not_utf8_is_a_bad_request(anonymous):
-    answer = anonymous.get("/version?_token=%ff")
-
-    assert answer.json["error_code"] == 400
+    assert anonymous.get("/version?_token=%ff").json["error_code"] == 400
 
 
 def test_the_log_names_a_refused_token_by_its_fingerprint_only(app, make_token, caplog):
@@ -201,13 +193,9 @@ def test_an_invalid_host_is_refused_before_anything_is_stored(uploader, tmp_path
 
 
 def test_no_link_carries_the_token_or_the_password(app, anonymous, uploader):
-    answer = anonymous.upload(_token=uploader.token, password="a secret-5ecre7")
-
-    assert "?" not in answer.json["url"]
+    assert "?" not in anonymous.upload(_token=uploader.token, password="a secret-5ecre7").json["url"]
 
 
 def test_an_administrator_may_upload_twice_with_a_password_and_tags_of_choice(root):
     root.upload(b"one", password="x-5ecre7", tags="any")
-    answer = root.upload(b"two", password="x-5ecre7", tags="any")
-
-    assert answer.status_int == 200
+    assert root.upload(b"two", password="x-5ecre7", tags="any").status_int == 200

@@ -35,9 +35,7 @@ def test_the_id_is_a_uuid4(root):
 @pytest.mark.databases
 def test_a_generated_token_works(root, app):
     token = generate(root, "upload.all").json["tokenId"]
-    answer = Client(app, token).upload()
-
-    assert answer.status_int == 200
+    assert Client(app, token).upload().status_int == 200
 
 
 @pytest.mark.databases
@@ -69,9 +67,7 @@ def test_a_lookup_shows_all_fields_of_a_token(root):
 
 @pytest.mark.databases
 def test_a_lookup_shows_expired_tokens(root, make_token):
-    answer = look_up(root, make_token(expires="2001-01-01"))
-
-    assert answer.json["expires"] == "2001-01-01 00:00:00"
+    assert look_up(root, make_token(expires="2001-01-01")).json["expires"] == "2001-01-01 00:00:00"
 
 
 def test_an_unknown_role_is_refused(root):
@@ -85,9 +81,7 @@ def test_an_unknown_role_is_refused(root):
 def test_every_role_can_be_granted(root):
     for role in Role:
         token = generate(root, role).json["tokenId"]
-        answer = look_up(root, token)
-
-        assert answer.json["roles"] == [role]
+        assert look_up(root, token).json["roles"] == [role]
 
 
 def test_an_invalid_restriction_is_refused(root):
@@ -125,9 +119,7 @@ def test_restrictions_are_an_object(root):
 
 
 def test_an_id_can_be_chosen(root):
-    answer = generate(root, id=CHOSEN_TOKEN.upper())
-
-    assert answer.json["tokenId"] == CHOSEN_TOKEN
+    assert generate(root, id=CHOSEN_TOKEN.upper()).json["tokenId"] == CHOSEN_TOKEN
 
 
 def test_choosing_an_id_needs_its_role(holder):
@@ -137,9 +129,7 @@ def test_choosing_an_id_needs_its_role(holder):
 
 
 def test_both_roles_together_allow_choosing_an_id(holder):
-    answer = generate(holder(Role.GENERATE_TOKENS, Role.CHOOSE_TOKEN_IDS), id=CHOSEN_TOKEN)
-
-    assert answer.status_int == 202
+    assert generate(holder(Role.GENERATE_TOKENS, Role.CHOOSE_TOKEN_IDS), id=CHOSEN_TOKEN).status_int == 202
 
 
 def test_a_chosen_id_is_a_uuid4(root):
@@ -186,9 +176,7 @@ def test_an_unknown_token_is_not_found(root):
 
 def test_the_permission_is_checked_before_the_token_is_looked_up(holder):
     for method in ["GET", "DELETE"]:
-        answer = holder(Role.GENERATE_TOKENS).call(method, f"/auth/token/{NOBODY}")
-
-        assert answer.status_int == 403, method
+        assert holder(Role.GENERATE_TOKENS).call(method, f"/auth/token/{NOBODY}").status_int == 403, method
 
 
 def test_roles_are_listed_with_what_they_allow(holder):

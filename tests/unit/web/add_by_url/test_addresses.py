@@ -46,9 +46,7 @@ def test_a_closed_address_is_refused_in_every_spelling(refusal, remote):
     ]:
         closed = remote(address="127.0.0.1")
 
-        number = refusal(f"http://{host}:{closed.port}/x")
-
-        assert (number, closed.requests) == (REFUSED, []), host
+        assert (refusal(f"http://{host}:{closed.port}/x"), closed.requests) == (REFUSED, []), host
 
 
 def test_an_unreachable_url_is_refused(refusal):

@@ -31,9 +31,7 @@ def test_retry_after_of_the_remote_server_is_ignored(add, remote):
         server = remote({"/x": reply(status, b"", "Retry-After: 5")})
         begin = time.monotonic()
 
-        answer = add(f"{server.origin}/x", status=400)
-
-        assert answer.json["error_code"] == REMOTE_STATUS, status
+        assert add(f"{server.origin}/x", status=400).json["error_code"] == REMOTE_STATUS, status
         assert time.monotonic() - begin < 3, status
 
 

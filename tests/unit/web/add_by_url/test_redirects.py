@@ -24,9 +24,7 @@ def test_a_redirect_to_a_closed_address_is_refused(refusal, remote):
         closed = remote(address="127.0.0.1")
         server = remote({"/x": redirect(target.format(port=closed.port))})
 
-        number = refusal(f"{server.origin}/x")
-
-        assert (number, closed.requests) == (REFUSED, []), target
+        assert (refusal(f"{server.origin}/x"), closed.requests) == (REFUSED, []), target
 
 
 def test_a_redirect_to_another_scheme_is_refused(refusal, remote):

@@ -11,18 +11,14 @@ def test_reading_stops_at_the_tokens_size_limit(add, make_token, remote, kept, s
     server = remote({"/x": endless(reply("200 OK"))})
     begin = time.monotonic()
 
-    answer = add(f"{server.origin}/x", status=400, token=small)
-
-    assert (answer.json["error_code"], kept()) == (3001, 0)
+    assert (add(f"{server.origin}/x", status=400, token=small).json["error_code"], kept()) == (3001, 0)
     assert time.monotonic() - begin < seconds
 
 
 def test_a_type_that_the_token_may_not_upload_is_refused(add, make_token, remote, kept):
     images = make_token(Role.UPLOAD_IMAGES)
 
-    answer = add(f"{remote().origin}/a.png", status=400, token=images)
-
-    assert (answer.json["error_code"], kept()) == (3000, 0)
+    assert (add(f"{remote().origin}/a.png", status=400, token=images).json["error_code"], kept()) == (3000, 0)
 
 
 def test_neither_the_token_nor_the_user_of_the_url_is_sent_to_the_server(add, token, remote):

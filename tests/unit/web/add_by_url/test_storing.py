@@ -74,9 +74,7 @@ def test_an_error_of_the_service_is_not_reported_as_one_of_the_remote_server(add
 
 
 def test_a_given_name_is_used(add, remote):
-    answer = add(f"{remote().origin}/download?id=5", fileName="dump.sql")
-
-    assert answer.json["requested_filename"] == "dump.sql"
+    assert add(f"{remote().origin}/download?id=5", fileName="dump.sql").json["requested_filename"] == "dump.sql"
 
 
 def test_a_bad_name_is_refused_before_anything_is_fetched(add, remote):
@@ -95,6 +93,4 @@ def test_content_with_the_expected_digest_is_stored(add, remote, change):
 
 
 def test_content_with_another_digest_is_not_stored(add, remote, kept):
-    answer = add(f"{remote().origin}/x", sha256="0" * 64, status=400)
-
-    assert (answer.json["error_code"], kept()) == (60007, 0)
+    assert (add(f"{remote().origin}/x", sha256="0" * 64, status=400).json["error_code"], kept()) == (60007, 0)

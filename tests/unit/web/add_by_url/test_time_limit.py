@@ -64,7 +64,5 @@ def test_a_timeout_while_connecting_ends_the_fetch(add, monkeypatch, remote):
     monkeypatch.setattr(socket, "getaddrinfo", slow)
     begin = time.monotonic()
 
-    answer = add(f"{server.origin}/x", status=400)
-
-    assert answer.json["error_code"] == FAILED
+    assert add(f"{server.origin}/x", status=400).json["error_code"] == FAILED
     assert time.monotonic() - begin < SECONDS + 1

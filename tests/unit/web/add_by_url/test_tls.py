@@ -28,9 +28,7 @@ def self_signed(tmp_path):
 
 
 def test_an_untrusted_certificate_is_refused(add, remote, self_signed):
-    server = remote(context=self_signed[1])
-
-    assert add(f"{server.origin}/x", status=400).json["error_code"] == REFUSED
+    assert add(f"{remote(context=self_signed[1]).origin}/x", status=400).json["error_code"] == REFUSED
 
 
 def test_tls_with_a_good_certificate_works_and_its_time_is_limited(app, add, monkeypatch, remote, self_signed):
@@ -61,8 +59,7 @@ def test_a_body_without_close_notify_at_its_end_is_refused(app, add, kept, monke
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     server = remote({"/cut": _break_off, "/whole": _end}, context=context)
 
-    cut = add(f"{server.origin}/cut", status=400)
-    assert (cut.json["error_code"], kept()) == (FAILED, 0)
+    assert (add(f"{server.origin}/cut", status=400).json["error_code"], kept()) == (FAILED, 0)
     whole = add(f"{server.origin}/whole")
 
     assert app.get(f"/repository/file/{whole.json['filename']}").body == b"a whole dump"

@@ -41,9 +41,7 @@ def test_switching_a_limit_off_needs_its_role(holder):
 
 @with_settings(backup__max_versions="7")
 def test_a_disabled_limit_passes_every_ceiling(root):
-    answer = root.create(maxBackupsCount=0, maxOneVersionSize=0, maxCollectionSize=0)
-
-    assert answer.status_int == 202
+    assert root.create(maxBackupsCount=0, maxOneVersionSize=0, maxCollectionSize=0).status_int == 202
 
 
 def test_sizes_are_parsed(root):
@@ -66,9 +64,7 @@ def test_sizes_are_parsed(root):
         ("0.001TiB", 1024**4 // 1000),
         ("1.0000001kB", 1000),
     ]:
-        answer = root.create(maxOneVersionSize=size)
-
-        assert answer.json["collection"]["max_one_backup_version_size"] == bytes_
+        assert root.create(maxOneVersionSize=size).json["collection"]["max_one_backup_version_size"] == bytes_
 
 
 @with_settings(backup__one_version_max_size="0", backup__collection_max_size="0")

@@ -106,9 +106,7 @@ def test_a_broken_rule_has_its_code_text_and_context(root):
 @CEILINGS
 def test_limits_up_to_the_ceilings_are_accepted(root):
     for form in [{COUNT: 5}, {ONE: "4GB"}, {TOTAL: "15GB"}, SMALL, {COUNT: 5, TOTAL: "4GB"}, {ONE: 10, TOTAL: 10}]:
-        answer = root.create(**form)
-
-        assert answer.status_int == 202, form
+        assert root.create(**form).status_int == 202, form
 
 
 @with_settings(backup__max_versions="0", backup__one_version_max_size="0", backup__collection_max_size="0")

@@ -62,9 +62,7 @@ def test_an_allowed_token_has_access_until_it_is_removed(root, collection, holde
 
 
 def test_the_last_token_can_be_removed(root, collection):
-    answer = disallow(root, collection, root.token)
-
-    assert answer.json["data"]["tokens_count"] == 0
+    assert disallow(root, collection, root.token).json["data"]["tokens_count"] == 0
 
 
 def test_an_unknown_token_is_refused(root, collection):
@@ -84,15 +82,11 @@ def test_the_token_must_be_a_string(root, collection):
 
 def test_simulated_allowing_counts_and_changes_nothing(root, collection, holder):
     caller = holder(Role.LIST_VERSIONS)
-    answer = allow(root, collection, caller.token, {"simulate": "true"})
-
-    assert answer.json["data"]["tokens_count"] == 2
+    assert allow(root, collection, caller.token, {"simulate": "true"}).json["data"]["tokens_count"] == 2
     assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 403
 
 
 def test_simulated_removal_counts_and_changes_nothing(root, collection, member):
     caller = member(Role.LIST_VERSIONS)
-    answer = disallow(root, collection, caller.token, {"simulate": "true"})
-
-    assert answer.json["data"]["tokens_count"] == 1
+    assert disallow(root, collection, caller.token, {"simulate": "true"}).json["data"]["tokens_count"] == 1
     assert caller.get(f"{COLLECTIONS}/{collection}/backup").status_int == 200

@@ -54,21 +54,15 @@ def test_the_date_is_utc_with_six_digits(root):
 
 
 def test_an_id_can_be_chosen(root):
-    answer = root.create(id=CHOSEN.upper())
-
-    assert answer.json["collection"]["id"] == CHOSEN
+    assert root.create(id=CHOSEN.upper()).json["collection"]["id"] == CHOSEN
 
 
 def test_choosing_an_id_needs_its_role(holder):
-    answer = holder(Role.CREATE_COLLECTIONS).create(id=CHOSEN)
-
-    assert answer.status_int == 403
+    assert holder(Role.CREATE_COLLECTIONS).create(id=CHOSEN).status_int == 403
 
 
 def test_the_role_chooses_an_id(holder):
-    answer = holder(Role.CREATE_COLLECTIONS, Role.CHOOSE_COLLECTION_IDS).create(id=CHOSEN)
-
-    assert answer.status_int == 202
+    assert holder(Role.CREATE_COLLECTIONS, Role.CHOOSE_COLLECTION_IDS).create(id=CHOSEN).status_int == 202
 
 
 @pytest.mark.databases

@@ -94,9 +94,7 @@ def test_a_version_below_the_minimal_size_is_refused_and_removes_nothing(make_co
     target = make_collection(maxBackupsCount=1, minVersionSize=10)
     push(target, b"a whole dump")
 
-    refused = push(target, b"empty", status=400).json
-
-    assert 4013 == refused["error_code"]
+    assert 4013 == push(target, b"empty", status=400).json["error_code"]
     assert [1] == numbers(target)
 
 
@@ -104,9 +102,7 @@ def test_a_version_that_shrank_too_much_is_refused_and_removes_nothing(make_coll
     target = make_collection(maxBackupsCount=1, maxShrinkPercent=50)
     push(target, b"x" * 100)
 
-    refused = push(target, b"x" * 49, status=400).json
-
-    assert 4014 == refused["error_code"]
+    assert 4014 == push(target, b"x" * 49, status=400).json["error_code"]
     assert [1] == numbers(target)
 
 
@@ -124,9 +120,7 @@ def test_a_suspicious_version_is_kept_without_rotation_if_configured(make_collec
     push(target, b"a whole dump")
 
     push(target, b"empty")
-    refused = push(target, b"tiny", status=400).json
-
-    assert 4013 == refused["error_code"]
+    assert 4013 == push(target, b"tiny", status=400).json["error_code"]
     assert [1, 2] == numbers(target)
 
 
@@ -137,9 +131,7 @@ def test_repeated_broken_dumps_remove_no_good_one(make_collection, push, numbers
     push(target, b"y" * 100)
     push(target, b"bad 1")
     push(target, b"bad 2")
-    refused = push(target, b"bad 3", status=400).json
-
-    assert 4014 == refused["error_code"]
+    assert 4014 == push(target, b"bad 3", status=400).json["error_code"]
     assert [1, 2, 3, 4] == numbers(target)
 
 
@@ -190,9 +182,7 @@ def test_an_upload_that_does_not_match_the_last_version_is_refused_with_412(make
 
 
 def test_an_invalid_if_match_is_a_field_error(make_collection, push):
-    refused = push(make_collection(), b"1", status=400, If_Match="latest").json
-
-    assert ["If-Match"] == list(refused["fields"])
+    assert ["If-Match"] == list(push(make_collection(), b"1", status=400, If_Match="latest").json["fields"])
 
 
 def test_a_stolen_token_cannot_remove_a_young_version(app, root, holder, make_collection, push, numbers):

@@ -54,9 +54,7 @@ def test_a_download_carries_the_content_and_head_none(anonymous, name, services)
 def test_the_content_type_is_the_detected_one(uploader, anonymous):
     for content, mime in [(PNG, "image/png"), (PDF, "application/pdf"), (b'{"a": 1}', "application/json")]:
         name = uploader.upload(content, "a.html").json["filename"]
-        answer = anonymous.download(name)
-
-        assert answer.headers["Content-Type"] == mime
+        assert anonymous.download(name).headers["Content-Type"] == mime
 
 
 INLINE = [IMAGES["image/png"], IMAGES["image/gif"], VIDEOS["video/mp4"], PDF, b"plain text"]
@@ -68,9 +66,7 @@ def test_only_types_that_cannot_run_scripts_are_shown_inline(uploader, anonymous
         (content, "attachment") for content in ATTACHED
     ]:
         name = uploader.upload(content, "a.png").json["filename"]
-        answer = anonymous.download(name)
-
-        assert answer.headers["Content-Disposition"] == f'{disposition}; filename="a.png"'
+        assert anonymous.download(name).headers["Content-Disposition"] == f'{disposition}; filename="a.png"'
 
 
 def test_a_range_is_sent(anonymous, name):

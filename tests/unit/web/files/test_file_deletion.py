@@ -30,16 +30,12 @@ def secret(uploader):
 @pytest.mark.parametrize("role", [Role.DELETE_ALL_FILES, Role.ADMINISTRATOR])
 def test_the_role_deletes_any_file(holder, name, secret, role):
     caller = holder(role)
-    answers = [delete(caller, name).json, delete(caller, secret).json]
-
-    assert answers == [DELETED, DELETED]
+    assert [delete(caller, name).json, delete(caller, secret).json] == [DELETED, DELETED]
 
 
 @pytest.mark.databases
 def test_the_password_deletes_a_protected_file(holder, secret):
-    answer = delete(holder(), secret, password="p-5ecre7")
-
-    assert answer.json == DELETED
+    assert delete(holder(), secret, password="p-5ecre7").json == DELETED
 
 
 def test_without_role_and_password_a_protected_file_stays(holder, secret):

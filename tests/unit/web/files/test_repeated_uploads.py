@@ -114,9 +114,7 @@ def test_overwriting_replaces_the_record_of_this_name(holder, anonymous):
     names = [
         owner.upload(b"hello", f"{word}.txt", password=f"{word}-5ecre7").json["filename"] for word in ("one", "two")
     ]
-    answer = owner.upload(b"hello", "two.txt", fileOverwrite="1")
-
-    assert answer.json["filename"] == names[1]
+    assert owner.upload(b"hello", "two.txt", fileOverwrite="1").json["filename"] == names[1]
     assert [anonymous.download(name).status_int for name in names] == [403, 200]
 
 

@@ -29,9 +29,7 @@ def test_the_answer_of_an_upload_has_all_fields(uploader):
 
 
 def test_an_upload_answers_its_digest_in_a_header(uploader):
-    answer = uploader.upload(b"hello")
-
-    assert answer.headers["Repr-Digest"] == HELLO_DIGEST
+    assert uploader.upload(b"hello").headers["Repr-Digest"] == HELLO_DIGEST
 
 
 @pytest.mark.parametrize("word", ["file", "image", "anything", "my-word_2"])
@@ -123,9 +121,7 @@ def test_invalid_tags_are_refused(uploader):
 
 
 def test_a_file_is_not_public_by_default(uploader, services):
-    answer = uploader.upload()
-
-    assert stored(services, answer).public is False
+    assert stored(services, uploader.upload()).public is False
 
 
 def test_a_password_may_have_250_characters(uploader, anonymous):
@@ -135,12 +131,8 @@ def test_a_password_may_have_250_characters(uploader, anonymous):
 
 
 def test_a_longer_password_is_refused(uploader):
-    answer = uploader.upload(password="a" * 251)
-
-    assert set(answer.json["fields"]) == {"form.password"}
+    assert set(uploader.upload(password="a" * 251).json["fields"]) == {"form.password"}
 
 
 def test_a_password_is_stored_with_argon2(uploader, services):
-    answer = uploader.upload(password="secret-5ecre7")
-
-    assert stored(services, answer).password_hash.startswith("$argon2id$")
+    assert stored(services, uploader.upload(password="secret-5ecre7")).password_hash.startswith("$argon2id$")

@@ -28,9 +28,7 @@ def test_a_content_range_is_refused(uploader):
 
 def test_plain_content_is_stored_unchanged(uploader):
     for encoding in ["", "plain"]:
-        answer = uploader.upload(b"aGVsbG8=", encoding=encoding)
-
-        assert answer.json["size"] == 8, encoding
+        assert uploader.upload(b"aGVsbG8=", encoding=encoding).json["size"] == 8, encoding
 
 
 def test_base64_is_decoded(uploader):
@@ -41,9 +39,7 @@ def test_base64_is_decoded(uploader):
         b"aGVs\r\nbG8=\n",
         b"data:image/png;charset=x;base64,aGVsbG8=",
     ]:
-        answer = uploader.upload(text, encoding="base64")
-
-        assert answer.json["sha256"] == HELLO, text
+        assert uploader.upload(text, encoding="base64").json["sha256"] == HELLO, text
 
 
 def test_bad_base64_and_other_encodings_are_refused(uploader):
@@ -55,22 +51,16 @@ def test_bad_base64_and_other_encodings_are_refused(uploader):
 
 
 def test_base64_in_a_form_is_decoded(uploader):
-    answer = uploader.send_form(("encoding", "base64"), ("file", "a.txt", b"aGVsbG8="))
-
-    assert answer.json["sha256"] == HELLO
+    assert uploader.send_form(("encoding", "base64"), ("file", "a.txt", b"aGVsbG8=")).json["sha256"] == HELLO
 
 
 def test_the_limit_applies_to_decoded_base64(holder):
-    answer = holder(Role.UPLOAD_ALL, max_file_size=5).upload(b"aGVsbG8=", encoding="base64")
-
-    assert answer.status_int == 200
+    assert holder(Role.UPLOAD_ALL, max_file_size=5).upload(b"aGVsbG8=", encoding="base64").status_int == 200
 
 
 @pytest.mark.parametrize("sha256", [HELLO, HELLO.upper()])
 def test_a_correct_digest_in_the_query_is_accepted(uploader, sha256):
-    answer = uploader.upload(sha256=sha256)
-
-    assert answer.status_int == 200
+    assert uploader.upload(sha256=sha256).status_int == 200
 
 
 @pytest.mark.parametrize(
@@ -84,9 +74,7 @@ def test_a_correct_digest_in_the_query_is_accepted(uploader, sha256):
     ],
 )
 def test_a_correct_digest_in_a_header_is_accepted(uploader, header, value):
-    answer = uploader.upload(headers={header: value})
-
-    assert answer.status_int == 200
+    assert uploader.upload(headers={header: value}).status_int == 200
 
 
 def test_a_wrong_digest_is_refused_and_stores_nothing(uploader, services, tmp_path):
@@ -117,9 +105,7 @@ def test_an_invalid_digest_is_refused(uploader):
 
 
 def test_a_digest_is_that_of_the_decoded_content(uploader):
-    answer = uploader.upload(b"aGVsbG8=", encoding="base64", sha256=HELLO)
-
-    assert answer.status_int == 200
+    assert uploader.upload(b"aGVsbG8=", encoding="base64", sha256=HELLO).status_int == 200
 
 
 def test_a_body_that_ends_early_is_refused_and_stores_nothing(uploader, tmp_path):

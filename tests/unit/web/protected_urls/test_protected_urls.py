@@ -83,9 +83,7 @@ def test_the_client_address_is_the_one_forwarded_by_a_trusted_proxy(ini, with_se
     app = with_settings(secret_method="$server_remote_addr", url="/s/{accessToken}/{fileId}")
     behind_proxy = {"REMOTE_ADDR": "127.0.0.1", "HTTP_X_FORWARDED_FOR": "198.51.100.7"}
 
-    answer = app.get(f"/s/{md5('198.51.100.7')}/{file}", extra_environ=behind_proxy)
-
-    assert answer.body == b"content"
+    assert app.get(f"/s/{md5('198.51.100.7')}/{file}", extra_environ=behind_proxy).body == b"content"
 
 
 def test_an_alias_works(app, ini, file):

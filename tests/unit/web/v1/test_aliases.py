@@ -163,13 +163,3 @@ def test_an_alias_of_a_deleted_file_is_not_found(app, admin, manager, file):
     app.delete(f"/repository/file/{file}?_token={admin}")
 
     app.get("/repository/file/nice", status=404)
-
-
-def test_the_role_is_needed(holder, anonymous, file):
-    other = holder(Role.UPLOAD_ALL)
-
-    assert [403, 403, 401] == [
-        other.get(ALIASES).status_int,
-        put(other, "nice", file).status_int,
-        anonymous.get(ALIASES).status_int,
-    ]

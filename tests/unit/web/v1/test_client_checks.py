@@ -72,9 +72,7 @@ def test_a_client_does_not_replace_what_a_plug_in_found_that_is_not_installed_an
 ):
     by_service("virus_scan", "broken")
 
-    answer = root.post(path, {"name": "virus_scan", "outcome": "good"})
-
-    assert (400, "name") == refusal(answer)
+    assert (400, "name") == refusal(root.post(path, {"name": "virus_scan", "outcome": "good"}))
     assert {"virus_scan": "broken"} == outcomes()
 
 

@@ -243,10 +243,6 @@ def test_a_wrong_change_is_refused(add, root):
         assert (400, "public") == (answer.status_int, answer.json["errors"][0]["field"]), public
 
 
-def test_a_change_needs_the_role(add, uploader):
-    assert 403 == uploader.call("PATCH", path_of(add()), json={"public": True}).status_int
-
-
 def test_content_and_link(add, root, anonymous):
     path = path_of(add(headers={"X-File-Password": "p-5ecre7"}))
     link = root.post(f"{path}/link", {"expires_in": "1m"}).json

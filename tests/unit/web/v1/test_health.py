@@ -78,13 +78,6 @@ def test_damage_is_listed_in_pages_the_latest_first(root, collection, push, dama
     assert [[5, 4], [3, 2], [1]] == found
 
 
-def test_the_role_is_needed(holder, anonymous):
-    for path in [HEALTH, DAMAGE]:
-        others = holder(*(set(Role) - {Role.ADMINISTRATOR, Role.VIEW_JOBS}))
-
-        assert [200, 403, 401] == [one.get(path).status_int for one in (holder(Role.VIEW_JOBS), others, anonymous)]
-
-
 def test_damage_of_hidden_collections_and_files_is_not_listed(services, root, collection, push, damage, holder, upload):
     viewer = holder(Role.VIEW_JOBS, Role.VIEW_LISTING)
     shown = root.create().json["collection"]["id"]

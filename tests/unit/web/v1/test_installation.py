@@ -3,7 +3,6 @@
 from pydantic import SecretStr
 
 from frepo_core.domain.identity import Actor
-from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageFull
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.events.storage_states import StorageStates
@@ -132,10 +131,3 @@ def test_a_storage_that_is_not_in_use_is_not_built_for_the_list(root):
     ftp = by_name(root.get(STORAGES))["ftp"]
 
     assert (False, "ok", None) == (ftp["current"], ftp["state"], ftp["free_space"])
-
-
-def test_the_role_is_needed(holder, anonymous):
-    for path in [SETTINGS, PLUGINS, STORAGES]:
-        others = holder(*(set(Role) - {Role.ADMINISTRATOR, Role.VIEW_SETTINGS}))
-
-        assert [200, 403, 401] == [one.get(path).status_int for one in (holder(Role.VIEW_SETTINGS), others, anonymous)]

@@ -128,17 +128,6 @@ def test_an_unknown_job_is_not_found(root):
     assert [404, 404] == [root.call(method, f"{JOBS}/nothing/runs").status_int for method in ("GET", "POST")]
 
 
-def test_the_roles_are_needed(holder, anonymous):
-    viewer, runner = holder(Role.VIEW_JOBS), holder(Role.RUN_JOBS)
-
-    assert (200, 200) == (viewer.get(JOBS).status_int, viewer.get(f"{JOBS}/verify/runs").status_int)
-    assert (403, 202) == (
-        viewer.call("POST", f"{JOBS}/samples/runs").status_int,
-        runner.call("POST", f"{JOBS}/samples/runs").status_int,
-    )
-    assert (403, 401) == (runner.get(JOBS).status_int, anonymous.get(JOBS).status_int)
-
-
 def test_the_output_of_jobs_is_for_those_who_see_all_collections(services, root, holder):
     summary = {"collection": "hidden-5", "examples": ["hidden-5"], "seconds": 1.5, "checked": 3, "good": True}
     texts = {"progress": "reads hidden-5", "error": "hidden-5 is broken", "summary": summary}

@@ -152,11 +152,6 @@ class TestOverview:
         )
         assert 1 == shown["never_restore_tested"]
 
-    def test_it_needs_the_role(self, holder, anonymous):
-        for path in ["overview", "history"]:
-            assert 403 == holder(Role.LIST_COLLECTIONS).get(f"/api/v1/{path}").status_int
-            assert 401 == anonymous.get(f"/api/v1/{path}").status_int
-
 
 class TestHistory:
     def test_the_service_has_samples_in_pages(self, root, add_samples):

@@ -21,6 +21,55 @@ PUBLIC = {"GET /api/v1/openapi.json", "GET /api/v1/doc", "GET /api/v1/files/{nam
 PROTECTED = sorted(ENDPOINTS.keys() - PUBLIC)
 WORDS = {"fingerprint": "0123456789ab", "selector": "v9", "number": "9"}
 
+# What each endpoint asks for, written down once more: the tests below take it from the endpoints themselves.
+ASKED = {
+    "aliases.manage": ["GET /aliases", "DELETE /aliases/{alias}", "GET /aliases/{alias}", "PUT /aliases/{alias}"],
+    "collection.create": ["POST /collections"],
+    "collection.delete": ["DELETE /collections/{collection}"],
+    "collection.edit": ["PATCH /collections/{collection}"],
+    "collection.fetch": ["GET /collections/{collection}", "GET /collections/{collection}/history"],
+    "collection.list": ["GET /collections", "GET /history/collections"],
+    "collection.list_deleted": ["GET /deleted-collections"],
+    "collection.restore": ["DELETE /deleted-collections/{deleted}", "POST /deleted-collections/{deleted}/restore"],
+    "collection.tokens": [
+        "GET /collections/{collection}/access",
+        "DELETE /collections/{collection}/access/{fingerprint}",
+        "PUT /collections/{collection}/access/{fingerprint}",
+    ],
+    "events.view": ["GET /events", "GET /events.csv", "GET /events.jsonl"],
+    "file.list": ["GET /files"],
+    "file.overwrite": ["PATCH /files/{name}"],
+    "file.upload": ["POST /files"],
+    "jobs.run": ["POST /jobs/{name}/runs"],
+    "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs"],
+    "metrics.view": ["GET /history", "GET /overview"],
+    "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
+    "token": ["GET ", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"],
+    "token.change": ["PATCH /tokens/{fingerprint}", "POST /tokens/{fingerprint}/rotate"],
+    "token.generate": ["POST /tokens"],
+    "token.list": ["GET /tokens", "GET /tokens/{fingerprint}"],
+    "token.revoke": ["DELETE /tokens/{fingerprint}"],
+    "trash.end": ["DELETE /collections/{collection}/trash", "DELETE /collections/{collection}/trash/{number}"],
+    "trash.list": ["GET /collections/{collection}/trash", "GET /collections/{collection}/trash/{number}"],
+    "trash.restore": ["POST /collections/{collection}/trash/{number}/restore"],
+    "version.delete": ["DELETE /collections/{collection}/versions/{selector}"],
+    "version.edit": ["PATCH /collections/{collection}/versions/{selector}"],
+    "version.list": [
+        "GET /collections/{collection}/checks",
+        "POST /collections/{collection}/retention/preview",
+        "GET /collections/{collection}/versions",
+        "GET /collections/{collection}/versions/{selector}",
+        "GET /collections/{collection}/versions/{selector}/checks",
+        "GET /collections/{collection}/versions/{selector}/content",
+        "POST /collections/{collection}/versions/{selector}/link",
+    ],
+    "version.upload": [
+        "POST /collections/{collection}/versions",
+        "PUT /collections/{collection}/versions",
+        "POST /collections/{collection}/versions/{selector}/checks",
+    ],
+}
+
 
 class World:
     """A service with a token of each role. The collection `listed[True]` lists them all, `listed[False]` none."""
@@ -56,6 +105,16 @@ def world(tmp_path_factory, open_services):
 
 def test_no_other_endpoint_is_public():
     assert {name for name, endpoint in ENDPOINTS.items() if endpoint.permission is None} == PUBLIC
+
+
+def test_each_endpoint_asks_for_its_permission():
+    asked = {permission: [] for permission in ASKED}
+    for _, endpoint in sorted(ENDPOINTS.items(), key=lambda item: (item[1].path, item[1].method)):
+        if endpoint.permission:
+            path = re.sub(":[^}]*", "", endpoint.path.removeprefix("/api/v1"))
+            asked.setdefault(endpoint.permission, []).append(f"{endpoint.method} {path}")
+
+    assert ASKED == asked
 
 
 def test_a_role_is_allowed_exactly_as_in_the_table(world):
@@ -110,9 +169,7 @@ def test_the_service_says_what_the_token_may_do_at_all(world):
 
 
 def test_reading_changes_nothing():
-    writing = {endpoint.permission for endpoint in ENDPOINTS.values() if endpoint.writes}
-
-    assert {"token"} == writing & READING
+    assert {"token"} == {endpoint.permission for endpoint in ENDPOINTS.values() if endpoint.writes} & READING
     assert READING < set(RULES)
 
 

@@ -184,9 +184,7 @@ def test_a_version_in_its_retention_is_not_deleted(root, collection, send, path)
 
 
 def test_a_link_works_without_a_token(root, anonymous, dated):
-    answer = root.post(f"{dated}/v3/link", {"expires_in": "PT1M"})
-
-    assert b"three" == follow(anonymous, answer.json["url"]).body
+    assert b"three" == follow(anonymous, root.post(f"{dated}/v3/link", {"expires_in": "PT1M"}).json["url"]).body
     refused = root.post(f"{dated}/v3/link", {"expires_in": "PT11M"})
     assert (400, "expires_in") == (refused.status_int, refused.json["errors"][0]["field"])
     assert "at most ten minutes" in refused.json["detail"]

@@ -40,26 +40,20 @@ def test_a_repeated_upload_gets_the_first_answer_again(keyed_upload):
 def test_the_same_key_with_other_content_is_refused_with_422(keyed_upload):
     keyed_upload(b"content")
 
-    refused = keyed_upload(b"other content", status=422)
-
-    assert 4016 == refused.json["error_code"]
+    assert 4016 == keyed_upload(b"other content", status=422).json["error_code"]
 
 
 def test_another_key_is_another_upload(keyed_upload):
     keyed_upload(b"content")
 
-    again = keyed_upload(b"content", key="k2")
-
-    assert 202 == again.status_int
+    assert 202 == keyed_upload(b"content", key="k2").status_int
 
 
 @pytest.mark.databases
 def test_keys_of_two_tokens_are_independent(keyed_upload, make_token):
     keyed_upload(b"content")
 
-    other = keyed_upload(b"other content", token=make_token(Role.UPLOAD_ALL))
-
-    assert 200 == other.status_int
+    assert 200 == keyed_upload(b"other content", token=make_token(Role.UPLOAD_ALL)).status_int
 
 
 def test_the_successor_of_a_token_gets_the_answers_of_the_first(keyed_upload, services, make_token):
@@ -172,12 +166,8 @@ def is_sound(services):
 def test_a_refused_upload_does_not_use_its_key(keyed_push, keyed_upload):
     keyed_upload(b"", status=400)
 
-    again = keyed_upload(b"content")
-
-    assert 200 == again.status_int
+    assert 200 == keyed_upload(b"content").status_int
 
 
 def test_an_invalid_key_is_a_field_error(keyed_upload):
-    refused = keyed_upload(b"content", key="two words", status=400)
-
-    assert ["Idempotency-Key"] == list(refused.json["fields"])
+    assert ["Idempotency-Key"] == list(keyed_upload(b"content", key="two words", status=400).json["fields"])

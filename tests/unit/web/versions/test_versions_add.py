@@ -94,9 +94,7 @@ def test_a_version_is_named_after_its_collection(root, make_collection):
 def test_a_refused_version_takes_no_number(root, make_collection):
     collection = make_collection(maxOneVersionSize=5)
     root.push(collection, b"too large")
-    answer = root.push(collection, b"fits")
-
-    assert answer.json["version"]["version"] == 1
+    assert root.push(collection, b"fits").json["version"]["version"] == 1
 
 
 @pytest.mark.databases
@@ -134,9 +132,7 @@ def test_equal_content_of_another_collection_is_accepted(root, make_collection):
 def test_equal_content_of_a_deleted_version_is_accepted(root, collection):
     root.push(collection, b"hello")
     root.delete(f"{COLLECTIONS}/{collection}/backup/v1")
-    answer = root.push(collection, b"hello")
-
-    assert answer.status_int == 200
+    assert root.push(collection, b"hello").status_int == 200
 
 
 def test_empty_content_and_a_wrong_digest_are_refused(root, collection):

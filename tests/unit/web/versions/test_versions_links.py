@@ -77,25 +77,19 @@ def test_a_forged_signature_is_refused(anonymous, ini, url):
 def test_a_signature_made_with_the_secret_is_accepted(anonymous, ini, url):
     name, soon = stored_name(url), int(time.time()) + 300
     signature = sign_link(ini["app.secret"], name, soon, unlocked=False)
-    answer = anonymous.download(name, {"expires": soon, "signature": signature})
-
-    assert answer.status_int == 200
+    assert anonymous.download(name, {"expires": soon, "signature": signature}).status_int == 200
 
 
 def test_a_signature_that_is_expired_or_valid_too_long_is_refused(anonymous, ini, url):
     for expires in [OVER, int(time.time()) + MONTH]:
         name = stored_name(url)
         signature = sign_link(ini["app.secret"], name, expires, unlocked=True)
-        answer = anonymous.download(name, {"expires": expires, "signature": signature})
-
-        assert answer.status_int == 403, expires
+        assert anonymous.download(name, {"expires": expires, "signature": signature}).status_int == 403, expires
 
 
 def test_a_signature_of_another_file_is_refused(root, anonymous, url, collection):
     other = root.versions(collection)["2"]["url"]
-    answer = anonymous.get(f"/repository/file/{stored_name(url)}?{urlsplit(other).query}")
-
-    assert answer.status_int == 403
+    assert anonymous.get(f"/repository/file/{stored_name(url)}?{urlsplit(other).query}").status_int == 403
 
 
 def test_the_link_of_a_deleted_version_is_not_found(root, anonymous, url, three):

@@ -25,9 +25,7 @@ def test_the_password_is_checked_when_a_version_is_fetched(lister, locked):
 
 def test_a_link_made_with_the_password_replaces_it(lister, anonymous, locked):
     for how in [{"query": {"password": "p-5ecre7"}}, {"headers": {"X-File-Password": "p-5ecre7"}}]:
-        url = lister.get(locked, **how).headers["Location"]
-
-        assert follow(anonymous, url).body == b"secret", how
+        assert follow(anonymous, lister.get(locked, **how).headers["Location"]).body == b"secret", how
 
 
 def test_view_any_file_needs_no_password(member, anonymous, locked):

@@ -64,16 +64,12 @@ def test_an_unknown_version_is_not_found(root, three):
 
 def test_an_empty_collection_has_no_version_of_any_name(root, collection):
     for word in ["latest", "first", "recent"]:
-        answer = root.get(f"{COLLECTIONS}/{collection}/backup/{word}")
-
-        assert answer.json == NOT_FOUND, word
+        assert root.get(f"{COLLECTIONS}/{collection}/backup/{word}").json == NOT_FOUND, word
 
 
 def test_a_version_of_another_collection_is_not_found(root, three, collection, make_collection):
     version_id = root.versions(collection)["1"]["details"]["id"]
-    answer = root.get(f"{COLLECTIONS}/{make_collection()}/backup/{version_id}")
-
-    assert answer.status_int == 404
+    assert root.get(f"{COLLECTIONS}/{make_collection()}/backup/{version_id}").status_int == 404
 
 
 def test_without_a_redirect_the_answer_contains_the_link(root, anonymous, three):

@@ -45,9 +45,7 @@ def test_it_comes_back_as_it_was(services, make_collection, push, delete, restor
     with pytest.raises(FieldsError):
         services.collections.get(collection)
 
-    done = restore(collection)
-
-    assert (2, [2, 3]) == (done.versions, numbers(collection))
+    assert (2, [2, 3]) == (restore(collection).versions, numbers(collection))
     assert before == services.collections.get(collection)
     assert [one.id for one in versions] == [one.id for one in services.versions.list(collection)]
     assert services.collections.get_for_token(collection, listed)[1]

@@ -236,6 +236,4 @@ def test_a_file_that_is_deleted_while_it_is_looked_up_is_whole_or_not_found(serv
     """PostgreSQL and MariaDB show other transactions' commits between two statements."""
     name = upload(b"going").file.stored_name
     at_statement("SELECT", lambda: services.files.delete(name, "", by=sender), nth=2)
-    found = services.files.find(name)
-
-    assert 5 == found.blob.size
+    assert 5 == services.files.find(name).blob.size

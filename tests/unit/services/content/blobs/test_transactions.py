@@ -126,9 +126,7 @@ def test_a_conflict_at_each_statement_is_retried(
 def test_a_write_succeeds_after_nine_conflicts(wrap, at_commit, make_collection, push):
     collection, storage, left = make_collection(), wrap(), list(range(9))
     at_commit(lambda _: left and (left.pop(), locked()), nth=0)
-    number = push(collection, b"patience").version.number
-
-    assert (1, 1) == (number, storage.calls["store"])
+    assert (1, 1) == (push(collection, b"patience").version.number, storage.calls["store"])
 
 
 def test_endless_conflicts_are_refused_and_leave_nothing(at_statement, make_collection, push, state, services):

@@ -96,8 +96,7 @@ def test_secrets_in_errors_are_masked(services, happen, deliver, handler, caplog
     happen("a")
     deliver()
 
-    error = cursor().error
-    assert "RuntimeError: https://***@example.org/?token=*** and ***" == error
+    assert "RuntimeError: https://***@example.org/?token=*** and ***" == cursor().error
     for part in ("hunter2", "abc123", secret):
         assert part not in caplog.text
 

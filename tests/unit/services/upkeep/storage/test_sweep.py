@@ -53,9 +53,7 @@ def test_old_bytes_without_a_row_are_deleted(clean, orphan, keys):
 def test_young_bytes_are_kept_because_an_upload_may_need_them(clean, orphan, keys):
     orphan(YOUNG, days=1)
 
-    report = clean()
-
-    assert 0 == report.orphans
+    assert 0 == clean().orphans
     assert [YOUNG] == keys()
 
 
@@ -72,9 +70,7 @@ def test_bytes_with_a_row_are_kept_at_any_age(clean, add, path_of):
 def test_a_dry_run_reports_and_removes_nothing(clean, orphan, keys):
     orphan(OLD, days=3)
 
-    report = clean(dry_run=True)
-
-    assert 1 == report.orphans
+    assert 1 == clean(dry_run=True).orphans
     assert [OLD] == keys()
 
 
@@ -83,9 +79,7 @@ def test_old_temporary_files_are_deleted(clean, backend, add, path_of):
     part.write_bytes(b"half")
     os.utime(part, (0, 0))
 
-    report = clean()
-
-    assert 1 == report.leftovers
+    assert 1 == clean().leftovers
     assert not part.exists()
 
 
@@ -105,9 +99,7 @@ def test_an_unused_row_is_deleted_with_its_bytes(clean, services, add, keys):
     file = add(b"content")
     services.database.write(lambda session: session.delete(session.get(File, file.id)))
 
-    report = clean(grace=utc_now() - utc_now())
-
-    assert 1 == report.unused
+    assert 1 == clean(grace=utc_now() - utc_now()).unused
     assert [] == keys()
 
 
@@ -116,9 +108,7 @@ def test_the_source_of_a_migration_is_kept_for_its_purge(services, clean, memory
     migrator = Migrator(services.database, services.backends, source="local", target="memory")
     migrator.run()
 
-    report = clean(grace=timedelta())
-
-    assert (0, 1) == (report.orphans, len(keys()))
+    assert (0, 1) == (clean(grace=timedelta()).orphans, len(keys()))
     assert 1 == migrator.run(purge=True).purged
 
 
@@ -218,6 +208,4 @@ def test_a_blob_whose_row_is_added_during_the_listing_is_kept(clean, services, o
         row = Blob(digest="ab" * 32, size=6, storage="local", key=OLD, mime="text/plain", created_at=utc_now())
         services.database.write(lambda session: session.add(row))
 
-    report = clean(progress=take_over)
-
-    assert (0, [OLD]) == (report.orphans, keys())
+    assert (0, [OLD]) == (clean(progress=take_over).orphans, keys())

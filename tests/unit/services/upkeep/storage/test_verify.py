@@ -57,9 +57,7 @@ def test_a_damaged_blob_is_healed_by_the_next_upload_of_its_content(check, add, 
     path_of(add(b"one")).write_bytes(b"two")
     check()
 
-    healed = add(b"one")
-
-    assert b"one" == path_of(healed).read_bytes()
+    assert b"one" == path_of(add(b"one")).read_bytes()
     assert [] == check().damaged
 
 
@@ -103,9 +101,7 @@ def test_recently_checked_blobs_are_skipped(check, add):
     add(b"one")
     check()
 
-    report = check(older_than=timedelta(days=30))
-
-    assert 0 == report.checked
+    assert 0 == check(older_than=timedelta(days=30)).checked
 
 
 FUTURE = timedelta(days=365)
@@ -204,9 +200,7 @@ def test_a_blob_that_is_moved_meanwhile_is_not_damage(services, check, add, memo
     add(b"two")
     migrator = Migrator(services.database, services.backends, source="local", target="memory")
 
-    report = check(progress=first(lambda: migrator.run(purge=True)))
-
-    assert [] == report.damaged
+    assert [] == check(progress=first(lambda: migrator.run(purge=True))).damaged
 
 
 @pytest.mark.usefixtures("small_pages")

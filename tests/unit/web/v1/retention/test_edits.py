@@ -123,9 +123,7 @@ class TestAStrategyWhosePackageIsGone:
         monkeypatch.delitem(services.plugins.strategies, "keep")
 
     def test_an_upload_names_the_strategy_and_loses_nothing(self, root, path, push):
-        answer = push()
-
-        assert (answer.status_int, numbers(root, path)) == (503, [1, 2])
+        assert (push().status_int, numbers(root, path)) == (503, [1, 2])
 
     def test_the_collection_is_readable_with_its_options(self, root, path):
         answer = root.get(path)

@@ -260,9 +260,7 @@ def test_a_preview_has_at_most_so_many_versions(push, preview, monkeypatch):
 
 
 def test_a_token_that_may_not_list_versions_sees_no_preview(holder, path):
-    answer = holder(Role.UPLOAD_VERSIONS).post(f"{path}/retention/preview", {})
-
-    assert answer.status_int == 403
+    assert holder(Role.UPLOAD_VERSIONS).post(f"{path}/retention/preview", {}).status_int == 403
 
 
 @with_settings(backup__one_version_max_size="0", backup__collection_max_size="0")

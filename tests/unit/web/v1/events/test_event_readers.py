@@ -2,30 +2,12 @@
 
 import pytest
 from sqlalchemy import event as sql
-from sqlalchemy import text
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
 
 EVENTS = "/api/v1/events"
-
-
-@pytest.fixture
-def number(services):
-    """Number the events, as the worker does."""
-
-    def number():
-        with services.database.engine.begin() as connection:
-            connection.execute(text("UPDATE event SET position = id WHERE position IS NULL"))
-
-    return number
-
-
-@pytest.fixture
-def create(root):
-    """Create a collection; return its id."""
-    return lambda name="dump.sql": root.post("/api/v1/collections", {"name": name}).json["id"]
 
 
 @pytest.fixture
@@ -91,9 +73,7 @@ def test_aliases_are_for_those_who_manage_them(root, holder, reader, read):
     root.call("PUT", "/api/v1/aliases/short", json={"file": stored})
     manager = holder(Role.VIEW_EVENTS, Role.MANAGE_ALIASES)
 
-    found = [len(read(client, "kind=alias.*")) for client in (root, manager, reader)]
-
-    assert [1, 1, 0] == found
+    assert [1, 1, 0] == [len(read(client, "kind=alias.*")) for client in (root, manager, reader)]
 
 
 def test_no_event_about_a_token_that_tokens_hides(root, services, holder, create, read):
