@@ -9,7 +9,6 @@ from threading import Thread
 
 from webtest import TestResponse
 
-from frepo_core.domain.limits import COUNT
 from support.client import COLLECTIONS
 from support.scale import IS_BIG
 from support.siege.besieged import V1, Besieged
@@ -105,7 +104,11 @@ class Adversary:
                 ("PATCH", v1, {"limits": {"versions": 1}}),
                 ("PATCH", v1, {"guards": {"min_retention": "PT0S", "on_suspicious": "mark"}}),
                 ("PATCH", v1, {"strategy": "delete_oldest_when_adding_new"}),
-                ("PUT", COLLECTIONS, {"collection": self.besieged.collection, "filename": "dump.sql.gz", COUNT: 1}),
+                (
+                    "PUT",
+                    COLLECTIONS,
+                    {"collection": self.besieged.collection, "filename": "dump.sql.gz", "maxBackupsCount": 1},
+                ),
                 ("DELETE", f"{v1}?versions=true", None),
                 ("DELETE", v1, None),
                 ("DELETE", old, None),

@@ -1,5 +1,7 @@
 """The rules between a collection's limits: numbers, fields, texts and contexts of http-api.md, 4.1."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,15 +9,13 @@ from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits, in
 from frepo_core.errors import RuleError
 
 MB, GB = 1000**2, 1000**3
-NO_CEILINGS = Limits(count=0, one=0, total=0)
-CEILINGS = Limits(count=5, one=4 * GB, total=15 * GB)
+NO_CEILINGS = Limits(versions=0, version_size=0, total_size=0)
+CEILINGS = Limits(versions=5, version_size=4 * GB, total_size=15 * GB)
 
 
 def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
     """Return (number, field, text, context) of the broken rule, or None."""
-    limits = Limits(
-        count=asked.get(COUNT, defaults.count), one=asked.get(ONE, defaults.one), total=asked.get(TOTAL, defaults.total)
-    )
+    limits = replace(defaults, **asked)
     try:
         check_limits(limits, ceilings=ceilings, requested=asked, stored=stored)
     except RuleError as error:
@@ -38,7 +38,7 @@ def test_a_requested_limit_may_equal_its_ceiling():
 
 
 def test_a_default_limit_is_not_compared_with_the_ceiling():
-    assert refusal({}, ceilings=CEILINGS, defaults=Limits(count=9, one=9 * GB, total=90 * GB)) is None
+    assert refusal({}, ceilings=CEILINGS, defaults=Limits(versions=9, version_size=9 * GB, total_size=90 * GB)) is None
 
 
 @given(st.integers(1), st.sampled_from([COUNT, ONE, TOTAL]))
@@ -77,7 +77,7 @@ def test_the_value_that_the_error_names_is_sufficient():
 def test_the_product_is_checked_only_if_all_three_limits_are_requested():
     for missing in [COUNT, ONE, TOTAL]:
         asked = {COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB}
-        defaults = Limits(count=asked[COUNT], one=asked[ONE], total=asked[TOTAL])
+        defaults = Limits(versions=asked[COUNT], version_size=asked[ONE], total_size=asked[TOTAL])
         del asked[missing]
 
         assert refusal(asked, defaults=defaults) is None
@@ -99,12 +99,12 @@ SIZES = st.one_of(st.just(0), st.integers(1, 2**63 - 1))
 
 @given(st.fixed_dictionaries({}, optional={COUNT: SIZES, ONE: SIZES, TOTAL: SIZES}), SIZES)
 def test_accepted_limits_are_consistent(asked, stored):
-    limits = Limits(count=asked.get(COUNT, 0), one=asked.get(ONE, 0), total=asked.get(TOTAL, 0))
+    limits = Limits(versions=asked.get(COUNT, 0), version_size=asked.get(ONE, 0), total_size=asked.get(TOTAL, 0))
 
-    consistent = not limits.total or (
-        limits.one <= limits.total
-        and stored <= limits.total
-        and (len(asked) < 3 or limits.count * limits.one <= limits.total)
+    consistent = not limits.total_size or (
+        limits.version_size <= limits.total_size
+        and stored <= limits.total_size
+        and (len(asked) < 3 or limits.versions * limits.version_size <= limits.total_size)
     )
     assert consistent == (refusal(asked, stored=stored) is None)
 

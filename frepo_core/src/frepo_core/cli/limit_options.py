@@ -15,10 +15,9 @@ from frepo_core.errors import FieldsError
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """An option, its field in the API, its parser, and what a new collection gets without the option."""
+    """An option, its parser, and what a new collection gets without the option."""
 
     flags: tuple[str, ...]
-    field: str
     metavar: str
     parse: Callable[[str], Any]
     help: str
@@ -62,37 +61,33 @@ def _read_action(text: str | None) -> str | None:
 
 
 ACTIONS = ("refuse", "mark", "quarantine")
-LIMITS = (
-    Number(
+LIMITS = {
+    COUNT: Number(
         flags=("-b", "--max-backups-count"),
-        field=COUNT,
         metavar="N",
         parse=_count,
         help="maximum number of versions; 0: no limit",
         default="backup.max_versions",
     ),
-    Number(
+    ONE: Number(
         flags=("-o", "--max-one-version-size"),
-        field=ONE,
         metavar="SIZE",
         parse=parse_size,
         help="maximum size of a version, e.g. 2GB; a number alone is bytes; 0: no limit",
         default="backup.one_version_max_size",
     ),
-    Number(
+    TOTAL: Number(
         flags=("-c", "--max-collection-size"),
-        field=TOTAL,
         metavar="SIZE",
         parse=parse_size,
         help="maximum size of all versions, e.g. 14GB; a number alone is bytes; 0: no limit",
         default="backup.collection_max_size",
     ),
-)
+}
 # Keyed by the field names of `Guards`.
 GUARDS = {
     "min_retention": Number(
         flags=("--min-retention",),
-        field="minRetention",
         metavar="TIME",
         parse=parse_duration,
         help="a younger version is never deleted, e.g. 48h or 7d",
@@ -100,7 +95,6 @@ GUARDS = {
     ),
     "min_version_size": Number(
         flags=("--min-version-size",),
-        field="minVersionSize",
         metavar="SIZE",
         parse=parse_size,
         help="a smaller version is suspicious, e.g. an empty dump has 20 bytes",
@@ -108,7 +102,6 @@ GUARDS = {
     ),
     "max_shrink_percent": Number(
         flags=("--max-shrink-percent",),
-        field="maxShrinkPercent",
         metavar="N",
         parse=_percent,
         help="a version is suspicious if it is more than N percent smaller than the one before; 0: off",
@@ -122,7 +115,7 @@ def add_numbers(parser: argparse.ArgumentParser, *, short_names: str = "boc", sh
 
     `short_names` are the letters that are options, too: -c is that of columns where a command has a format.
     """
-    for number in (*LIMITS, *GUARDS.values()):
+    for number in (*LIMITS.values(), *GUARDS.values()):
         names = [name for name in number.flags if name.startswith("--") or name[1:] in short_names]
         default = f"; default: {number.default}" if shows_defaults else ""
         parser.add_argument(*names, metavar=number.metavar, help=number.help + default)
@@ -136,7 +129,7 @@ def add_numbers(parser: argparse.ArgumentParser, *, short_names: str = "boc", sh
 
 def read_limits(arguments: argparse.Namespace) -> dict[str, int]:
     """Return the given limits by field."""
-    limits = {number.field: number.read(arguments) for number in LIMITS}
+    limits = {name: number.read(arguments) for name, number in LIMITS.items()}
     return {field: value for field, value in limits.items() if value is not None}
 
 

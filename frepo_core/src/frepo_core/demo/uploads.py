@@ -77,7 +77,7 @@ def simulate(plan: Plan, now: datetime, random: Random, plugins: PluginRegistry)
 
 def _thinned(plan: Plan, uploads: Sequence[Upload], plugins: PluginRegistry) -> Mapping[int, list[int]]:
     """Return which versions the strategy `keep` evicts, by the number of the upload for which it does."""
-    limits = Limits(count=plan.limit, one=0, total=0)
+    limits = Limits(versions=plan.limit, version_size=0, total_size=0)
     model = plugins.strategies[KEEP].options
     options = model(**plan.keep) if model else None
     state = RotationState(limits=limits, strategy=KEEP, versions=(), stored_size=0, options=options)

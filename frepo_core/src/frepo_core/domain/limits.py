@@ -16,20 +16,31 @@ from frepo_core.errors import (
 
 from .sizes import format_size
 
-COUNT, ONE, TOTAL = "maxBackupsCount", "maxOneVersionSize", "maxCollectionSize"
+# The names of the limits, as in `Limits`.
+COUNT, ONE, TOTAL = "versions", "version_size", "total_size"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Limits on the number of versions, the bytes of one version and the bytes of all; 0 is no limit."""
 
-    count: int
-    one: int
-    total: int
+    versions: int
+    version_size: int
+    total_size: int
+
+    @property
+    def count(self) -> int:
+        """The number of versions, for plug-ins of release candidates."""
+        return self.versions
+
+    @property
+    def total(self) -> int:
+        """The bytes of all versions, for plug-ins of release candidates."""
+        return self.total_size
 
     def is_below(self, other: "Limits") -> bool:
         """Return whether fewer versions, or fewer bytes of all versions, are allowed than by the other limits."""
-        pairs = ((self.count, other.count), (self.total, other.total))
+        pairs = ((self.versions, other.versions), (self.total_size, other.total_size))
         return any(mine and (not theirs or mine < theirs) for mine, theirs in pairs)
 
 
@@ -48,19 +59,19 @@ def check_limits(limits: Limits, *, ceilings: Limits, requested: Mapping[str, in
 
 
 def _above_ceilings(ceilings: Limits, requested: Mapping[str, int]) -> Iterator[RuleError]:
-    if ceilings.count and requested.get(COUNT, 0) > ceilings.count:
-        yield TooManyVersionsError(context={"max": ceilings.count})
-    if ceilings.one and requested.get(ONE, 0) > ceilings.one:
-        yield VersionSizeCeilingError(context={"max": format_size(ceilings.one)})
-    if ceilings.total and requested.get(TOTAL, 0) > ceilings.total:
-        yield CollectionSizeCeilingError(context={"max": format_size(ceilings.total)})
+    if ceilings.versions and requested.get(COUNT, 0) > ceilings.versions:
+        yield TooManyVersionsError(context={"max": ceilings.versions})
+    if ceilings.version_size and requested.get(ONE, 0) > ceilings.version_size:
+        yield VersionSizeCeilingError(context={"max": format_size(ceilings.version_size)})
+    if ceilings.total_size and requested.get(TOTAL, 0) > ceilings.total_size:
+        yield CollectionSizeCeilingError(context={"max": format_size(ceilings.total_size)})
 
 
 def _contradictions(limits: Limits, requested: Mapping[str, int], stored: int) -> Iterator[RuleError]:
-    needed = limits.count * limits.one
-    if limits.one and limits.total and limits.total < limits.one:
+    needed = limits.versions * limits.version_size
+    if limits.version_size and limits.total_size and limits.total_size < limits.version_size:
         yield CollectionSizeBelowVersionSizeError()
-    elif {COUNT, ONE, TOTAL} <= requested.keys() and limits.total and needed > limits.total:
+    elif {COUNT, ONE, TOTAL} <= requested.keys() and limits.total_size and needed > limits.total_size:
         yield CollectionSizeBelowNeedError(context={"needsAtLeastValue": format_size(needed, up=True)})
-    if TOTAL in requested and limits.total and limits.total < stored:
+    if TOTAL in requested and limits.total_size and limits.total_size < stored:
         yield CollectionSizeBelowContentError()

@@ -121,7 +121,7 @@ def test_verbose_shows_request_and_answer_but_no_password(console):
     done = console.run("-v", "backup:create-collection", "-f", "a", "-p", "a-password-5ecre7", "--id", ID, "-b", "2")
 
     assert json.loads(done.stdout.partition("Response:\n")[2]) == {"collection": {"id": ID}}
-    assert '"maxBackupsCount": 2' in done.stdout
+    assert '"versions": 2' in done.stdout
     assert "a-password-5ecre7" not in done.stdout + done.stderr
 
 

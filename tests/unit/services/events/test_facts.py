@@ -36,7 +36,7 @@ def test_a_new_collection_and_its_creators_access(services, sender, events):
 
     created, granted = events()
     assert ("collection.created", made.id, sender.fingerprint) == (created.kind, created.collection_id, created.actor)
-    assert ("a.sql", 3) == (created.data["after"]["filename"], created.data["after"][COUNT])
+    assert ("a.sql", 3) == (created.data["after"]["filename"], created.data["after"]["maxBackupsCount"])
     assert ("collection.access_granted", made.id, sender.fingerprint) == (
         granted.kind,
         granted.collection_id,

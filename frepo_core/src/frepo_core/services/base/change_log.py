@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from frepo_core.db.models import Token
 from frepo_core.domain.durations import format_iso_duration
-from frepo_core.domain.limits import COUNT, ONE, TOTAL
 
 from .records import CollectionRecord, FileRecord
 
@@ -52,9 +51,9 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         "description": record.description,
         "strategy": record.strategy,
         **({"strategyOptions": dict(record.strategy_options)} if record.strategy_options is not None else {}),
-        COUNT: record.limits.count,
-        ONE: record.limits.one,
-        TOTAL: record.limits.total,
+        "maxBackupsCount": record.limits.versions,
+        "maxOneVersionSize": record.limits.version_size,
+        "maxCollectionSize": record.limits.total_size,
         "minRetention": str(record.guards.min_retention),
         "minVersionSize": record.guards.min_version_size,
         "maxShrinkPercent": record.guards.max_shrink_percent,

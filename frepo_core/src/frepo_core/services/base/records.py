@@ -168,7 +168,11 @@ class CollectionRecord:
         """Make a record of a row."""
         return cls(
             id=row.id,
-            limits=Limits(count=row.max_backups_count, one=row.max_one_version_size, total=row.max_collection_size),
+            limits=Limits(
+                versions=row.max_backups_count,
+                version_size=row.max_one_version_size,
+                total_size=row.max_collection_size,
+            ),
             strategy=row.strategy,
             description=row.description,
             filename=row.filename,

@@ -105,9 +105,9 @@ class CollectionObject(Reply):
         """Convert a collection."""
         return cls(
             id=record.id,
-            max_backups_count=record.limits.count,
-            max_one_backup_version_size=record.limits.one,
-            max_collection_size=record.limits.total,
+            max_backups_count=record.limits.versions,
+            max_one_backup_version_size=record.limits.version_size,
+            max_collection_size=record.limits.total_size,
             created_at=WireDate.of(record.created_at),
             strategy=record.strategy,
             description=record.description,

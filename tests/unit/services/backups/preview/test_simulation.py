@@ -53,7 +53,7 @@ def simulate(plugins):
 
     def simulate(nights=10, strategy="keep", *, options=None, limits=(0, 0), guards=None, start=(), pinned=0, **more):
         state = RotationState(
-            limits=Limits(count=limits[0], one=0, total=limits[1]),
+            limits=Limits(versions=limits[0], version_size=0, total_size=limits[1]),
             strategy=strategy,
             versions=list(start),
             stored_size=sum(version.size for version in start),

@@ -43,7 +43,7 @@ def outcome(plugins):
         found, size=1, *, count=0, one=0, total=0, action=None, strategy="delete_oldest_when_adding_new", **more
     ):
         stored = sum(version.size for version in found)
-        limits = Limits(count=count, one=one, total=total)
+        limits = Limits(versions=count, version_size=one, total_size=total)
         state = RotationState(limits=limits, strategy=strategy, versions=found, stored_size=stored, **more)
         objection = Objection(error=SHRANK, action=action) if action else None
         try:

@@ -13,7 +13,7 @@ from frepo_core.errors import FieldsError
 
 from ...base import check_id, check_length
 from ...columns import CountLimit, Moment, SizeLimit
-from ...limit_options import GUARDS, add_expectation, add_numbers, read_guards, read_labels, read_limits
+from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...outcomes import ActionCommand, Outcome, keep_long_options
 from ...terminal import read_password
 from ..auth.token_options import parse_expires
@@ -143,15 +143,15 @@ def check_filename(text: str) -> str:
 
 
 def _form(change: "CollectionChange") -> dict[str, Any]:
-    """Return the request as the API accepts it, without the password."""
+    """Return the request as `/api/v1` accepts it, without the password."""
     return {
-        "filename": change.filename,
+        "name": change.filename,
         "description": change.description,
         "strategy": change.strategy,
-        **({"strategyOptions": dict(change.strategy_options)} if change.strategy_options is not None else {}),
+        **({"strategy_options": dict(change.strategy_options)} if change.strategy_options is not None else {}),
         "id": change.id,
-        **change.limits,
-        **{GUARDS[name].field: str(value) for name, value in change.guards.items() if name in GUARDS},
+        "limits": dict(change.limits),
+        "guards": {name: str(value) for name, value in change.guards.items()},
     }
 
 
@@ -170,8 +170,10 @@ def _address(settings: "Settings") -> str:
 def _limits(made: "Enrolled") -> str:
     """Return a sentence about the limits of the collection, most of which are usually those of the settings."""
     limits = made.collection.limits
-    count = f"at most {limits.count}" if limits.count else "any number of"
-    one, total = (f"at most {readable_size(size)}" if size else "of any size" for size in (limits.one, limits.total))
+    count = f"at most {limits.versions}" if limits.versions else "any number of"
+    one, total = (
+        f"at most {readable_size(size)}" if size else "of any size" for size in (limits.version_size, limits.total_size)
+    )
     return (
         f"The collection keeps {count} versions, each {one}, all together {total}. "
         f"`frepo backup:edit {made.collection.id} -o 0` lifts the limit of one version"
@@ -209,9 +211,9 @@ def _record(made: "Enrolled", address: str) -> dict[str, Any]:
         "fingerprint": made.fingerprint,
         "expires_at": Moment(made.token.expires_at if made.token else None),
         "cron": _cron_line(url) if made.fingerprint else None,
-        "max_backups_count": CountLimit(made.collection.limits.count),
-        "max_one_version_size": SizeLimit(made.collection.limits.one),
-        "max_collection_size": SizeLimit(made.collection.limits.total),
+        "max_backups_count": CountLimit(made.collection.limits.versions),
+        "max_one_version_size": SizeLimit(made.collection.limits.version_size),
+        "max_collection_size": SizeLimit(made.collection.limits.total_size),
     }
 
 

@@ -176,6 +176,6 @@ def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "C
 def _text(error: FrepoError) -> str:
     """Return an error in one line."""
     if isinstance(error, FieldsError):
-        fields = "; ".join(f"{name.removeprefix('form.')}: {', '.join(texts)}" for name, texts in error.fields.items())
+        fields = "; ".join(f"{name}: {', '.join(texts)}" for name, texts in error.fields.items())
         return f"{fields} ({error.explanation})" if error.explanation else fields
     return f"{error.message} ({error.explanation})" if error.explanation else error.message

@@ -46,7 +46,7 @@ class RetentionPreview(ListCommand):
         parser.add_argument("id", help="the id of the collection")
         parser.add_argument("--strategy", help="another strategy; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="its options, e.g. '{\"daily\": 30}'")
-        for number in (*LIMITS, GUARDS["min_retention"]):
+        for number in (*LIMITS.values(), GUARDS["min_retention"]):
             parser.add_argument(number.flags[-1], metavar=number.metavar, help=number.help)
         parser.add_argument(
             "--every", metavar="TIME", help="imagine an upload each 1d, 6h, or at '0 2 * * * Europe/Warsaw'"

@@ -50,7 +50,11 @@ def set_guards(row: Collection, guards: Guards) -> None:
 def set_rules(row: Collection, planned: CollectionRecord) -> None:
     """Set the columns of the limits, the guards, the strategy and its options."""
     limits = planned.limits
-    row.max_backups_count, row.max_one_version_size, row.max_collection_size = limits.count, limits.one, limits.total
+    row.max_backups_count, row.max_one_version_size, row.max_collection_size = (
+        limits.versions,
+        limits.version_size,
+        limits.total_size,
+    )
     row.strategy = planned.strategy
     row.strategy_options = None if planned.strategy_options is None else dict(planned.strategy_options)
     set_guards(row, planned.guards)

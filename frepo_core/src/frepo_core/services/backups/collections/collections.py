@@ -39,7 +39,6 @@ from .planned_change import (
     may_change_rotation,
     planned,
     question_about,
-    requested_limits,
     service_limits,
     strategy_problem,
 )
@@ -128,16 +127,16 @@ class Collections:
         """Check the values of a new collection and return its row, which is in no session yet."""
         check_strategy(self._plugins, change.strategy)
         strategy = change.strategy or DEFAULT_STRATEGY
-        limits = requested_limits(change.limits, self._ceilings)
+        limits = replace(self._ceilings, **change.limits)
         apply_all(
             lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
             lambda: check_options(self._plugins, strategy, change.strategy_options),
         )
         row = Collection(
             id=new_id(change.id),
-            max_backups_count=limits.count,
-            max_one_version_size=limits.one,
-            max_collection_size=limits.total,
+            max_backups_count=limits.versions,
+            max_one_version_size=limits.version_size,
+            max_collection_size=limits.total_size,
             strategy=strategy,
             strategy_options=check_options(self._plugins, strategy, change.strategy_options),
             description=change.description or "",

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.domain.limits import COUNT, ONE, TOTAL, Limits, check_limits
+from frepo_core.domain.limits import Limits, check_limits
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import IncomingVersion
 from frepo_core.plugins.registry import PluginRegistry
@@ -25,9 +25,9 @@ from .collection_rules import apply_all
 def service_limits(settings: Settings) -> Limits:
     """Return the limits of the service: the defaults of new collections, and the most that a collection may have."""
     return Limits(
-        count=settings.backup_max_versions,
-        one=settings.backup_one_version_max_size,
-        total=settings.backup_collection_max_size,
+        versions=settings.backup_max_versions,
+        version_size=settings.backup_one_version_max_size,
+        total_size=settings.backup_collection_max_size,
     )
 
 
@@ -40,7 +40,7 @@ def planned(
     Raises `FieldsError` and `RuleError`.
     """
     check_strategy(plugins, change.strategy)
-    limits = requested_limits(change.limits, current.limits)
+    limits = replace(current.limits, **change.limits)
     apply_all(
         lambda: check_limits(limits, ceilings=ceilings, requested=change.limits, stored=current.stored_size),
         lambda: _planned_strategy(current, change, plugins),
@@ -99,12 +99,3 @@ def check_strategy(plugins: PluginRegistry, name: str | None) -> None:
     """Raise `FieldsError` for a strategy that no installed package brings."""
     if name is not None and (problem := strategy_problem(plugins, name)):
         raise FieldsError({"strategy": [problem]}, FieldsError.FORM)
-
-
-def requested_limits(requested: Mapping[str, int], current: Limits) -> Limits:
-    """Return the requested limits; those that are missing stay."""
-    return Limits(
-        count=requested.get(COUNT, current.count),
-        one=requested.get(ONE, current.one),
-        total=requested.get(TOTAL, current.total),
-    )

@@ -131,8 +131,8 @@ class Simulation:
 
     def _rules(self, state: RotationState, ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
         collection = CollectionState(
-            max_versions=state.limits.count,
-            max_size=state.limits.total,
+            max_versions=state.limits.versions,
+            max_size=state.limits.total_size,
             stored_size=state.stored_size,
             versions=state.versions,
             options=state.options,

@@ -110,23 +110,23 @@ def check_keeps_newest(state: RotationState, decision: Decision, number: int) ->
 
 def check_size_limits(limits: Limits, size: int) -> None:
     """Raise `RuleError` if a version of `size` bytes would not fit even into the empty collection."""
-    if limits.one and size > limits.one:
+    if limits.version_size and size > limits.version_size:
         raise VersionTooBigError()
-    if limits.total and size > limits.total:
+    if limits.total_size and size > limits.total_size:
         raise CollectionFullError()
 
 
 def visible_collection(state: RotationState, incoming: IncomingVersion) -> CollectionState:
     """Return the collection as its strategy sees it. Raises `RuleError` if the pinned versions leave no room at all."""
     limits = state.limits
-    if limits.count and state.pinned_count >= limits.count:
-        raise TooManyVersionsError(context={"max": limits.count})
+    if limits.versions and state.pinned_count >= limits.versions:
+        raise TooManyVersionsError(context={"max": limits.versions})
     # The size of the incoming version may still be unknown. A limit of 0 would be none.
-    if limits.total and state.pinned_size + max(incoming.size, 1) > limits.total:
+    if limits.total_size and state.pinned_size + max(incoming.size, 1) > limits.total_size:
         raise CollectionFullError()
     return CollectionState(
-        max_versions=limits.count - state.pinned_count if limits.count else 0,
-        max_size=limits.total - state.pinned_size if limits.total else 0,
+        max_versions=limits.versions - state.pinned_count if limits.versions else 0,
+        max_size=limits.total_size - state.pinned_size if limits.total_size else 0,
         stored_size=state.stored_size,
         versions=state.versions,
         options=state.options,
@@ -134,7 +134,7 @@ def visible_collection(state: RotationState, incoming: IncomingVersion) -> Colle
 
 
 def _collection_full(state: RotationState) -> RuleError:
-    limit = state.limits.count
+    limit = state.limits.versions
     if limit and len(state.versions) + state.pinned_count >= limit:
         return TooManyVersionsError(context={"max": limit})
     return CollectionFullError()

@@ -28,18 +28,20 @@ def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     """
     collection, advice = CollectionRecord.of(row), "Raise the limit, or delete another version first"
     limits, hidden = collection.limits, count_hidden(session, collection, utc_now())
-    if limits.one and entry.size > limits.one:
-        raise RestoreConflictError(f"The version has {entry.size} bytes, the collection allows {limits.one}. {advice}")
-    needed = max(collection.versions_count + 1, hidden.count + 2)
-    if limits.count and needed > limits.count:
+    if limits.version_size and entry.size > limits.version_size:
         raise RestoreConflictError(
-            f"The collection has {collection.versions_count} versions of {limits.count}. With the restored version, "
+            f"The version has {entry.size} bytes, the collection allows {limits.version_size}. {advice}"
+        )
+    needed = max(collection.versions_count + 1, hidden.count + 2)
+    if limits.versions and needed > limits.versions:
+        raise RestoreConflictError(
+            f"The collection has {collection.versions_count} versions of {limits.versions}. With the restored version, "
             f"and room for the next upload, it needs a limit of {needed} versions. {advice}"
         )
     newest = find_newest_size(session, row.id) or 0
-    if limits.total and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total:
+    if limits.total_size and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total_size:
         raise RestoreConflictError(
-            f"The collection has {collection.stored_size} bytes of {limits.total}, the version has {entry.size}. "
+            f"The collection has {collection.stored_size} bytes of {limits.total_size}, the version has {entry.size}. "
             f"{advice}"
         )
     same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)

@@ -115,8 +115,8 @@ class AddVersion:
         """Return the limits for the size of one version: the token's and the collection's."""
         return (
             token_size_limit(by),
-            Limit(size=collection.limits.one, refuse=VersionTooBigError),
-            Limit(size=collection.limits.total, refuse=CollectionFullError),
+            Limit(size=collection.limits.version_size, refuse=VersionTooBigError),
+            Limit(size=collection.limits.total_size, refuse=CollectionFullError),
         )
 
     def refuse_early(

@@ -195,6 +195,6 @@ def check_pins_leave_room(session: Session, collection: Collection, limits: Limi
     if not collection.pinned_count:
         return
     size = find_newest_size(session, collection.id) or 0
-    has_count = not limits.count or collection.pinned_count < limits.count
-    if not has_count or (limits.total and collection.pinned_size + size > limits.total):
+    has_count = not limits.versions or collection.pinned_count < limits.versions
+    if not has_count or (limits.total_size and collection.pinned_size + size > limits.total_size):
         raise PinsLeaveNoRoomError()

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.domain.durations import format_iso_duration
-from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.naming import MAX_LABEL, MAX_LABELS, check_labels
 from frepo_core.domain.schedules.expectations import parse_expectation, parse_grace
 from frepo_core.services.backups.collections.collection_change import CollectionChange
@@ -133,7 +132,7 @@ class Collection(Reply):
             labels=list(record.labels),
             strategy=record.strategy,
             strategy_options=None if record.strategy_options is None else dict(record.strategy_options),
-            limits=_limits(record),
+            limits=Limits(**vars(record.limits)),
             guards=_guards(record),
             expected_every=record.expected_every,
             grace=record.grace,
@@ -151,10 +150,6 @@ class Collection(Reply):
             created_by=record.created_by,
             may=list(may),
         )
-
-
-def _limits(record: CollectionRecord) -> Limits:
-    return Limits(versions=record.limits.count, version_size=record.limits.one, total_size=record.limits.total)
 
 
 def _guards(record: CollectionRecord) -> Guards:
@@ -222,9 +217,6 @@ class NewCollection(CollectionPatch):
     id: str | None = Field(None, max_length=64, pattern=json_schemas.UUID4, examples=[json_schemas.A_COLLECTION])
 
 
-_LIMITS = {"versions": COUNT, "version_size": ONE, "total_size": TOTAL}
-
-
 def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
     """Return what the service has to change, from the fields that the client has sent."""
     guards = dict(sent.get("guards", {}))
@@ -234,7 +226,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
     options = sent.get("strategy_options")
     grace = sent.get("grace")
     return CollectionChange(
-        limits={_LIMITS[name]: value for name, value in sent.get("limits", {}).items()},
+        limits=sent.get("limits", {}),
         guards=guards,
         strategy=sent.get("strategy"),
         strategy_options={} if options is None and "strategy_options" in sent else options,

@@ -162,7 +162,7 @@ class RetentionPreview(Reply):
         return cls(
             strategy=record.strategy,
             strategy_options=None if record.strategy_options is None else dict(record.strategy_options),
-            limits=Limits(versions=record.limits.count, version_size=record.limits.one, total_size=record.limits.total),
+            limits=Limits(**vars(record.limits)),
             start=preview.start,
             versions=[PreviewedVersion.of(fate) for fate in timeline.fates],
             refused=[RefusedUpload.of(refused) for refused in timeline.refused],
