@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.sizes import MAX_SIZE, format_size, parse_size, readable_size
+from frepo_core.domain.sizes import MAX_SIZE, format_size, parse_free_space, parse_size, readable_size
 
 UNITS = {
     "": 1,
@@ -171,3 +171,11 @@ def test_a_written_size_is_off_by_less_than_a_hundredth_of_its_unit(size, up):
     unit = format_size(size, up=up).removeprefix(number)
 
     assert abs(Fraction(number) * UNITS[unit] - size) < Fraction(UNITS[unit], 100)
+
+
+def test_free_space_is_at_most_all_of_a_storage():
+    assert 1000 == parse_free_space("100%").bytes_of(1000)
+    for text in ["100.1%", "-1kB"]:
+        with pytest.raises(ValueError, match=text):
+            parse_free_space(text)
+            pytest.fail(text)

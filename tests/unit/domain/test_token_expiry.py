@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.token_expiry import format_expiry, parse_expiry
+from frepo_core.domain.token_expiry import format_expiry, parse_expiry, problem_with_past
 
 NOW = datetime(2026, 1, 31, 10, 20, 30, 5, UTC)
 UNITS = {
@@ -157,3 +157,8 @@ def test_a_token_without_expiry_is_written_as_null():
 
 def test_expiries_are_written_in_utc():
     assert format_expiry(datetime.fromisoformat("2026-01-01T01:00:00+02:00")) == "2025-12-31 23:00:00"
+
+
+def test_a_token_that_ends_now_is_of_the_past():
+    assert problem_with_past(NOW, now=NOW)
+    assert problem_with_past(NOW + timedelta(microseconds=1), now=NOW) is None
