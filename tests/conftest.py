@@ -19,6 +19,7 @@ from xdist.scheduler import LoadFileScheduling
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
 from frepo_core.plugins.registry import PluginRegistry
+from frepo_core.services.access import passwords
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
@@ -104,6 +105,14 @@ def ini(tmp_path: Path, database_url: str) -> dict[str, str]:
         "trash.min_free": "0",  # the tester's disk may be nearly full
         "database.reserve": "0",  # 16 MiB for each test
     }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> Iterator[None]:
+    """Hash passwords in this process at the least cost: the usual one takes a sixth of the time of `unit/web`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "COST", (8, 1, 1))
+        yield
 
 
 @pytest.fixture(scope="session")
