@@ -85,7 +85,7 @@ class Model(FileRules):
                 "min_retention": st.sampled_from([timedelta(), timedelta(), timedelta(days=7)]),
                 "min_version_size": st.sampled_from([0, 2]),
                 "max_shrink_percent": st.sampled_from([0, 50]),
-                "action": st.sampled_from(["refuse", "keep", "quarantine", "quarantine"]),
+                "action": st.sampled_from(["refuse", "mark", "quarantine", "quarantine"]),
             }
         ),
     )

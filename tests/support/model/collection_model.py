@@ -43,7 +43,7 @@ class Shelf:
             return self._with_rest_in_trash(replace(self, last=number, quarantined=kept | {number: content}))
         kept = self._without_oldest(len(content))
         rotated = kept is None or len(kept) < len(self.versions)
-        if kept is None or (is_suspicious and (rotated or self.guards.get("action") != "keep")):
+        if kept is None or (is_suspicious and (rotated or self.guards.get("action") != "mark")):
             return RuleError
         suspicious = self.suspicious | ({number} if is_suspicious else set())
         added = replace(self, last=number, versions=kept | {number: content}, suspicious=suspicious)

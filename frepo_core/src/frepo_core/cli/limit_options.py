@@ -54,10 +54,10 @@ def _percent(text: str) -> int:
 
 
 def _read_action(text: str | None) -> str | None:
-    """Return what happens to a suspicious version. The services call `mark` `keep`. Raises `FieldsError`."""
+    """Return what happens to a suspicious version. `keep` is the old name of `mark`. Raises `FieldsError`."""
     if text not in {None, *ACTIONS, "keep"}:
         raise FieldsError({"--on-suspicious": [f"{text!r} is not one of {', '.join(ACTIONS)}"]}, FieldsError.FORM)
-    return "keep" if text == "mark" else text
+    return "mark" if text == "keep" else text
 
 
 ACTIONS = ("refuse", "mark", "quarantine")

@@ -215,7 +215,7 @@ RETIRED = Plan(
     lateness=-5 * DAY,
     sender="old-intranet-backup",
 )
-_SHRINKS = {"max_shrink_percent": 50, "action": "keep"}
+_SHRINKS = {"max_shrink_percent": 50, "action": "mark"}
 # The collections that are not well, and why.
 _TROUBLED: dict[str, dict[str, object]] = {
     "erp-oracle.sql.gz": {"state": BackupState.DAMAGED},

@@ -7,8 +7,8 @@ from typing import Literal
 
 from frepo_core.errors import RuleError, VersionShrankError, VersionTooSmallError
 
-GuardAction = Literal["refuse", "keep", "quarantine"]
-_BY_SEVERITY = ("keep", "quarantine", "refuse")
+GuardAction = Literal["refuse", "mark", "quarantine"]
+_BY_SEVERITY = ("mark", "quarantine", "refuse")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Guards:
 
     Versions younger than `min_retention` are not deleted. A version is suspicious if it is smaller than
     `min_version_size` (bytes), or if it shrank by more than `max_shrink_percent`. The `action` on a suspicious version:
-    `refuse` it, `keep` it if no other version has to be deleted for it, or put it into `quarantine`.
+    `refuse` it, `mark` it and add it if no other version has to be deleted for it, or put it into `quarantine`.
     """
 
     min_retention: timedelta = timedelta()
@@ -63,5 +63,5 @@ SAFE_GUARDS = Guards(max_shrink_percent=50, action="quarantine")
 
 
 def find_strictest(objections: Iterable[Objection]) -> Objection | None:
-    """Return the first objection with the strictest action, or None: `refuse` before `quarantine` before `keep`."""
+    """Return the first objection with the strictest action, or None: `refuse` before `quarantine` before `mark`."""
     return max(objections, key=lambda objection: _BY_SEVERITY.index(objection.action), default=None)

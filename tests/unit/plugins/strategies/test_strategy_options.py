@@ -273,7 +273,7 @@ def test_a_needed_eviction_of_a_protected_version_refuses_the_upload(root, make)
 
 
 def test_an_optional_eviction_is_left_out_for_a_suspicious_version(root, make):
-    made = make(strategy_options={"keep": 1}, guards={"min_version_size": 4, "action": "keep"})
+    made = make(strategy_options={"keep": 1}, guards={"min_version_size": 4, "action": "mark"})
     root.push(made.id, b"whole")
 
     answer = root.push(made.id, b"cut")

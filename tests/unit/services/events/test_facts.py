@@ -105,7 +105,7 @@ def test_a_version_and_the_one_that_it_replaces(services, sender, make_collectio
 
 
 def test_a_suspicious_version(make_collection, push, events):
-    collection = make_collection(guards={"min_version_size": 9, "action": "keep"})
+    collection = make_collection(guards={"min_version_size": 9, "action": "mark"})
     events()
     push(collection, b"hello")
 

@@ -57,7 +57,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         "minRetention": str(record.guards.min_retention),
         "minVersionSize": record.guards.min_version_size,
         "maxShrinkPercent": record.guards.max_shrink_percent,
-        "onSuspicious": record.guards.action,
+        "onSuspicious": "keep" if record.guards.action == "mark" else record.guards.action,
         **({"labels": list(record.labels)} if record.labels else {}),
         **({"expectedEvery": record.expected_every} if record.expected_every else {}),
         **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),

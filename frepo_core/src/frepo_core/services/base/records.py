@@ -16,7 +16,8 @@ from frepo_core.plugins import CollectionInfo
 
 _FILE, _BLOB = File.__table__, Blob.__table__
 _ROLES: dict[str, Role] = {role.value: role for role in Role}
-_ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)}
+# The column has `keep` for `mark`.
+_ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
 # For downloads and listings. A query on tables costs half as much as one on models through a session. Only columns
 # that records need are selected: converting one time costs as much as three texts.
 WITH_BLOB = select(

@@ -1,10 +1,9 @@
 """The endpoints of collections."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from frepo_core.domain.backup_guards import GuardAction
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import FieldsError
@@ -30,6 +29,9 @@ from ..schemas.models import (
 )
 from .field_names import FIELDS
 
+# What happens to a suspicious version. `keep` is `mark` elsewhere.
+OnSuspicious = Literal["refuse", "keep", "quarantine"]
+
 
 class CollectionForm(Form):
     """The fields of both creation and change. A missing field keeps its value, or gets its default."""
@@ -45,7 +47,7 @@ class CollectionForm(Form):
     minRetention: Duration | None = None
     minVersionSize: Size | None = None
     maxShrinkPercent: Percent | None = None
-    onSuspicious: GuardAction | None = None
+    onSuspicious: OnSuspicious | None = None
 
     def change(self, **more: Any) -> CollectionChange:
         """Convert the form for the service."""
@@ -54,7 +56,7 @@ class CollectionForm(Form):
             "min_retention": self.minRetention,
             "min_version_size": self.minVersionSize,
             "max_shrink_percent": self.maxShrinkPercent,
-            "action": self.onSuspicious,
+            "action": "mark" if self.onSuspicious == "keep" else self.onSuspicious,
         }
         return CollectionChange(
             limits={field: value for field, value in limits.items() if value is not None},
@@ -98,7 +100,7 @@ class CollectionObject(Reply):
     min_retention: Annotated[str, Field(pattern=json_schemas.WRITTEN_DURATION, examples=["1w"])] | None
     min_version_size: int
     max_shrink_percent: int
-    on_suspicious: GuardAction
+    on_suspicious: OnSuspicious
 
     @classmethod
     def of(cls, record: CollectionRecord) -> "CollectionObject":
@@ -119,7 +121,7 @@ class CollectionObject(Reply):
             min_retention=format_duration(record.guards.min_retention),
             min_version_size=record.guards.min_version_size,
             max_shrink_percent=record.guards.max_shrink_percent,
-            on_suspicious=record.guards.action,
+            on_suspicious="keep" if record.guards.action == "mark" else record.guards.action,
         )
 
 

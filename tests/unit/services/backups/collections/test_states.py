@@ -97,7 +97,7 @@ class TestStates:
         assert state(collection, 2 * DAY)[0] == "overdue"
 
     def test_a_suspicious_version_counts_until_the_next_one(self, services, sender, make_collection, push, state):
-        collection = make_collection(guards={"min_version_size": 4, "action": "keep"})
+        collection = make_collection(guards={"min_version_size": 4, "action": "mark"})
         push(collection, b"long enough")
         push(collection, b"1")
         assert state(collection)[0] == "suspicious"

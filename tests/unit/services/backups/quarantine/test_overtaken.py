@@ -152,7 +152,7 @@ def test_an_overtaken_version_that_a_guard_refuses_is_refused(make_collection, p
 def test_a_deletion_does_not_end_the_suspicion_because_of_an_overtaken_version(
     services, make_collection, push, push_late, push_nights, cron, row
 ):
-    collection = make_collection(5, guards={"min_version_size": 10, "action": "keep"})
+    collection = make_collection(5, guards={"min_version_size": 10, "action": "mark"})
 
     def push_suspicious():
         push_nights(collection, 2)

@@ -89,7 +89,7 @@ def test_a_collection_that_is_full_with_pinned_versions_says_how_many_fit(outcom
 def test_the_action_of_an_objection_decides(outcome):
     for action, full, with_room in [
         (None, [1], []),
-        ("keep", VersionShrankError, []),
+        ("mark", VersionShrankError, []),
         ("quarantine", "quarantine", "quarantine"),
         ("refuse", VersionShrankError, VersionShrankError),
     ]:
@@ -112,7 +112,7 @@ def test_a_protected_version_is_evicted_for_nothing(outcome):
 
 
 def test_the_strictest_objection_decides():
-    kept = Objection(error=SHRANK, action="keep")
+    kept = Objection(error=SHRANK, action="mark")
     found = Objection(error=UploadCheckError(), action="quarantine", check="archive")
     refused = Objection(error=SHRANK, action="refuse")
 

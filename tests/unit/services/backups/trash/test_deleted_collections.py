@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from frepo_core.domain.limits import COUNT
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.limits import COUNT, Limits
 from frepo_core.domain.roles import Role
 from frepo_core.errors import (
     AccessDeniedError,
@@ -15,8 +16,10 @@ from frepo_core.errors import (
     VersionTooYoungError,
 )
 from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.trash.collection_copy import collection_from
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.base.keyset import PageRequest
+from frepo_core.services.base.records import CollectionRecord
 
 
 @pytest.fixture
@@ -193,3 +196,38 @@ class TestOff:
         delete(empty)
 
         assert [] == services.deleted_collections.list()
+
+
+def test_a_copy_of_the_last_release_candidate_keeps_limits_and_guards():
+    copy = {
+        "id": "8b0a2c7e-54a1-4b1e-9f43-3f4f5c1d2e3a",
+        "filename": "dump.sql",
+        "description": "nightly",
+        "strategy": "keep",
+        "strategy_options": {"last": 3},
+        "max_backups_count": 5,
+        "max_one_version_size": 10,
+        "max_collection_size": 40,
+        "min_retention": 3600,
+        "min_version_size": 4,
+        "max_shrink_percent": 50,
+        "guard_action": "keep",
+        "created_at": {"time": "2026-11-20T02:00:00+00:00"},
+        "last_number": 7,
+        "versions_count": 3,
+        "stored_size": 30,
+        "unknown_to_this_version": 1,
+    }
+
+    made = CollectionRecord.of(collection_from(copy))
+
+    assert Limits(versions=5, version_size=10, total_size=40) == made.limits
+    expected = {"min_retention": timedelta(hours=1), "min_version_size": 4, "max_shrink_percent": 50, "action": "mark"}
+    assert Guards(**expected) == made.guards
+    assert ("keep", {"last": 3}, "dump.sql", 7, 0) == (
+        made.strategy,
+        made.strategy_options,
+        made.filename,
+        made.last_number,
+        made.versions_count,
+    )

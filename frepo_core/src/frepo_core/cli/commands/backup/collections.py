@@ -170,7 +170,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "min_retention": format_duration(guards.min_retention),
         "min_version_size": Size(guards.min_version_size),
         "max_shrink_percent": guards.max_shrink_percent,
-        "on_suspicious": "mark" if guards.action == "keep" else guards.action,
+        "on_suspicious": guards.action,
         "expected_every": Expected(record.expected_every),
         "grace": format_duration(record.grace) if record.grace else None,
         "due_at": Moment(record.due_at),

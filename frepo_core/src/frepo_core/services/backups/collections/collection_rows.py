@@ -44,7 +44,7 @@ def set_guards(row: Collection, guards: Guards) -> None:
     row.min_retention = int(guards.min_retention.total_seconds())
     row.min_version_size = guards.min_version_size
     row.max_shrink_percent = guards.max_shrink_percent
-    row.guard_action = guards.action
+    row.guard_action = "keep" if guards.action == "mark" else guards.action
 
 
 def set_rules(row: Collection, planned: CollectionRecord) -> None:

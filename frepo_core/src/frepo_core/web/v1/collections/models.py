@@ -158,7 +158,7 @@ def _guards(record: CollectionRecord) -> Guards:
         min_retention=guards.min_retention,
         min_version_size=guards.min_version_size,
         max_shrink_percent=guards.max_shrink_percent,
-        on_suspicious="mark" if guards.action == "keep" else guards.action,
+        on_suspicious=guards.action,
     )
 
 
@@ -221,8 +221,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
     """Return what the service has to change, from the fields that the client has sent."""
     guards = dict(sent.get("guards", {}))
     if "on_suspicious" in guards:
-        action = guards.pop("on_suspicious")
-        guards["action"] = "keep" if action == "mark" else action
+        guards["action"] = guards.pop("on_suspicious")
     options = sent.get("strategy_options")
     grace = sent.get("grace")
     return CollectionChange(
