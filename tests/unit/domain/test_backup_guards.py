@@ -1,0 +1,34 @@
+"""The guards of a collection: the smallest size, the largest loss in percent, and the time of retention."""
+
+from datetime import UTC, datetime, timedelta
+
+from frepo_core.domain.backup_guards import Guards
+from frepo_core.errors import VersionShrankError, VersionTooSmallError
+
+NOW = datetime(2026, 11, 23, 2, tzinfo=UTC)
+
+
+def violation(guards, *sizes):
+    return type(guards.find_violation(*sizes))
+
+
+def test_a_version_has_the_smallest_size_or_more():
+    guards = Guards(min_version_size=1000)
+
+    assert (VersionTooSmallError, type(None)) == (violation(guards, 999, None), violation(guards, 1000, None))
+
+
+def test_a_version_loses_the_percentage_or_less():
+    guards = Guards(max_shrink_percent=50)
+
+    assert (VersionShrankError, type(None)) == (violation(guards, 499, 1000), violation(guards, 500, 1000))
+    assert [type(None)] * 2 == [violation(guards, 0, None), violation(Guards(), 0, 1000)]
+
+
+def test_a_version_is_protected_until_the_end_of_its_retention():
+    guards = Guards(min_retention=timedelta(days=7))
+    end = NOW - timedelta(days=7)
+
+    assert (True, False) == (guards.protects(end + timedelta(microseconds=1), now=NOW), guards.protects(end, now=NOW))
+    assert guards.protects(NOW + timedelta(days=1), now=NOW)
+    assert not Guards().protects(NOW, now=NOW)
