@@ -30,7 +30,7 @@ MAX_MODULES = 15
 # The other rooms, or single modules of them, that a room may import.
 MAY_IMPORT = {
     "error_explanations": set(),
-    "garbage_collection": set(),
+    "gc_pause": set(),
     "errors": {"error_explanations"},
     "settings": {"errors", "domain"},
     "domain": {"errors"},
@@ -57,7 +57,7 @@ MAY_IMPORT = {
         "domain",
         "errors",
         "error_explanations",
-        "garbage_collection",
+        "gc_pause",
         "settings",
         "plugins",
         "db.migrations",

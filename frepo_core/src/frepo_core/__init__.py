@@ -21,9 +21,9 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
 
     If the service cannot start, it raises `SystemExit` with a message that says what to change.
     """
-    from frepo_core import garbage_collection
+    from frepo_core import gc_pause
 
-    garbage_collection.pause()
+    gc_pause.pause()
     from frepo_core.errors import FrepoError
 
     try:
@@ -46,7 +46,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     except FrepoError as error:
         raise SystemExit(f"frepo cannot start. {error.message}") from error
     finally:
-        garbage_collection.resume()
+        gc_pause.resume()
 
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:

@@ -11,7 +11,7 @@ from frepo_core.db import Database, make_engine
 from frepo_core.db.models import Tag
 from frepo_core.db.waiting.watch import Watch
 from frepo_core.errors import DatabaseUnavailableError
-from frepo_core.services.base.plugin_threads import PluginThreads
+from frepo_core.services.base.plugin_deadlines import PluginThreads
 from support.reliability.faulty_proxy import FaultyProxy
 from support.reliability.invariants import eventually
 

@@ -14,7 +14,7 @@ import pytest
 from frepo_core.db.models import Version
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.errors import SweepStoppedError
-from frepo_core.services.backups.rotation import version_rules
+from frepo_core.services.backups.rotation import admission
 from frepo_core.services.backups.trash.early_ending import EarlyEnding
 from frepo_core.services.backups.versions.version_rows import select_with_files
 from frepo_core.services.content.blobs.blob_use import is_used_by_file
@@ -129,8 +129,8 @@ def _quarantine_counted(services, monkeypatch):
         query = select_with_files().where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))
         return session.scalars(query.order_by(Version.number).limit(1)).all()
 
-    found = version_rules.find_surplus
-    monkeypatch.setattr(version_rules, "find_surplus", find_surplus)
+    found = admission.find_surplus
+    monkeypatch.setattr(admission, "find_surplus", find_surplus)
 
 
 def _retention_ignored(services, monkeypatch):

@@ -17,7 +17,7 @@ from frepo_core.db.models import Base, Blob, Collection, Event, File, Installati
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.held_bytes import PREFIX as HELD
-from frepo_core.services.events.storage_states import PREFIX
+from frepo_core.services.content.storages.storage_troubles import PREFIX
 from frepo_core.services.upkeep.storage import OwnerMark
 from support.reliability.event_replay import check_events
 

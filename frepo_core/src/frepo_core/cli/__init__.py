@@ -4,7 +4,7 @@ import atexit
 import sys
 from typing import TYPE_CHECKING, Any
 
-from frepo_core import garbage_collection
+from frepo_core import gc_pause
 
 from .output_encoding import accept_all_characters
 
@@ -18,8 +18,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run the console; the entry point of the script `frepo`. The help needs none of the modules of commands."""
     arguments = sys.argv[1:] if argv is None else argv
     accept_all_characters(sys.stdout)
-    garbage_collection.pause()  # until the services are built; most commands import modules for most of their time
-    atexit.register(garbage_collection.skip_at_exit)
+    gc_pause.pause()  # until the services are built; most commands import modules for most of their time
+    atexit.register(gc_pause.skip_at_exit)
     if arguments in ([], ["-h"], ["--help"]):
         from .help import print_help
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cliff.app import App
 from cliff.help import HelpCommand
 
-from frepo_core import garbage_collection
+from frepo_core import gc_pause
 from frepo_core.domain.texts.foreign_text import escape_controls
 from frepo_core.errors import FrepoError
 
@@ -83,7 +83,7 @@ class FrepoApp(App):
             # Without a name: with one, cliff reads the metadata of all installed packages to find hooks.
             command = factory(self, self.options)
             if not type(command).__module__.startswith("frepo_core."):  # it may work long without frepo's services
-                garbage_collection.resume()
+                gc_pause.resume()
             parser = command.get_parser(f"frepo {name}")
             return int(command.run(parser.parse_args(rest)) or 0)
         except KeyboardInterrupt:

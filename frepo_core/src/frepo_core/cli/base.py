@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from cliff.command import Command
 
-from frepo_core import garbage_collection
+from frepo_core import gc_pause
 from frepo_core.domain.texts.foreign_text import escape_controls
 from frepo_core.error_explanations import explain
 from frepo_core.errors import ConfigurationError, FieldsError, FrepoError
@@ -62,7 +62,7 @@ class FrepoCommand(Command):
         from frepo_core.services.composition.assembly import assemble
 
         services = assemble(read_ini(find_ini(self.app.options.ini)))
-        garbage_collection.resume()
+        gc_pause.resume()
         atexit.register(services.database.engine.dispose)  # no garbage is collected at the exit
         return services
 

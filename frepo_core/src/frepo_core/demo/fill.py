@@ -26,7 +26,7 @@ from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.reports.samples import take_samples
-from frepo_core.services.upkeep.overdue import report_overdue
+from frepo_core.services.upkeep.overdue_events import report_overdue
 from frepo_core.services.upkeep.storage import verify
 
 from .catalogue import DAY, RETIRED, Plan, make_plans

@@ -9,9 +9,9 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
 
 from .content.storages.backends import Backends
-from .content.storages.presence import Presence
+from .content.storages.storage_identity import Presence
+from .content.storages.storage_troubles import StorageStates
 from .events.masking import Mask
-from .events.storage_states import StorageStates
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ class Token(Base):
 
     `first_key` is the key of the first token of a chain of rotations, null for a token that replaced no other.
     `created_by` is as the actor of an event; it is null for tokens from before migration 0017. `last_used_at` and
-    `last_used_from` are written once a minute, see `services/access/token_uses.py`.
+    `last_used_from` are written once a minute, see `services/access/token_last_use.py`.
     """
 
     __tablename__ = "token"

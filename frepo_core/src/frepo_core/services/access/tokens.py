@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
-from frepo_core.domain.access import allows, ends_with_upload, is_administrator
+from frepo_core.domain.access import allows, is_administrator
 from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.network.addresses import is_allowed
 from frepo_core.domain.signatures import fingerprint, token_key
@@ -24,10 +24,10 @@ from ..base.change_log import describe, token_values
 from ..base.records import identity_of
 from ..events.recording import record
 from .former_tokens import find_expiry
-from .token_rows import NewToken, expiry, insert_token, new_row, revocation, use_after_expiry
-from .token_uses import TokenUses
+from .token_last_use import TokenUses
+from .token_rows import NewToken, expiry, insert_token, new_row, revocation
 
-__all__ = ["MAX_USER_AGENT", "NO_ACCESS", "IssuedToken", "NewToken", "Tokens", "consume_token", "log_consumed_token"]
+__all__ = ["MAX_USER_AGENT", "NO_ACCESS", "IssuedToken", "NewToken", "Tokens"]
 
 log = logging.getLogger(__name__)
 
@@ -180,36 +180,6 @@ class Tokens:
             return None
         rows = self._database.fetch_rows(_BY_KEY, key=key)
         return identity_of(rows[0], address) if rows else None
-
-
-def consume_token(session: Session, identity: Identity) -> None:
-    """Delete a token that allows only one upload, in the transaction of that upload. Other tokens stay.
-
-    Raises `AccessDeniedError` if the token was revoked since the upload began. Of two concurrent uploads with the same
-    token for one upload, one succeeds and the other raises that, too, also if the token has expired and was cleared
-    meanwhile.
-    """
-    if not ends_with_upload(identity):
-        exists = not identity.token or session.scalar(select(Token.key).where(Token.key == identity.token)) is not None
-        if not exists and not find_expiry(session, identity):
-            raise AccessDeniedError(NO_ACCESS)
-        return
-    row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
-    if row is None:
-        expired = find_expiry(session, identity, lock=True)
-        if expired is None:
-            raise AccessDeniedError(NO_ACCESS)
-        record(session, use_after_expiry(expired, identity))
-        return
-    session.delete(row)
-    session.flush()
-    record(session, expiry(row, identity, "single upload"))
-
-
-def log_consumed_token(identity: Identity) -> None:
-    """Log, after the commit, that `consume_token` has deleted the token."""
-    if ends_with_upload(identity):
-        log.info("token %s was used up by its upload", identity.fingerprint)
 
 
 def _refusal_reason(identity: Identity, address: str, user_agent: str, began: datetime) -> str | None:

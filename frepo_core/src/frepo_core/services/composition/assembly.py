@@ -10,9 +10,9 @@ from frepo_core.plugins.registry import PluginRegistry, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from ..content.storages.backends import Backends
-from ..content.storages.presence import Presence
+from ..content.storages.storage_identity import Presence
+from ..content.storages.storage_troubles import StorageStates
 from ..events.masking import Mask
-from ..events.storage_states import StorageStates
 from .container import Services
 from .plugin_service import PluginService
 

@@ -15,7 +15,7 @@ from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
 from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
-from ..upkeep.overdue import report_overdue
+from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_events, prune_job_runs
 from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes

@@ -63,7 +63,7 @@ class Services(CoreServices):
 
     @cached_property
     def service_time(self) -> "ServiceTime":
-        from ..access.token_uses import UseRecorder
+        from ..access.token_last_use import UseRecorder
         from ..content.storages.storage_watch import StorageWatch
         from .service_time import ServiceTime
 

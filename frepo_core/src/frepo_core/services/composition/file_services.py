@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..access.signed_links import SignedLinks
     from ..access.token_changes import TokenChanges
     from ..access.token_inventory import TokenInventory
-    from ..access.token_uses import TokenUses
+    from ..access.token_last_use import TokenUses
     from ..access.tokens import Tokens
     from ..backups.trash.arrivals import Arrivals
     from ..backups.trash.early_ending import EarlyEnding
@@ -59,7 +59,7 @@ class FileServices(Foundation):
 
     @cached_property
     def token_uses(self) -> "TokenUses":
-        from ..access.token_uses import TokenUses
+        from ..access.token_last_use import TokenUses
 
         return TokenUses(self.database, is_read_only=self.settings.read_only)
 

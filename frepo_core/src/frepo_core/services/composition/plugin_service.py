@@ -29,7 +29,7 @@ from frepo_core.plugins import (
 )
 
 from ..backups.versions.version_checks import NewCheck
-from ..base.plugin_calls import storable
+from ..base.plugin_failures import storable
 from ..base.records import CollectionRecord, collection_info
 from ..content.remote.outgoing import send_request
 from ..content.seekable_content import seekable_content

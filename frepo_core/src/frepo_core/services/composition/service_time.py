@@ -10,8 +10,8 @@ from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.installation.hang_watch import HangWatch
 from frepo_core.plugins.registry import PluginRegistry
 
-from ..access.token_uses import UseRecorder
-from ..base.plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt
+from ..access.token_last_use import UseRecorder
+from ..base.plugin_failures import PLUGIN_FAILURES, describe_failure, raise_interrupt
 from ..content.storages.backends import Backends
 from ..content.storages.storage_watch import StorageWatch
 from ..upkeep.engine.worker import Worker

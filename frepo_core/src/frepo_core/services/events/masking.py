@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from ..base.plugin_calls import storable
+from ..base.plugin_failures import storable
 
 MASK = "***"
 _MAX_LENGTH = 1000

@@ -28,7 +28,7 @@ from ..content.blobs.rereading import Rereading
 from ..content.content_cache import ContentCache
 from ..content.read_ahead import PIECE, ReadAhead
 from ..content.storages.backends import Backends
-from ..content.storages.presence import Presence
+from ..content.storages.storage_identity import Presence
 from ..content.verified_reader import VerifiedContent, VerifiedFile, verify
 from .aliases import Aliases
 from .file_rows import FILE_NOT_FOUND

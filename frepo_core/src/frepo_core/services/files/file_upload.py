@@ -13,7 +13,7 @@ from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.errors import TooManyAttemptsError
 
 from ..access.passwords import Passwords
-from ..access.tokens import consume_token, log_consumed_token
+from ..access.single_upload_tokens import consume_token, log_consumed_token
 from ..base.change_log import Changes, describe, describe_changes, file_changes, file_values
 from ..base.idempotency import IdempotentUpload, RecordedAnswer
 from ..base.records import BlobRecord, FileRecord

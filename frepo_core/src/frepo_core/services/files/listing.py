@@ -12,7 +12,7 @@ from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
 from ..access.passwords import Passwords
-from ..access.visible_files import shares_tags, tags_of
+from ..access.visibility.visible_files import shares_tags, tags_of
 from ..base.keyset import Page, PageRequest, bound_values, cut
 from ..base.numbered_page import NumberedPage, last_page, offset
 from ..base.records import WITH_BLOB, FileRecord

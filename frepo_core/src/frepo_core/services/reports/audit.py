@@ -11,7 +11,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.texts.foreign_text import escape_controls, spreadsheet_cell
 from frepo_core.errors import FieldsError
 
-from ..access.event_visibility import Visibility
+from ..access.visibility.event_visibility import Visibility
 from ..base.keyset import Page, PageRequest
 from ..events.queries import matching_kinds
 from ..events.search import EventRecord, EventSearch, newest_records

@@ -14,7 +14,12 @@ from frepo_core.domain.access import RULES
 from frepo_core.errors import ConfigurationError, FrepoError, PluginError
 from frepo_core.plugins.context import PluginContext
 from frepo_core.plugins.discovery import FoundPlugin
-from frepo_core.services.base.plugin_calls import PLUGIN_FAILURES, call_with_context, describe_failure, raise_interrupt
+from frepo_core.services.base.plugin_failures import (
+    PLUGIN_FAILURES,
+    call_with_context,
+    describe_failure,
+    raise_interrupt,
+)
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import FrepoRequest

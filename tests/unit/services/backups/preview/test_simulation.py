@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.domain.backup_guards import Guards
 from frepo_core.domain.limits import Limits
-from frepo_core.domain.schedules.expectations import parse_expectation
+from frepo_core.domain.schedules.backup_deadlines import parse_expectation
 from frepo_core.errors import FieldsError, PluginError
 from frepo_core.plugins import CollectionStrategy, StrategySpec, VersionInfo
 from frepo_core.plugins.discovery import FoundPlugin

@@ -25,7 +25,7 @@ def at(monkeypatch):
 
     def at(hours):
         moment = datetime(2026, 11, 1, tzinfo=UTC) + timedelta(hours=hours)
-        for module in ("versions.version_upload", "rotation.version_rules"):
+        for module in ("versions.version_upload", "rotation.admission"):
             monkeypatch.setattr(f"frepo_core.services.backups.{module}.utc_now", lambda: moment)
         return moment
 

@@ -6,19 +6,19 @@ from io import BytesIO
 import pytest
 
 from frepo_core.errors import StorageUnavailable
-from frepo_core.services.base.plugin_threads import MAX_HANGING
+from frepo_core.services.base.plugin_deadlines import MAX_HANGING
 from frepo_core.services.content.blobs.blob_write import BlobVanishedError, BlobWrite
-from frepo_core.services.content.storages import patience
+from frepo_core.services.content.storages import storage_deadlines
 from frepo_core.services.content.storages.ownership import Ownership
-from frepo_core.services.content.storages.patience import WatchedContent
+from frepo_core.services.content.storages.storage_deadlines import WatchedContent
 from frepo_core.testing.faulty import Stall
 from support.reliability.invariants import eventually
 
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(patience, "SILENCE", 0.05)
-    monkeypatch.setattr(patience, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(storage_deadlines, "SILENCE", 0.05)
+    monkeypatch.setattr(storage_deadlines, "LOOK_SECONDS", 0.02)
 
 
 @pytest.mark.parametrize("method", ["store", "path", "stat"])

@@ -119,7 +119,7 @@ def _change(arguments: argparse.Namespace) -> "CollectionChange":
 
 def _plan(arguments: argparse.Namespace) -> "UploadPlan | None":
     """Return the schedule, None if no option of it is given. Raises `FieldsError`."""
-    from frepo_core.domain.schedules.expectations import parse_expectation
+    from frepo_core.domain.schedules.backup_deadlines import parse_expectation
     from frepo_core.services.backups.preview.preview import UploadPlan
 
     parsers: dict[str, tuple[str, Callable[[str], Any]]] = {

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, TrashEntry, Version
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.schedules.expectations import Expectation, parse_expectation
+from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.errors import FieldsError, TooManyPreviewsError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.settings import Settings

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from frepo_core.domain.schedules.expectations import Expectation
+from frepo_core.domain.schedules.backup_deadlines import Expectation
 from frepo_core.domain.sizes import MAX_SIZE
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import IncomingVersion

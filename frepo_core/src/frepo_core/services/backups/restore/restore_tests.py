@@ -27,7 +27,7 @@ from frepo_core.errors import (
 from frepo_core.plugins import StorageError
 from frepo_core.settings import Settings
 
-from ...base.plugin_calls import storable
+from ...base.plugin_failures import storable
 from ...base.records import CollectionRecord, VersionRecord
 from ...content.verified_reader import VerifiedContent
 from ...events.masking import Mask

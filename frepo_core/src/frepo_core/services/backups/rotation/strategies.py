@@ -16,7 +16,7 @@ from frepo_core.errors import StrategyHangsError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
-from ...base.plugin_threads import PluginHangs, PluginThreads
+from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ...base.records import CollectionRecord
 from ..collections.collection_rows import find_collection
 from .decision import RotationState, visible_collection

@@ -9,7 +9,7 @@ from frepo_core.errors import FrepoError, InvalidAnswerError, PluginError
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
-from ...base.plugin_calls import PLUGIN_FAILURES, raise_interrupt
+from ...base.plugin_failures import PLUGIN_FAILURES, raise_interrupt
 
 
 def call_strategy(

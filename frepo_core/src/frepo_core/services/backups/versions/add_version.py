@@ -21,8 +21,8 @@ from ...content.checks.upload_checks import CheckReport, UploadChecks, log_findi
 from ...content.ingest import Incoming, Ingest, Limit
 from ...events.refusals import Refusals
 from ...files.files import token_size_limit, type_not_allowed
+from ..rotation.admission import VersionRules
 from ..rotation.strategies import Strategies, StrategyAnswer
-from ..rotation.version_rules import VersionRules
 from ..trash.arrivals import Arrivals
 from ..trash.version_room import VersionRoom
 from .addition import AddedVersion, log_addition

@@ -10,7 +10,7 @@ from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import explain
 from frepo_core.plugins.registry import PluginRegistry
 
-from ...access.tokens import log_consumed_token
+from ...access.single_upload_tokens import log_consumed_token
 from ...base.change_log import describe, file_values
 from ...base.records import CollectionRecord, VersionRecord
 from ...content.checks.upload_checks import CheckReport

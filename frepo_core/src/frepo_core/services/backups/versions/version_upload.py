@@ -11,7 +11,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.errors import StorageFull
 from frepo_core.plugins import IncomingVersion
 
-from ...access.tokens import consume_token
+from ...access.single_upload_tokens import consume_token
 from ...base.idempotency import IdempotentUpload, RecordedAnswer
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord, collection_info
 from ...content.blobs.failpoints import hit
@@ -23,10 +23,10 @@ from ...content.ingest import Content
 from ...events.recording import record
 from ..collections.collection_rows import lock_collection
 from ..quarantine import describe_nights
+from ..rotation.admission import VersionRules
 from ..rotation.overtaken import find_sender, note_accepted
 from ..rotation.questions import Question
 from ..rotation.strategies import StrategyAnswer
-from ..rotation.version_rules import VersionRules
 from ..trash.arrivals import KEPT
 from ..trash.removal import move_to_trash
 from ..trash.version_room import VersionRoom

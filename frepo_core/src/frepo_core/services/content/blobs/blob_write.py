@@ -24,8 +24,8 @@ from ...events.blob_facts import blob_damaged, blob_healed
 from ...events.recording import record
 from ..ingest import CHUNK, Content
 from ..storages.backends import Backends
-from ..storages.patience import WatchedContent
-from ..storages.presence import Presence
+from ..storages.storage_deadlines import WatchedContent
+from ..storages.storage_identity import Presence
 from .failpoints import hit
 
 log = logging.getLogger(__name__)

@@ -10,12 +10,12 @@ from frepo_core.db import Database
 from frepo_core.db.models import Blob
 from frepo_core.errors import DatabaseUnavailableError
 
-from ...events.storage_states import StorageStates
 from ..held_bytes import HeldBytes
 from ..ingest import Content
 from ..storages.backends import Backends
-from ..storages.patience import Patience
-from ..storages.presence import Presence
+from ..storages.storage_deadlines import Patience
+from ..storages.storage_identity import Presence
+from ..storages.storage_troubles import StorageStates
 from .blob_use import is_used
 from .blob_write import find_location
 from .failpoints import hit

@@ -14,10 +14,10 @@ from frepo_core.plugins.registry import Owned, PluginRegistry
 from frepo_core.plugins.upload_check import check_deadline, check_on_finding
 from frepo_core.settings import environment_name
 
-from ...base.plugin_calls import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
-from ...base.plugin_threads import PluginHangs, PluginThreads
+from ...base.plugin_deadlines import PluginHangs, PluginThreads
+from ...base.plugin_failures import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
 from ..ingest import Content
-from .patience import Patience
+from .check_waits import Patience
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)

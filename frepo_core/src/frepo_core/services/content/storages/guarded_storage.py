@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Self, TypeVar, cast
 from frepo_core.errors import FrepoError, PluginError, StorageUnavailable
 from frepo_core.plugins import BlobStat, StorageBackend
 
-from ...base.plugin_calls import PLUGIN_FAILURES
+from ...base.plugin_failures import PLUGIN_FAILURES
 
 Answer = TypeVar("Answer")
 _END = object()

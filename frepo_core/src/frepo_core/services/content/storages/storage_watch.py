@@ -7,10 +7,10 @@ from frepo_core.db import Database
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import FrepoError, StorageError
 
-from ...events.storage_states import StorageStates
 from .backends import Backends
 from .ownership import Ownership
-from .presence import Presence
+from .storage_identity import Presence
+from .storage_troubles import StorageStates
 
 log = logging.getLogger(__name__)
 

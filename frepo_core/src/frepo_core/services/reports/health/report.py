@@ -11,8 +11,8 @@ from frepo_core.plugins import HealthCheck, PluginContext
 from frepo_core.plugins.discovery import describe_core
 from frepo_core.plugins.registry import Owned, make_contexts
 
-from ...access.job_output import HIDDEN_OUTPUT, sees_output
-from ...base.plugin_calls import call_with_context
+from ...access.visibility.job_output import HIDDEN_OUTPUT, sees_output
+from ...base.plugin_failures import call_with_context
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport
 from .check_runs import HealthChecks

@@ -12,7 +12,7 @@ from frepo_core.db.models import Blob, Collection, CollectionToken, File, Versio
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
-from ...access.visible_files import Sight, see_files, sees_all_files
+from ...access.visibility.visible_files import Sight, see_files, sees_all_files
 from ...base.keyset import Page, PageRequest, cut, paged
 
 # How many of the versions and files that use a blob are named.

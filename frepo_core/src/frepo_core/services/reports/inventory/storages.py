@@ -7,7 +7,7 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...content.storages.backends import Backends
 from ...content.storages.storage_space import find_free_space
-from ...events.storage_states import StorageTrouble, read_troubles
+from ...content.storages.storage_troubles import StorageTrouble, read_troubles
 from .damage import count_damaged_by_storage
 
 

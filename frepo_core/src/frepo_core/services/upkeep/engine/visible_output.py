@@ -6,7 +6,7 @@ from typing import Any
 
 from frepo_core.domain.identity import By
 
-from ...access.job_output import HIDDEN_OUTPUT, sees_output
+from ...access.visibility.job_output import HIDDEN_OUTPUT, sees_output
 from .job_runs import RunRecord
 
 

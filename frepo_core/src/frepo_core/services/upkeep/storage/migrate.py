@@ -19,7 +19,7 @@ from ...content.checksums import Checksums
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import find_marks
 from ...content.storages.ownership import Ownership
-from ...content.storages.presence import Presence
+from ...content.storages.storage_identity import Presence
 from ...events.blob_facts import blob_healed
 from ...events.recording import record
 from .progress import Progress, count_blobs, no_progress

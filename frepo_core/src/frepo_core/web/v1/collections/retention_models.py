@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from frepo_core.domain.schedules.expectations import LONGEST, parse_expectation
+from frepo_core.domain.schedules.backup_deadlines import LONGEST, parse_expectation
 from frepo_core.domain.sizes import MAX_SIZE
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.preview.preview import NIGHTLY, TWO_YEARS, Preview, UploadPlan

@@ -9,8 +9,8 @@ from sqlalchemy import event, text
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError
-from frepo_core.services.access import token_uses
-from frepo_core.services.access.token_uses import TokenUses, UseRecorder
+from frepo_core.services.access import token_last_use
+from frepo_core.services.access.token_last_use import TokenUses, UseRecorder
 
 MORNING = datetime(2026, 11, 22, 6, tzinfo=UTC)
 
@@ -172,7 +172,7 @@ def test_a_database_that_became_read_only_loses_no_use(services, process, token,
 
 
 def test_a_write_that_fails_in_the_middle_is_continued(services, process, make_token, at_statement, monkeypatch):
-    monkeypatch.setattr(token_uses, "BATCH", 2)
+    monkeypatch.setattr(token_last_use, "BATCH", 2)
     uses = process()
     for _ in range(5):
         uses.note(services.tokens.look_up(make_token(Role.UPLOAD_ALL)).token, "192.0.2.7")
@@ -188,7 +188,7 @@ def test_a_write_that_fails_in_the_middle_is_continued(services, process, make_t
 
 
 def test_the_memory_is_bounded_and_the_oldest_use_is_forgotten(services, process, make_token, last_use, monkeypatch):
-    monkeypatch.setattr(token_uses, "MAX_TOKENS", 2)
+    monkeypatch.setattr(token_last_use, "MAX_TOKENS", 2)
     tokens = [services.tokens.look_up(make_token(Role.UPLOAD_ALL)) for _ in range(3)]
     uses = process()
     for token in (tokens[0], tokens[1], tokens[0], tokens[2]):

@@ -8,8 +8,8 @@ from sqlalchemy import text
 
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
-from frepo_core.services.events import storage_states
-from frepo_core.services.events.storage_states import StorageStates
+from frepo_core.services.content.storages import storage_troubles
+from frepo_core.services.content.storages.storage_troubles import StorageStates
 from frepo_core.testing.faulty import Fail
 
 BY = Actor(name="system:test")
@@ -24,11 +24,11 @@ def states(services):
 @pytest.fixture
 def later(monkeypatch):
     """Move the clocks of the states forward by some time, from the beginning of the test."""
-    now, monotonic = storage_states.utc_now, storage_states.time.monotonic
+    now, monotonic = storage_troubles.utc_now, storage_troubles.time.monotonic
 
     def later(length):
-        monkeypatch.setattr(storage_states, "utc_now", lambda: now() + length)
-        monkeypatch.setattr(storage_states.time, "monotonic", lambda: monotonic() + length.total_seconds())
+        monkeypatch.setattr(storage_troubles, "utc_now", lambda: now() + length)
+        monkeypatch.setattr(storage_troubles.time, "monotonic", lambda: monotonic() + length.total_seconds())
 
     return later
 

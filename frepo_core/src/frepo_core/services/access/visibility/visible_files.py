@@ -1,4 +1,7 @@
-"""Decides how much of a plain file a token sees in listings: all of it, a masked row, or nothing."""
+"""Decides how much of a plain file a token sees without its password: all of it, a masked row, or nothing.
+
+The listing of files asks for passwords, too, see `services/files/listing.py`.
+"""
 
 from collections import defaultdict
 from collections.abc import Collection as Ids

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from frepo_core.errors import StorageUnavailable
 
-from ...base.plugin_threads import PluginHangs, PluginNotRunError, PluginThreads
+from ...base.plugin_deadlines import PluginHangs, PluginNotRunError, PluginThreads
 
 # For how many seconds a storage may read no byte, and how often that is checked.
 SILENCE, LOOK_SECONDS = 60.0, 5.0

@@ -13,9 +13,9 @@ from frepo_core.domain.access import allows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 
-from ..events.search import SHARED, EventRecord, EventSearch
+from ...events.search import SHARED, EventRecord, EventSearch
+from ..token_rows import visible_fingerprints
 from .job_output import HIDDEN_OUTPUT, sees_output
-from .token_rows import visible_fingerprints
 from .visible_files import Sight, see_files, sees_all_files
 
 # What a masked file, or bytes of one, show of an event's data.

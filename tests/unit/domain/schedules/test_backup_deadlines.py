@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from frepo_core.domain.schedules.expectations import parse_expectation, parse_grace
+from frepo_core.domain.schedules.backup_deadlines import parse_expectation, parse_grace
 
 WARSAW = ZoneInfo("Europe/Warsaw")
 NIGHTLY = "0 2 * * * Europe/Warsaw"

@@ -18,7 +18,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import StorageError, StorageFull
 
-from .recording import NewEvent, record
+from ...events.recording import NewEvent, record
 
 log = logging.getLogger(__name__)
 
