@@ -172,4 +172,4 @@ def test_stalled_small_bodies_take_little_memory_together(start_service):
     print(f"{grown:.1f} MiB more")
 
     assert {200, 202} >= set(answers)
-    assert grown < 18
+    assert grown < 26  # the bodies have 38

@@ -68,7 +68,10 @@ def test_an_encoded_answer_is_stored_without_decoding(app, add, remote):
 
 def test_an_error_of_the_service_is_not_reported_as_one_of_the_remote_server(add, remote, tmp_path):
     server = remote({"/x": ok(b"x" * 1_000_000)})
-    (tmp_path / "temporary").rmdir()
+    folder = tmp_path / "temporary"
+    if folder.exists():
+        folder.rmdir()
+    folder.write_text("a file where the service needs a folder")
 
     assert add(f"{server.origin}/x", status=500).json["error_code"] == 500
 
