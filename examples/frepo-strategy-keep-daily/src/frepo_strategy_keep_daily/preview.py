@@ -30,8 +30,8 @@ def preview(request: FrepoRequest) -> Answer:
         for version in request.services.versions.list(request.collection.id)
     ]
     state = CollectionState(
-        max_versions=request.collection.limits.count,
-        max_size=request.collection.limits.total,
+        max_versions=request.collection.limits.versions,
+        max_size=request.collection.limits.total_size,
         stored_size=request.collection.stored_size,
         versions=versions,
     )

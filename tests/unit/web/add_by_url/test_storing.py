@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+from pathlib import Path
 
 import pytest
 
@@ -66,12 +67,9 @@ def test_an_encoded_answer_is_stored_without_decoding(app, add, remote):
     assert "Accept-Encoding: identity" in server.requests[0]
 
 
-def test_an_error_of_the_service_is_not_reported_as_one_of_the_remote_server(add, remote, tmp_path):
+def test_an_error_of_the_service_is_not_reported_as_one_of_the_remote_server(add, remote, services):
     server = remote({"/x": ok(b"x" * 1_000_000)})
-    folder = tmp_path / "temporary"
-    if folder.exists():
-        folder.rmdir()
-    folder.write_text("a file where the service needs a folder")
+    Path(services.ingest.directory).rmdir()
 
     assert add(f"{server.origin}/x", status=500).json["error_code"] == 500
 
