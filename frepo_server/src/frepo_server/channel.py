@@ -2,6 +2,7 @@
 
 import functools
 import json
+import logging
 import sys
 import threading
 import time
@@ -16,10 +17,11 @@ from .application import Buffer, ServerHooks
 from .body_spool import BodySpool
 from .chunked_receiver import BoundedChunkedReceiver
 from .early_response import EarlyResponse, EarlyResponseChannel
+from .periodic_warning import PeriodicWarning
 from .request_head import MAX_HEAD
 from .request_parser import RequestParser
 from .task_dispatcher import TaskDispatcher
-from .tls_clients import HANDSHAKE, TlsWarnings
+from .tls_clients import HANDSHAKE, WARNING
 
 HEAD_BYTES = 16 << 10
 BODY_BYTES = 64 << 10
@@ -90,7 +92,7 @@ class Channel(EarlyResponseChannel):
     """
 
     error_task_class = JsonErrorTask
-    tls_warnings: TlsWarnings  # of the server
+    tls_warning: PeriodicWarning  # of the server
     _turn = TURN_BYTES
 
     @property
@@ -104,7 +106,7 @@ class Channel(EarlyResponseChannel):
         A connection that begins like one of TLS is closed: its client would wait for an answer until a timeout.
         """
         if self.request is None and data.startswith(HANDSHAKE) and not self.requests:
-            self.tls_warnings.note(self.addr[0])
+            self.tls_warning.note(self.addr[0])
             self.handle_close()
             return False
         position, is_accepted = 0, True
@@ -203,7 +205,7 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
         parser_class = Parser
 
     SpoolingChannel.hooks = hooks
-    SpoolingChannel.tls_warnings = TlsWarnings()
+    SpoolingChannel.tls_warning = PeriodicWarning(logging.getLogger(f"{__package__}.tls_clients"), WARNING)
 
     listeners: dict[int, Any] = {}
     dispatcher = TaskDispatcher()

@@ -1,7 +1,5 @@
 """Worker threads that run short requests one after the other, which is faster than all at once."""
 
-import logging
-import math
 import threading
 import time
 from queue import SimpleQueue
@@ -9,30 +7,15 @@ from typing import Any
 
 from waitress.task import ThreadedTaskDispatcher
 
+from .periodic_warning import PeriodicWarning
+
 SHORT_SECONDS = 1e-3
-WARN_EVERY = 60.0
 # How many threads may wait for slow clients next to those that run requests.
 MAX_LENT = 64
-
-
-class QueueWarnings:
-    """Logs at most once a minute that tasks wait for a thread, and how many did since the last line."""
-
-    def __init__(self, log: logging.Logger) -> None:
-        self._log = log
-        self._last = -math.inf
-        self._waited = self._deepest = 0
-
-    def note(self, depth: int, now: float) -> None:
-        """Count a task that waits, as the last of `depth`, at a monotonic time in seconds."""
-        self._waited, self._deepest = self._waited + 1, max(self._deepest, depth)
-        if now - self._last < WARN_EVERY:
-            return
-        self._log.warning(
-            "Task queue depth is %d: all threads are busy. Since the last such line %d tasks waited, up to %d at once",
-            *(depth, self._waited, self._deepest),
-        )
-        self._last, self._waited, self._deepest = now, 0, 0
+WARNING = (
+    "Task queue depth is %(about)d: all threads are busy. "
+    "Since the last such line %(count)d tasks waited, up to %(largest)d at once"
+)
 
 
 def _is_heavy(task: Any) -> bool:
@@ -63,7 +46,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         self._last: int | None = None
         self._started = 0.0
         self._idle: list[tuple[int, SimpleQueue[Any]]] = []
-        self._warnings = QueueWarnings(self.queue_logger)
+        self._warning = PeriodicWarning(self.queue_logger, WARNING)
         # How many threads run requests, the threads that are lent, and the lock of both.
         self._count = 0
         self._was_heavy = False
@@ -91,7 +74,8 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
             self.queue.append(task)
             self._start_task()
             if len(self.queue) > len(self._idle):
-                self._warnings.note(len(self.queue) - len(self._idle), time.monotonic())
+                depth = len(self.queue) - len(self._idle)
+                self._warning.note(depth, depth)
 
     def start_waiting(self) -> float | None:
         """Start a task that has waited long enough. Return after how many seconds to call this again, if tasks wait."""

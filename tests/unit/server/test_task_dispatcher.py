@@ -3,10 +3,12 @@
 import logging
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
-from frepo_server.task_dispatcher import QueueWarnings, TaskDispatcher
+from frepo_server.periodic_warning import PeriodicWarning
+from frepo_server.task_dispatcher import WARNING, TaskDispatcher
 
 LONG, NEVER = 30, 3600
 
@@ -186,10 +188,11 @@ def test_waiting_tasks_are_one_line_in_the_log_not_one_each(caplog):
     assert ["Task queue depth is 1"] == [record.getMessage()[:21] for record in caplog.records]
 
 
-def test_the_log_counts_the_tasks_that_waited_in_each_minute(caplog):
-    warnings = QueueWarnings(logging.getLogger("waitress.queue"))
+def test_the_log_counts_the_tasks_that_waited_in_each_minute(caplog, monkeypatch):
+    warning = PeriodicWarning(logging.getLogger("waitress.queue"), WARNING)
     for depth, now in ((1, 0.0), (2, 1.0), (7, 59.0), (3, 60.0), (4, 61.0)):
-        warnings.note(depth, now)
+        monkeypatch.setattr("frepo_server.periodic_warning.time", SimpleNamespace(monotonic=lambda now=now: now))
+        warning.note(depth, depth)
 
     first, second = (record.getMessage() for record in caplog.records)
     assert ("1 tasks waited, up to 1 at once" in first, "3 tasks waited, up to 7 at once" in second) == (True, True)
