@@ -149,7 +149,7 @@ def test_a_download_of_a_version_that_rotation_removes_is_complete(world, servic
     collection, content = world.collection(1), os.urandom(3_000_000)
     world.push(collection, content)
     blob = services.versions.find(collection, "v1").file.blob
-    with services.downloads.open(blob) as reader:
+    with services.stored_content.open(blob) as reader:
         head = reader.read(1000)
         world.push(collection, b"new")
         rest = reader.read()

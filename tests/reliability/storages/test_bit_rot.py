@@ -107,7 +107,7 @@ def test_an_upload_heals_a_blob_that_verify_marked(world, rotten, app, rot):
 def test_a_streamed_download_of_damaged_bytes_is_aborted_before_its_end(world, rotten, services, rot):
     """The backend has no local files, and the lengths match: only the digest can detect the damage."""
     name = rotten(rot)
-    with services.downloads.open(services.files.find(name).blob) as content:
+    with services.stored_content.open(services.files.find(name).blob) as content:
         got = b""
         with pytest.raises(Exception, match="other bytes"):
             while block := content.read(1 << 18):
@@ -120,7 +120,7 @@ def test_a_streamed_download_that_ends_early_is_reported_as_incomplete(world, se
     name = world.upload(CONTENT)
     world.wrap(Truncate("open", after=1000))
     with (
-        services.downloads.open(services.files.find(name).blob) as content,
+        services.stored_content.open(services.files.find(name).blob) as content,
         pytest.raises(Exception, match="other bytes"),
     ):
         while content.read(1 << 18):

@@ -49,11 +49,11 @@ def test_without_a_checksum_the_digest_is_compared(world, services, forget_check
     name = world.upload(content)
     forget_checksums()
     blob = services.files.find(name).blob
-    assert content == services.downloads.read(blob, 0, blob.size)
+    assert content == services.stored_content.read(blob, 0, blob.size)
     path = world.backend.path(blob.key)
     path.write_bytes(b"?" + content[1:])
     with pytest.raises(StorageUnavailable, match="other bytes"):
-        services.downloads.read(blob, 0, blob.size)
+        services.stored_content.read(blob, 0, blob.size)
     path.write_bytes(content)
 
 

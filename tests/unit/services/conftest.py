@@ -68,7 +68,7 @@ def make_lease(services, clock):
 
 @pytest.fixture
 def storages(services: Services) -> Backends:
-    return services.downloads._backends
+    return services.stored_content._backends
 
 
 @pytest.fixture

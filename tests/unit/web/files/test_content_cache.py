@@ -64,11 +64,11 @@ def test_a_large_content_is_not_cached(read, anonymous, lose_storage):
 
 def test_a_large_content_read_completely_in_the_process_is_not_cached(services, uploader, lose_storage):
     blob = services.files.find(uploader.upload(LARGE).json["filename"]).blob
-    assert services.downloads.read(blob, 0, blob.size) == LARGE
+    assert services.stored_content.read(blob, 0, blob.size) == LARGE
     lose_storage()
 
     with pytest.raises(BytesMissingError):
-        services.downloads.read(blob, 0, blob.size)
+        services.stored_content.read(blob, 0, blob.size)
 
 
 @with_settings(fs__cache_size="0")

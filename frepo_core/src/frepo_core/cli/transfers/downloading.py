@@ -40,13 +40,13 @@ def download(
     names: Mapping[str, Any] | None = None,
 ) -> Outcome:
     """Download a file with a bar; return where it is, after `names`. Raises `BytesMissingError` and `FieldsError`."""
+    from frepo_core.services.content.blobs.stored_content import refuse_damaged
     from frepo_core.services.events.actors import console_identity
-    from frepo_core.services.files.downloads import refuse_damaged
 
     refuse_damaged(file.blob)
     name = arguments.output or file.requested_name
     stderr = command.app.stderr
-    with services.downloads.open(file.blob) as content, target(name, replaces=arguments.force) as output:
+    with services.stored_content.open(file.blob) as content, target(name, replaces=arguments.force) as output:
         services.download_events.record(file, by=console_identity(), address="")
         with TransferBar("download", file.blob.size, stderr) as bar:
             copy(content, output, bar)

@@ -128,7 +128,9 @@ class CoreServices(FileServices):
     def restore_tests(self) -> "RestoreTests":
         from ..backups.restore import RestoreTests
 
-        return RestoreTests(self.database, self.settings, self.versions, self.downloads, self.version_checks, self.mask)
+        return RestoreTests(
+            self.database, self.settings, self.versions, self.stored_content, self.version_checks, self.mask
+        )
 
     @cached_property
     def audit(self) -> "Audit":

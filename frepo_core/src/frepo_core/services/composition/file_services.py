@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..backups.trash.early_ending import EarlyEnding
     from ..backups.trash.trash import Trash
     from ..content.blobs.lifecycle import Blobs
+    from ..content.blobs.stored_content import StoredContent
     from ..content.checks.upload_checks import UploadChecks
     from ..content.exports import Exports
     from ..content.ingest import Ingest
@@ -112,6 +113,12 @@ class FileServices(Foundation):
         return Blobs(self.database, self.backends, self.presence, self.storage_states, self.ingest.held)
 
     @cached_property
+    def stored_content(self) -> "StoredContent":
+        from ..content.blobs.stored_content import StoredContent
+
+        return StoredContent(self.database, self.backends, self.presence, self.settings.fs_cache_size)
+
+    @cached_property
     def storage_space(self) -> "StorageSpace":
         from ..content.storages.storage_space import StorageSpace
 
@@ -157,7 +164,6 @@ class FileServices(Foundation):
             self.settings,
             self.files,
             self.backends,
-            self.presence,
             self.passwords,
             self.links,
             self.written_aliases,

@@ -64,7 +64,7 @@ class PluginService:
     def open_version(self, collection_id: str, number: int) -> BinaryIO:
         """See `Service.open_version`."""
         blob = self._services.versions.find(collection_id, f"v{number}").file.blob
-        return seekable_content(partial(self._services.downloads.open, blob), blob.size)
+        return seekable_content(partial(self._services.stored_content.open, blob), blob.size)
 
     def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
         """See `Service.pending_checks`."""

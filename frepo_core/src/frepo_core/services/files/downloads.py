@@ -1,45 +1,31 @@
-"""The use cases of downloads: check who may read a file, and read its bytes."""
+"""The use cases of downloads: which file a name means, and who may read it."""
 
-import contextlib
 import logging
-import os
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, CollectionToken, Version
+from frepo_core.db.models import CollectionToken, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.signatures import LINK_SECONDS
-from frepo_core.errors import AccessDeniedError, BlobNotFound, BytesMissingError, NotFoundError, WrongPasswordError
-from frepo_core.plugins import StorageBackend
+from frepo_core.errors import AccessDeniedError, NotFoundError, WrongPasswordError
 from frepo_core.settings import Settings
 
 from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..access.signed_links import SignedLinks
 from ..access.tokens import NO_ACCESS
-from ..base.records import BlobRecord, FileRecord
+from ..base.records import FileRecord
 from ..content.blobs.rereading import Rereading
-from ..content.content_cache import ContentCache
-from ..content.read_ahead import PIECE, ReadAhead
+from ..content.blobs.stored_content import refuse_damaged
 from ..content.storages.backends import Backends
-from ..content.storages.storage_identity import Presence
-from ..content.verified_reader import VerifiedContent, VerifiedFile, verify
 from .aliases import Aliases
-from .file_rows import FILE_NOT_FOUND
 from .files import Files
 from .stored_aliases import StoredAliases
 
 log = logging.getLogger(__name__)
-
-Result = TypeVar("Result")
-
-BYTES_MISSING = "The bytes of this file are missing in the storage"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +40,7 @@ class DownloadCredentials:
 
 
 class Downloads:
-    """Finds files for readers and opens their bytes."""
+    """Finds files for readers."""
 
     def __init__(
         self,
@@ -62,7 +48,6 @@ class Downloads:
         settings: Settings,
         files: Files,
         backends: Backends,
-        presence: Presence,
         passwords: Passwords,
         links: SignedLinks,
         aliases: Aliases,
@@ -70,14 +55,11 @@ class Downloads:
     ) -> None:
         self._database = database
         self._files = files
-        self._backends = backends
-        self._presence = presence
         self._rereading = Rereading(database, backends, rate=settings.jobs_verify_rate, is_read_only=settings.read_only)
         self._passwords = passwords
         self._links = links
         self._aliases = aliases
         self._stored_aliases = stored_aliases
-        self._cache = ContentCache(settings.fs_cache_size)
         self._requires_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
 
     def is_unrestricted(self, file: FileRecord) -> bool:
@@ -129,30 +111,6 @@ class Downloads:
                 raise
         return self._files.find_for_download(target)
 
-    def read(self, blob: BlobRecord, start: int, length: int) -> bytes:
-        """Return `length` bytes of a blob from `start`, for small answers. A whole blob is verified and cached.
-
-        Raises the same errors as `open`.
-        """
-        if (cached := self._cache.get(blob.digest)) is not None:
-            return cached[start : start + length]
-        is_whole = length == blob.size
-
-        def read(backend: StorageBackend, key: str) -> bytes:
-            with backend.open(key, start, None if is_whole else length) as content:
-                data = content.read(length)
-                while len(data) < length and (more := content.read(length - len(data))):
-                    data += more
-            if len(data) < length:
-                raise BlobNotFound(f"The blob {key!r} ends before its byte {start + length}")
-            return data
-
-        data = self._with_location(blob, read)
-        if is_whole:
-            verify(data, blob)
-            self._cache.add(blob.digest, data)
-        return data
-
     def version(self) -> Hashable | None:
         """Return a value that changes whenever a name may stand for another file or a file may change; None if unknown.
 
@@ -160,83 +118,6 @@ class Downloads:
         """
         version = self._database.version()
         return None if version is None else (version, self._aliases.version())
-
-    def cached(self, digest: str) -> bytes | None:
-        """Return a whole small content that was verified and is still in memory, or None."""
-        return self._cache.get(digest)
-
-    def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
-        """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified.
-
-        Raises `BytesMissingError` if the bytes are missing, which is logged as critical, `StorageUnavailable` if they
-        are because the storage is not the one it was, and `NotFoundError` if the blob's row was deleted meanwhile as
-        well.
-        """
-        content = self._with_location(blob, lambda backend, key: backend.open(key, start, length))
-        if (blob.size - start if length is None else length) > PIECE:
-            content = cast(BinaryIO, ReadAhead(content))
-        if start == 0 and length in {None, blob.size}:
-            return cast(BinaryIO, VerifiedContent(content, blob))
-        return content
-
-    def open_file(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO | None:
-        """Open the local file of the blob at `start`, or return None if the backend has no local file.
-
-        The server can send such a file without a thread. A whole blob is verified on the way. Raises the same errors as
-        `open`. A file of a wrong size counts as missing: the server would send the existing bytes as a complete answer.
-        """
-
-        def open_file(backend: StorageBackend, key: str) -> BinaryIO | None:
-            if backend.path(key) is None:
-                return None
-            file = backend.open(key)
-            if file.seek(0, os.SEEK_END) != blob.size:
-                file.close()
-                raise _wrong_size(blob, key)
-            file.seek(start)
-            return file
-
-        file = self._with_location(blob, open_file)
-        if file and start == 0 and length in {None, blob.size}:
-            return cast(BinaryIO, VerifiedFile(file, blob))
-        return file
-
-    def path(self, blob: BlobRecord) -> Path | None:
-        """Return the path of the blob's local file, or None if the backend has none. Raises as `open_file` does."""
-
-        def path(backend: StorageBackend, key: str) -> Path | None:
-            found = backend.path(key)
-            if found is not None:
-                with contextlib.suppress(FileNotFoundError):  # deleted in this moment
-                    if found.stat().st_size == blob.size:
-                        return found
-                raise _wrong_size(blob, key)
-            return None
-
-        return self._with_location(blob, path)
-
-    def url(self, blob: BlobRecord, *, filename: str, content_type: str) -> str | None:
-        """Return a URL of the backend's own server, valid for ten minutes, or None if the backend has none."""
-        backend = self._backends.get(blob.storage)
-        return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
-
-    def _with_location(self, blob: BlobRecord, use: Callable[[StorageBackend, str], Result]) -> Result:
-        """Call `use` with the blob's backend and key; again if the blob was moved or stored again meanwhile."""
-        storage, key = blob.storage, blob.key
-        while True:
-            try:
-                return use(self._backends.get(storage), key)
-            except BlobNotFound as error:
-                with self._database.reading() as session:
-                    query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
-                    row = session.execute(query).one_or_none()
-                if row is None:
-                    raise NotFoundError(FILE_NOT_FOUND) from error
-                if row.key == key:
-                    self._presence.look_for_mark(storage)
-                    log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, storage, key)
-                    raise BytesMissingError(BYTES_MISSING) from error
-                storage, key = row.storage, row.key
 
     def _is_signed(self, file: FileRecord, credentials: DownloadCredentials, *, unlocked: bool) -> bool:
         return bool(credentials.signature) and self._links.is_valid(
@@ -249,17 +130,6 @@ class Downloads:
             return False
         with self._database.reading() as session:
             return allows("version.list", identity, listed=_is_listed(session, file.id, identity.token))
-
-
-def refuse_damaged(blob: BlobRecord) -> None:
-    """Raise `BytesMissingError` if the bytes are known to be damaged, and log it as critical."""
-    if blob.is_damaged:
-        log.critical("the bytes of blob %s (%s, key %s) are damaged", blob.id, blob.storage, blob.key)
-        raise BytesMissingError("The bytes of this file are damaged in the storage")
-
-
-def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:
-    return BlobNotFound(f"The file of {key!r} does not have {blob.size} bytes")
 
 
 def _is_listed(session: Session, file_id: int, token: str) -> bool:

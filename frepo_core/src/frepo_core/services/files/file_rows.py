@@ -13,10 +13,10 @@ from frepo_core.domain.naming import stored_name
 from frepo_core.errors import NotFoundError
 
 from ..base.records import BlobRecord, FileRecord
+from ..content.blobs.stored_content import FILE_NOT_FOUND
 
 # Called with a locked file before a change; what it raises prevents the change.
 FilePrecondition: TypeAlias = Callable[[FileRecord], None] | None
-FILE_NOT_FOUND = "File not found in the storage"
 STORED_NAME = "The name is the stored one, which begins with digits of the SHA-256: `frepo file:list` shows it"
 _FILE = File.__table__
 _INSERT, _INSERT_TAGS = insert_of(File), insert(file_tag)

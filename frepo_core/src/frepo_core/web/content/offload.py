@@ -23,7 +23,7 @@ def internal_location(request: FrepoRequest, blob: BlobRecord) -> str | None:
         return None
     if request.method != "GET" or _has_any(request, NOT_FOR_NGINX):
         return None
-    path = request.services.downloads.path(blob)
+    path = request.services.stored_content.path(blob)
     if path is None or not path.as_posix().endswith(f"/{blob.key}"):
         return None
     return f"{prefix}/{blob.storage}/{quote(blob.key)}"
@@ -35,7 +35,7 @@ def store_url(request: FrepoRequest, file: FileRecord) -> str | None:
         return None
     if request.method != "GET" or _has_any(request, NOT_FOR_STORE):
         return None
-    return request.services.downloads.url(file.blob, filename=file.requested_name, content_type=file.blob.mime)
+    return request.services.stored_content.url(file.blob, filename=file.requested_name, content_type=file.blob.mime)
 
 
 def _has_any(request: FrepoRequest, names: frozenset[str]) -> bool:

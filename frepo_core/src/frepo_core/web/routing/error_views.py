@@ -14,7 +14,7 @@ from pyramid.response import Response
 from frepo_core import errors
 from frepo_core.domain.identity import parse_uuid4
 from frepo_core.services.access.tokens import NO_ACCESS
-from frepo_core.services.files.downloads import BYTES_MISSING
+from frepo_core.services.content.blobs.stored_content import BYTES_MISSING
 
 from ..base.dialect import dialect_of
 from ..base.request import FrepoRequest

@@ -72,7 +72,7 @@ class AnswerCache:
                 return view(context, request)
             version = downloads, version
             found = self.find(version, key)
-            content = downloads.cached(found.digest) if found and found.digest else b""
+            content = request.services.stored_content.cached(found.digest) if found and found.digest else b""
             if found is None or content is None:
                 response = view(context, request)
                 self.add(version, key, response)

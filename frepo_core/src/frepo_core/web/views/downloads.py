@@ -93,7 +93,7 @@ def _build(request: FrepoRequest, file: FileRecord, may_redirect: bool) -> Respo
             "Repr-Digest": repr_digest(file.blob.digest),
             "X-Content-Type-Options": "nosniff",
         },
-        read_part=partial(request.services.downloads.read, file.blob),
+        read_part=partial(request.services.stored_content.read, file.blob),
         open_part=partial(_open, request, file.blob),
         location=internal_location(request, file.blob),
     ).build()
@@ -117,9 +117,9 @@ def remove(request: FrepoRequest) -> Answer:
 
 def _open(request: FrepoRequest, blob: BlobRecord, start: int, length: int) -> BinaryIO:
     """Open a part. If the server can send files itself, return the local file at the part's start."""
-    downloads = request.services.downloads
-    file = downloads.open_file(blob, start, length) if "wsgi.file_wrapper" in request.environ else None
-    return file or downloads.open(blob, start, length)
+    content = request.services.stored_content
+    file = content.open_file(blob, start, length) if "wsgi.file_wrapper" in request.environ else None
+    return file or content.open(blob, start, length)
 
 
 DOWNLOADS = {"download_file": "/repository/file/{name}", "download_public_file": "/public/download/{name}"}

@@ -44,7 +44,7 @@ def test_it_has_its_number_its_id_and_its_content(services, with_trash, restore,
 
     blob = restored.file.blob
     assert ([1, 2], []) == (numbers(collection), entries())
-    assert services.downloads.read(blob, 0, blob.size) == b"first"
+    assert services.stored_content.read(blob, 0, blob.size) == b"first"
     assert services.versions.find(collection, restored.id) == services.versions.find(collection, "v1")
     assert 3 == push(collection, b"third").version.number
     record = services.collections.get(collection)

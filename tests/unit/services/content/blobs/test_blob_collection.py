@@ -27,7 +27,7 @@ def delete(services, sender):
 
 
 def read(services, file):
-    with services.downloads.open(file.blob) as content:
+    with services.stored_content.open(file.blob) as content:
         return content.read()
 
 

@@ -31,7 +31,7 @@ def lost_after(connection):
 
 
 def read(services, version):
-    with services.downloads.open(version.file.blob) as content:
+    with services.stored_content.open(version.file.blob) as content:
         return content.read()
 
 
@@ -108,7 +108,7 @@ services.files.add(NewFile(name="old.txt"), Incoming(stream=io.BytesIO(b"old")),
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-storages = services.downloads._backends
+storages = services.stored_content._backends
 backend = storages.get(storages.current)
 if where == "store":
     backend.stat = die

@@ -13,7 +13,7 @@ from frepo_core.testing import Fail
 
 
 def read(services, name):
-    with services.downloads.open(services.files.find(name).blob) as content:
+    with services.stored_content.open(services.files.find(name).blob) as content:
         return content.read()
 
 

@@ -188,5 +188,5 @@ def test_a_new_content_gets_another_stored_name_if_its_first_one_is_taken(servic
     fresh = upload(b"fresh").file
 
     assert stored_name(sha256(b"fresh").hexdigest(), "a.txt", attempt=1) == fresh.stored_name
-    assert services.downloads.read(fresh.blob, 0, fresh.blob.size) == b"fresh"
+    assert services.stored_content.read(fresh.blob, 0, fresh.blob.size) == b"fresh"
     assert older == services.files.find(first_name).id

@@ -21,7 +21,7 @@ def read(services):
     """Read a file's content as a download does."""
 
     def read(file):
-        with services.downloads.open(services.files.find(file.stored_name).blob) as blob:
+        with services.stored_content.open(services.files.find(file.stored_name).blob) as blob:
             return blob.read()
 
     return read
@@ -203,10 +203,10 @@ def test_a_download_that_began_before_the_move_is_served_from_the_target(service
     blob = services.files.find(add(b"one").stored_name).blob
     migrator().run(purge=True)
 
-    with services.downloads.open(blob, start) as content:
+    with services.stored_content.open(blob, start) as content:
         assert b"one"[start:] == content.read()
-    assert services.downloads.open_file(blob) is None
-    assert services.downloads.path(blob) is None
+    assert services.stored_content.open_file(blob) is None
+    assert services.stored_content.path(blob) is None
 
 
 def test_nothing_is_moved_into_a_target_that_is_not_the_one_it_was(services, memory, add, path_of):

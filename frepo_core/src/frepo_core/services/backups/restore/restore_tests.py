@@ -29,9 +29,9 @@ from frepo_core.settings import Settings
 
 from ...base.plugin_failures import storable
 from ...base.records import CollectionRecord, VersionRecord
+from ...content.blobs.stored_content import StoredContent
 from ...content.verified_reader import VerifiedContent
 from ...events.masking import Mask
-from ...files.downloads import Downloads
 from ..versions.version_checks import BROKEN, RESTORE, NewCheck, Outcome, VersionChecks
 from ..versions.versions import Versions
 from .command import CommandResult, run_command
@@ -89,14 +89,14 @@ class RestoreTests:
         database: Database,
         settings: Settings,
         versions: Versions,
-        downloads: Downloads,
+        content: StoredContent,
         checks: VersionChecks,
         mask: Mask,
     ) -> None:
         self._database = database
         self._settings = settings
         self._versions = versions
-        self._downloads = downloads
+        self._content = content
         self._checks = checks
         self._mask = mask
 
@@ -161,7 +161,7 @@ class RestoreTests:
             with tempfile.TemporaryDirectory(
                 prefix="frepo-restore-", dir=self._settings.temp_directory, ignore_cleanup_errors=True
             ) as folder:
-                content = self._downloads.open(version.file.blob)
+                content = self._content.open(version.file.blob)
                 with content:
                     result = run_command(
                         arguments,
