@@ -4,7 +4,6 @@ import hashlib
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable
 from urllib.parse import unquote
 
 FILE_NAME_PROBLEM = "File name is not valid, please normalize it"
@@ -12,7 +11,6 @@ TAG_PROBLEM = "Tag is not valid: use 1 to 64 letters, digits, dots, dashes and u
 TOKEN_NAME_PROBLEM = "A token's name has 1 to 128 printable characters, and no space at its ends"
 
 MAX_FILE_NAME = 200
-MAX_LABELS, MAX_LABEL = 20, 64
 MAX_TOKEN_NAME = 128
 # A character in NFC is at most four in other forms. Longer runs of marks would take long to normalize.
 _MAX_NOT_NORMAL = 4 * MAX_FILE_NAME
@@ -144,17 +142,6 @@ def parse_digest_in_key(key: str) -> str | None:
     """Return the digest in a key that `new_blob_key` made, None for any other key."""
     match = _KEY.fullmatch(key)
     return match[2] if match and match[1] == match[2][:2] else None
-
-
-def check_labels(labels: Iterable[str]) -> list[str]:
-    """Return the labels in NFC, stripped and without repetitions. Raises `ValueError` with a message for the user."""
-    found = list(dict.fromkeys(unicodedata.normalize("NFC", label).strip() for label in labels))
-    if len(found) > MAX_LABELS:
-        raise ValueError(f"there are {len(found)} labels; at most {MAX_LABELS} are allowed")
-    for label in found:
-        if not label or len(label) > MAX_LABEL or not label.isprintable():
-            raise ValueError(f"{label[:MAX_LABEL]!r} is not a label: write 1 to {MAX_LABEL} printable characters")
-    return found
 
 
 def printable(text: str) -> str:

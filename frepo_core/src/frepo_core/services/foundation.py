@@ -9,8 +9,8 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
 
 from .content.storages.backends import Backends
-from .content.storages.storage_identity import Presence
 from .content.storages.storage_troubles import StorageStates
+from .content.storages.write_guard import Presence
 from .events.masking import Mask
 
 

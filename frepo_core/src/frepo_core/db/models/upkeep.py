@@ -10,7 +10,7 @@ from .base import Base
 
 
 class StorageMark(Base):
-    """A mark that this database left in a storage, see `services/content/storages/ownership.py`.
+    """A mark that this database left in a storage, see `services/content/storages/sweep_guard.py`.
 
     `is_stored` says that the storage has certainly received it. The rows stay when the marks are deleted. `made_at` is
     the time of the mark by the clock of the storage. `adopted_at` is set if an operator said with it that all blobs in

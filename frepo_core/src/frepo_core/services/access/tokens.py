@@ -12,10 +12,8 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.access import allows, is_administrator
 from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
-from frepo_core.domain.network.addresses import is_allowed
 from frepo_core.domain.signatures import fingerprint, token_key
 from frepo_core.domain.token_expiry import parse_expiry, problem_with_past
-from frepo_core.domain.wildcards import matches
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
@@ -25,14 +23,13 @@ from ..base.records import identity_of
 from ..events.recording import record
 from .former_tokens import find_expiry
 from .token_last_use import TokenUses
+from .token_restrictions import refusal_reason
 from .token_rows import NewToken, expiry, insert_token, new_row, revocation
 
-__all__ = ["MAX_USER_AGENT", "NO_ACCESS", "IssuedToken", "NewToken", "Tokens"]
+__all__ = ["NO_ACCESS", "IssuedToken", "NewToken", "Tokens"]
 
 log = logging.getLogger(__name__)
 
-# Browsers send about 200 characters.
-MAX_USER_AGENT = 2_000
 NO_ACCESS = "No access: a valid token is needed"
 _TOKEN = Token.__table__
 # Each request runs this query, so it selects only what an identity has.
@@ -97,7 +94,7 @@ class Tokens:
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
-        if reason := _refusal_reason(identity, address, user_agent, utc_now() - timedelta(seconds=age)):
+        if reason := refusal_reason(identity, address, user_agent, utc_now() - timedelta(seconds=age)):
             log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
             raise AccessDeniedError(NO_ACCESS)
         self._uses.note(identity.token, address)
@@ -180,16 +177,3 @@ class Tokens:
             return None
         rows = self._database.fetch_rows(_BY_KEY, key=key)
         return identity_of(rows[0], address) if rows else None
-
-
-def _refusal_reason(identity: Identity, address: str, user_agent: str, began: datetime) -> str | None:
-    """Return why the token is not valid for this client, or None if it is. The request began at `began` (UTC)."""
-    if identity.expires_at and identity.expires_at <= began:
-        return "it has expired"
-    if not is_allowed(address, identity.ip_addresses):
-        return "this address is not allowed"
-    if identity.user_agents and len(user_agent) > MAX_USER_AGENT:
-        return f"this User-Agent is longer than {MAX_USER_AGENT} characters"
-    if identity.user_agents and not any(matches(pattern, user_agent) for pattern in identity.user_agents):
-        return "this User-Agent is not allowed"
-    return None

@@ -10,8 +10,8 @@ from frepo_core.plugins.registry import PluginRegistry, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from ..content.storages.backends import Backends
-from ..content.storages.storage_identity import Presence
 from ..content.storages.storage_troubles import StorageStates
+from ..content.storages.write_guard import Presence
 from ..events.masking import Mask
 from .container import Services
 from .plugin_service import PluginService

@@ -10,7 +10,7 @@ from frepo_core.errors import StorageUnavailable
 from frepo_core.plugins import StorageSettings, StorageSpec
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.content.storages import storage_identity
+from frepo_core.services.content.storages import write_guard
 from frepo_core.services.content.storages.storage_troubles import read_troubles
 from frepo_core.services.content.storages.storage_watch import StorageWatch
 from frepo_core.services.files.files import NewFile
@@ -229,7 +229,7 @@ def test_a_storage_without_files_is_not_asked_for_each_upload(remote, upload):
 def test_a_storage_without_files_is_looked_at_again_after_a_minute(remote, upload, monkeypatch):
     upload(b"one")
     remote.inner = MemoryStorage()
-    monkeypatch.setattr(storage_identity, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(write_guard, "LOOK_SECONDS", 0)
 
     with pytest.raises(StorageUnavailable, match=MISSING):
         upload(b"two")

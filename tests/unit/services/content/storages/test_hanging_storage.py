@@ -9,8 +9,8 @@ from frepo_core.errors import StorageUnavailable
 from frepo_core.services.base.plugin_deadlines import MAX_HANGING
 from frepo_core.services.content.blobs.blob_write import BlobVanishedError, BlobWrite
 from frepo_core.services.content.storages import storage_deadlines
-from frepo_core.services.content.storages.ownership import Ownership
 from frepo_core.services.content.storages.storage_deadlines import WatchedContent
+from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.testing.faulty import Stall
 from support.reliability.invariants import eventually
 

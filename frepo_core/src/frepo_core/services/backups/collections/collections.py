@@ -30,8 +30,8 @@ from ..rotation.strategy_options import check_options
 from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
 from .collection_change import CollectionChange
+from .collection_permissions import apply_all, check_roles, new_id
 from .collection_rows import find_collection, set_guards, set_rules
-from .collection_rules import apply_all, check_roles, new_id
 from .expected_backups import set_expectation
 from .planned_change import (
     changes_rotation,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from frepo_core.db.models import Collection
-from frepo_core.domain.naming import check_labels
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation, parse_grace
+from frepo_core.domain.texts.labels import check_labels
 from frepo_core.errors import FieldsError
 
 log = logging.getLogger(__name__)

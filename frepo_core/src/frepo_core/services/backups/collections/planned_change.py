@@ -19,7 +19,7 @@ from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..rotation.strategy_options import check_options
 from .collection_change import CollectionChange
-from .collection_rules import apply_all
+from .collection_permissions import apply_all
 
 
 def service_limits(settings: Settings) -> Limits:

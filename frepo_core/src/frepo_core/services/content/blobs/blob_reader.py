@@ -16,7 +16,7 @@ from ...events.blob_facts import blob_damaged, blob_healed
 from ...events.recording import record
 from ..checksums import Checksums
 from ..storages.backends import Backends
-from ..storages.storage_identity import Presence
+from ..storages.write_guard import Presence
 from .blob_damage import UnreadableError, find_damage
 
 

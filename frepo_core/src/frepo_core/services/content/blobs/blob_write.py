@@ -25,7 +25,7 @@ from ...events.recording import record
 from ..ingest import CHUNK, Content
 from ..storages.backends import Backends
 from ..storages.storage_deadlines import WatchedContent
-from ..storages.storage_identity import Presence
+from ..storages.write_guard import Presence
 from .failpoints import hit
 
 log = logging.getLogger(__name__)

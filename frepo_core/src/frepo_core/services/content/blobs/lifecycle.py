@@ -14,8 +14,8 @@ from ..held_bytes import HeldBytes
 from ..ingest import Content
 from ..storages.backends import Backends
 from ..storages.storage_deadlines import Patience
-from ..storages.storage_identity import Presence
 from ..storages.storage_troubles import StorageStates
+from ..storages.write_guard import Presence
 from .blob_use import is_used
 from .blob_write import find_location
 from .failpoints import hit

@@ -19,7 +19,7 @@ from ...base.records import BlobRecord
 from ..content_cache import ContentCache
 from ..read_ahead import PIECE, ReadAhead
 from ..storages.backends import Backends
-from ..storages.storage_identity import Presence
+from ..storages.write_guard import Presence
 from ..verified_reader import VerifiedContent, VerifiedFile, verify
 
 log = logging.getLogger(__name__)

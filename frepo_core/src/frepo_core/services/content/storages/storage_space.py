@@ -12,7 +12,7 @@ from frepo_core.errors import FrepoError, StorageFull
 from frepo_core.settings import Settings
 
 from .backends import Backends
-from .storage_identity import Presence
+from .write_guard import Presence
 
 # The share of the disk by which its free bytes may differ between two looks: they change all the time.
 _SAME = 0.01

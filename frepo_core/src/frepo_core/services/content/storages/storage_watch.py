@@ -8,9 +8,9 @@ from frepo_core.domain.identity import Actor
 from frepo_core.errors import FrepoError, StorageError
 
 from .backends import Backends
-from .ownership import Ownership
-from .storage_identity import Presence
 from .storage_troubles import StorageStates
+from .sweep_guard import Ownership
+from .write_guard import Presence
 
 log = logging.getLogger(__name__)
 

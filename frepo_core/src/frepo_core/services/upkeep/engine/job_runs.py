@@ -1,35 +1,21 @@
-"""The runs of jobs: the rows of the table `job_run`, and the events about failures."""
+"""The runs of jobs: the rows of the table `job_run`, and how they ended."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import JobRun, JobState
-from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import Actor
+from frepo_core.db.models import JobRun
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.lease import Lease
-from ...events.recording import NewEvent, record
+from .job_failures import Outcome, note_outcome
 
-# A job that fails each minute is reported once a day; a nightly one, each night.
-REPORT_AGAIN = timedelta(hours=23)
 LOST = "The process that ran the job ended, or lost its lease, before the job was done"
-
-
-class Outcome(StrEnum):
-    """How a run ended."""
-
-    GOOD = "good"
-    FAILED = "failed"
-    INTERRUPTED = "interrupted"  # the process stopped; the job is run again
-    LOST = "lost"  # the process died
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +78,7 @@ def end_run(
             return False
         row.ended_at, row.outcome, row.error = now, outcome.value, error
         row.summary = None if summary is None else dict(summary)
-        _report(session, row, now)
+        note_outcome(session, row, now)
         return True
 
     return database.write(work, may_use_reserve=True)
@@ -135,27 +121,6 @@ def page_runs(database: Database, name: str, page: PageRequest) -> Page[RunRecor
     with database.reading() as session:
         found = cut(session.scalars(query).all(), page, lambda row: [row.started_at, row.id])
         return Page(items=[_make_record(row) for row in found.items], next=found.next)
-
-
-def _report(session: Session, run: JobRun, now: datetime) -> None:
-    """Record `job.failed` when a job begins to fail, and once a day while it does; `job.recovered` afterwards."""
-    state = session.get(JobState, run.name)
-    data = {"job": run.name, "started_at": run.started_at.isoformat()}
-    by = Actor(name=f"system:{run.name}")
-    if run.outcome in {Outcome.FAILED, Outcome.LOST}:
-        if (
-            state is None
-            or state.reported_at is None
-            or not state.reported_at <= now < state.reported_at + REPORT_AGAIN
-        ):
-            record(session, NewEvent(kind=EventKind.JOB_FAILED, by=by, data=data | {"error": run.error}))
-            if state is not None:
-                state.reported_at = now
-        if state is not None:
-            state.failing_since = state.failing_since or run.started_at
-    elif run.outcome == Outcome.GOOD and state is not None and state.failing_since is not None:
-        record(session, NewEvent(kind=EventKind.JOB_RECOVERED, by=by, data=data))
-        state.failing_since = state.reported_at = None
 
 
 def _make_record(row: JobRun) -> RunRecord:

@@ -18,7 +18,7 @@ from .job_catalog import ScheduledJob
 from .job_requests import RequestRecord, find_requests, store_request
 from .job_runner import JobRunner, RunResult
 from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_run, find_running, list_runs, page_runs
-from .job_states import find_turns
+from .job_turns import find_turns
 from .lane import lease_name
 from .visible_output import visible_run
 

@@ -1,7 +1,7 @@
 """Maintenance of the storage: the use cases behind the `storage:` commands. The service keeps running meanwhile."""
 
 from ...content.storages.owner_mark import OwnerMark, find_marks
-from ...content.storages.ownership import Ownership, StorageDisputedError
+from ...content.storages.sweep_guard import Ownership, StorageDisputedError
 from .adoption import Comparison, compare
 from .index import IndexReport, read_index
 from .migrate import MigrationReport, Migrator

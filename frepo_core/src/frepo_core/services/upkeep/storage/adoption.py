@@ -13,7 +13,7 @@ from frepo_core.plugins import BlobStat
 from ...base.installation import ensure_id
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import OwnerMark
-from ...content.storages.ownership import Ownership
+from ...content.storages.sweep_guard import Ownership
 from .orphans import take_inventory
 from .progress import Progress, no_progress
 

@@ -18,8 +18,8 @@ from ...content.blobs.blob_damage import UnreadableError, find_damage
 from ...content.checksums import Checksums
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import find_marks
-from ...content.storages.ownership import Ownership
-from ...content.storages.storage_identity import Presence
+from ...content.storages.sweep_guard import Ownership
+from ...content.storages.write_guard import Presence
 from ...events.blob_facts import blob_healed
 from ...events.recording import record
 from .progress import Progress, count_blobs, no_progress

@@ -15,7 +15,7 @@ from frepo_core.plugins import BlobStat, StorageBackend
 from ...content.blobs.blob_use import is_used
 from ...content.blobs.lifecycle import Blobs
 from ...content.storages.backends import Backends
-from ...content.storages.ownership import Ownership
+from ...content.storages.sweep_guard import Ownership
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.domain.durations import format_iso_duration
-from frepo_core.domain.naming import MAX_LABEL, MAX_LABELS, check_labels
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation, parse_grace
+from frepo_core.domain.texts.labels import MAX_LABEL, MAX_LABELS, check_labels
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.collection_pages import CollectionDetails
 from frepo_core.services.backups.collections.states import BackupState, StateRecord

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.services.content.blobs.failpoints import SWEEP_POINTS
-from frepo_core.services.content.storages import ownership
+from frepo_core.services.content.storages import sweep_guard
 from frepo_core.services.upkeep.storage import StorageDisputedError
 
 
@@ -40,7 +40,7 @@ def test_a_sweep_that_was_killed_at_any_point_is_followed_by_one_that_works(
     for _ in range(sweeps_before):
         clean(services, grace=timedelta(days=9))
     with monkeypatch.context() as patch:
-        patch.setattr(ownership, "hit", die)
+        patch.setattr(sweep_guard, "hit", die)
         for _ in range(2):  # twice at the same point
             with contextlib.suppress(KilledError):
                 clean(services, grace=timedelta(days=9))

@@ -12,7 +12,7 @@ from frepo_core.errors import BlobNotFound
 from ..blobs.known_blobs import exchanged, has_file, is_there, require_known_blobs
 from .backends import Backends
 from .owner_mark import OwnerMark
-from .ownership import Ownership
+from .sweep_guard import Ownership
 
 # For how many seconds a check of a storage without local files is valid.
 LOOK_SECONDS = 60.0
