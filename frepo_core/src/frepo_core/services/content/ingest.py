@@ -43,26 +43,26 @@ class Limit:
     size: int
     refuse: Callable[[], FrepoError]
 
-    def check(self, size: int) -> None:
+    def enforce(self, size: int) -> None:
         """Raise the error if `size` bytes exceed the limit."""
         if self.size and size > self.size:
             raise self.refuse()
 
 
 class RoomLimit:
-    """Calls `check` each 64 MiB of a content that is read: what has arrived takes room on the disk already."""
+    """Calls `require_room` each 64 MiB of a content that is read: what has arrived takes room on the disk already."""
 
     size = 0
     step = 64 << 20
 
-    def __init__(self, check: Callable[[int], None]) -> None:
-        self._check, self._steps = check, 0
+    def __init__(self, require_room: Callable[[int], None]) -> None:
+        self._require_room, self._steps = require_room, 0
 
-    def check(self, size: int) -> None:
-        """Check the room after each step."""
+    def enforce(self, size: int) -> None:
+        """Ask for the room after each step."""
         if size // self.step > self._steps:
             self._steps = size // self.step
-            self._check(0)
+            self._require_room(0)
 
 
 Limits: TypeAlias = tuple[Limit | RoomLimit, ...]
@@ -116,7 +116,7 @@ class Ingest:
         the stream ends early, or `StorageFull`.
         """
         if incoming.declared_size is not None:
-            _check(limits, incoming.declared_size)
+            _enforce(limits, incoming.declared_size)
         with disk_full_translated(), contextlib.ExitStack() as stack:
             source, spool = incoming.stream, None
             if not _can_rewind(source):
@@ -158,7 +158,7 @@ def _make_folder(folder: Path) -> None:
 def _measure(source: HashedStream, incoming: Incoming, limits: Limits) -> tuple[Checksums, int, bytes]:
     """Return the checksums, the size and the first bytes of a stream that is hashed already."""
     size = incoming.stream.seek(0, io.SEEK_END)
-    _check(limits, size)
+    _enforce(limits, size)
     incoming.stream.seek(0)
     head = incoming.stream.read(HEAD_BYTES)
     if not size:
@@ -175,7 +175,7 @@ def _read_and_hash(incoming: Incoming, spool: BinaryIO | None, limits: Limits) -
     size, head = 0, b""
     while chunk := _read(incoming.stream):
         size += len(chunk)
-        _check(limits, size)
+        _enforce(limits, size)
         if len(head) < HEAD_BYTES:
             head += chunk[: HEAD_BYTES - len(head)]
         sums.update(chunk)
@@ -204,9 +204,9 @@ def _compare(incoming: Incoming, sha256: str, md5: str | None) -> None:
         )
 
 
-def _check(limits: Limits, size: int) -> None:
+def _enforce(limits: Limits, size: int) -> None:
     for limit in limits:
-        limit.check(size)
+        limit.enforce(size)
 
 
 def _read(stream: BinaryIO) -> bytes:

@@ -73,7 +73,7 @@ class Files:
         or `UploadCheckError` afterwards.
         """
         tags = self.check_rights(new, by=by)
-        limits: Limits = (*self.limits(by=by), RoomLimit(self._room.check))
+        limits: Limits = (*self.limits(by=by), RoomLimit(self._room.require_room))
         with logged_refusal(new.name, by=by), self._ingest.read(incoming, limits) as content:
             if not may_upload(by, content.mime):
                 raise type_not_allowed(content.mime)

@@ -15,6 +15,7 @@ from frepo_core.db.models import Collection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 
+from ..backups.collections.states import is_overdue
 from ..events.recording import record_for_collections
 
 BATCH = 1000
@@ -56,7 +57,7 @@ def report_overdue(
         reported=None,
     )
     overdue = _Turn(
-        condition=(Collection.overdue_at <= now) & ~is_reported,
+        condition=is_overdue(now) & ~is_reported,
         kind=EventKind.COLLECTION_OVERDUE,
         data={
             "expected_every": Collection.expected_every.expression,

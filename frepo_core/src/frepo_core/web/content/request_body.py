@@ -27,11 +27,11 @@ class Upload:
 
 
 @contextlib.contextmanager
-def read_upload(request: FrepoRequest, may_take: Callable[[], bool] | None = None) -> Iterator[Upload]:
+def read_upload(request: FrepoRequest, refuse_early: Callable[[], bool] | None = None) -> Iterator[Upload]:
     """Yield the content of the request. Every body that is not multipart/form-data is raw content.
 
-    The file of a form is copied. The trash gives way to the copy, too, if `may_take` says that the rules accept the
-    version.
+    The file of a form is copied. The trash gives way to the copy, too, unless `refuse_early` refuses
+    the version.
     """
     check_content_headers(request)
     sha256, md5 = _digests(request)
@@ -42,7 +42,7 @@ def read_upload(request: FrepoRequest, may_take: Callable[[], bool] | None = Non
         return
     with contextlib.ExitStack() as stack:
         body = _seekable_body(request, stack)
-        form, stream = _read_form(request, body, content_type, stack, may_take)
+        form, stream = _read_form(request, body, content_type, stack, refuse_early)
         incoming = Incoming(stream=stream, declared_size=form.length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming, fields=form.fields, part_name=form.filename)
 
@@ -59,22 +59,21 @@ def limit_body(
     limits: tuple[Limit, ...],
     *,
     is_encoded: bool = False,
-    may_take: Callable[[], bool] | None = None,
+    refuse_early: Callable[[], bool] | None = None,
 ) -> int | None:
     """Return the maximum size of a body in bytes, None for no maximum. Raises the limit's error if it is exceeded.
 
     On the disk of the storage, `request.next_step` is set to the size up to which the body may arrive before it is
-    asked about again. The trash gives way to a version if the rules accept it, which `may_take` says; it raises
-    otherwise.
+    asked about again. The trash gives way to a version unless `refuse_early` refuses it.
 
     The limits apply to the content. A form or base64 (`is_encoded`) may have twice its size and 1 MiB in addition.
     """
     is_wrapped = is_encoded or is_multipart(request.headers.get("Content-Type", ""))
     for limit in limits:
         length = request.content_length or 0
-        limit.check((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
-    if may_take is not None and (buffer := request.buffer) is not None:
-        request.next_step = _next_step(request, buffer, request.announced or 0, request.arrived, may_take)
+        limit.enforce((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
+    if refuse_early is not None and (buffer := request.buffer) is not None:
+        request.next_step = _next_step(request, buffer, request.announced or 0, request.arrived, refuse_early)
     size = smallest_limit(limits)
     return size if size is None or not is_wrapped else 2 * size + ENVELOPE_BYTES + 1
 
@@ -103,18 +102,22 @@ def _read_form(
     body: BinaryIO,
     content_type: str,
     stack: contextlib.ExitStack,
-    may_take: Callable[[], bool] | None,
+    refuse_early: Callable[[], bool] | None,
 ) -> tuple[MultipartForm, BinaryIO]:
     """Read the form. Its file is copied to a spool that hashes it."""
     spool = stack.enter_context(request.services.ingest.spool())
-    write = spool.append if may_take is None or request.buffer is None else _in_steps(request, spool, body, may_take)
+    write = (
+        spool.append
+        if refuse_early is None or request.buffer is None
+        else _in_steps(request, spool, body, refuse_early)
+    )
     with disk_full_translated():
         form = read_multipart(body, content_type, write)
     return form, cast(BinaryIO, spool.getfile())
 
 
 def _in_steps(
-    request: FrepoRequest, spool: Spool, body: BinaryIO, may_take: Callable[[], bool]
+    request: FrepoRequest, spool: Spool, body: BinaryIO, refuse_early: Callable[[], bool]
 ) -> Callable[[bytes], None]:
     """Return a function that appends to the spool and first asks for room, as if more of the body arrived."""
     size = body.seek(0, io.SEEK_END)
@@ -125,18 +128,18 @@ def _in_steps(
         nonlocal allowed
         copied = size + len(spool)
         if allowed is not None and copied + len(data) > allowed:
-            allowed = _next_step(request, spool, 2 * size, copied, may_take)
+            allowed = _next_step(request, spool, 2 * size, copied, refuse_early)
         spool.append(data)
 
     return write
 
 
 def _next_step(
-    request: FrepoRequest, body: Spool, announced: int, arrived: int, may_take: Callable[[], bool]
+    request: FrepoRequest, body: Spool, announced: int, arrived: int, refuse_early: Callable[[], bool]
 ) -> int | None:
     room = request.version_room
     assert room is not None  # the server shows its buffer
-    return request.services.arrivals.next_version_step(body, announced, arrived, room=room, may_take=may_take)
+    return request.services.arrivals.next_version_step(body, announced, arrived, room=room, refuse_early=refuse_early)
 
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:

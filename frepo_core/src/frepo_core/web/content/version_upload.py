@@ -21,7 +21,7 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
         if idempotency is None:
             add_version.refuse_early(collection, size or 0, after=after)
         return limit_body(
-            request, add_version.limits(collection, by=request.sender), may_take=_may_take(request, after)
+            request, add_version.limits(collection, by=request.sender), refuse_early=_early_refusal(request, after)
         )
 
 
@@ -30,25 +30,25 @@ def _size_of(request: FrepoRequest) -> int | None:
     return None if is_multipart(request.headers.get("Content-Type", "")) else request.announced
 
 
-def _may_take(request: FrepoRequest, after: int | None) -> Callable[[], bool]:
-    """Return a function that says whether the rules that need no content accept the version; it raises otherwise."""
+def _early_refusal(request: FrepoRequest, after: int | None) -> Callable[[], bool]:
+    """Return a function that refuses the version by what is known before its content arrives."""
     add_version, collection, size = request.services.add_version, request.collection, _size_of(request)
 
-    def may_take() -> bool:
+    def refuse_early() -> bool:
         """Check a content of unknown size without the guards, and a form as the smallest content that it can have."""
         if size is None:
             least = max((request.announced or 0) - ENVELOPE_BYTES, 0)
             return add_version.refuse_early(collection, least, after=after) is not None
         return add_version.refuse_early(collection, size, after=after, reports=()) is not None
 
-    return may_take
+    return refuse_early
 
 
 def store_version(
     request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
 ) -> AddedVersion | RecordedAnswer:
     """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
-    with read_upload(request, _may_take(request, after)) as content:
+    with read_upload(request, _early_refusal(request, after)) as content:
         return request.services.add_version.add(
             request.collection_at_start,
             content.incoming,

@@ -109,10 +109,19 @@ def read_in_states(
     return [(CollectionRecord.of(row), StateRecord(state=BackupState(state), since=at)) for row, state, at in rows]
 
 
-def read_missing(session: Session, now: datetime) -> list[CollectionRecord]:
-    """Return the collections whose next version is due and has not arrived, whatever their state, the oldest first."""
-    missing = select(Collection).where(Collection.due_at <= now)
-    return [CollectionRecord.of(row) for row in session.scalars(missing.order_by(Collection.due_at, Collection.id))]
+def is_overdue(now: datetime) -> ColumnElement[bool]:
+    """Return the condition that a backup has not arrived within its grace; null if none is expected."""
+    return Collection.overdue_at <= now
+
+
+def read_missing(session: Session, now: datetime) -> list[tuple[CollectionRecord, bool]]:
+    """Return the collections whose next version is due and has not arrived, whatever their state, the oldest first.
+
+    With each, whether it is overdue.
+    """
+    missing = select(Collection, is_overdue(now)).where(Collection.due_at <= now)
+    rows = session.execute(missing.order_by(Collection.due_at, Collection.id))
+    return [(CollectionRecord.of(row), bool(overdue)) for row, overdue in rows]
 
 
 def count_expecting(session: Session) -> int:
@@ -124,7 +133,7 @@ def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
     """Return the condition of each state but `ok`, the worst first. A later one may hold, too."""
     return [
         (BackupState.DAMAGED, Collection.id.in_(_damaged_collections())),
-        (BackupState.OVERDUE, Collection.overdue_at <= now),
+        (BackupState.OVERDUE, is_overdue(now)),
         (BackupState.FULL, Collection.full_since.is_not(None)),
         (BackupState.SUSPICIOUS, Collection.suspicious_since.is_not(None)),
         (BackupState.LATE, Collection.due_at <= now),

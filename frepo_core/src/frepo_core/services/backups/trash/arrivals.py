@@ -34,12 +34,12 @@ class Arrivals:
         """Return the room of a new upload of a version."""
         return VersionRoom(self._trash, self._space, self._leases, collection_id, by)
 
-    def check(self, size: int) -> None:
+    def require_room(self, size: int) -> None:
         """Raise `StorageFull` if a file of `size` bytes would leave less free than `trash.min_free`.
 
         It may use what is left if nothing in the trash would end for it.
         """
-        self._check_left(self._space.still_needed(size))
+        self._require_room_left(self._space.still_needed(size))
 
     def make(self, size: int) -> bool:
         """Make no room: the trash gives way to versions only."""
@@ -53,24 +53,24 @@ class Arrivals:
         if not self._space.has_temporary_files():
             return None
         left = max(announced - arrived, 0)
-        self._check_left(left)
+        self._require_room_left(left)
         step = min(self._step(), left or self._step())
         return self._allowances.give(body, arrived=arrived, step=step, free=self._trash.free_for_files(step) - SLACK)
 
     def next_version_step(
-        self, body: Spool, announced: int, arrived: int, *, room: VersionRoom, may_take: Callable[[], bool]
+        self, body: Spool, announced: int, arrived: int, *, room: VersionRoom, refuse_early: Callable[[], bool]
     ) -> int | None:
         """Return up to how many bytes the body of a version may arrive now; None as above.
 
-        If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. `may_take`
-        says whether the rules accept the version; if not, it is treated as a file.
+        If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. If
+        `refuse_early` refuses the version by an error, or returns False, it is treated as a file.
         """
         if not self._space.has_temporary_files():
             return None
         free, left = self._space.free() or 0, max(announced - arrived, 0)
         step = min(self._step(), left or self._step())
         missing = min(step, self._step() // LOW_PART) + SLACK - free
-        if (missing > 0 or self._trash.is_kept_from(left)) and not _accepts(may_take):
+        if (missing > 0 or self._trash.is_kept_from(left)) and not _accepts(refuse_early):
             return self.next_step(body, announced, arrived)
         if free < left and free + self._trash.size() < left:
             raise StorageFull("The storage has no room for the announced size, even without its trash")
@@ -79,7 +79,7 @@ class Arrivals:
             free = self._space.free() or 0
         return self._allowances.give(body, arrived=arrived, step=step, free=free - SLACK)
 
-    def _check_left(self, size: int) -> None:
+    def _require_room_left(self, size: int) -> None:
         if self._trash.is_kept_from(size):
             raise StorageFull(KEPT)
 
@@ -87,8 +87,8 @@ class Arrivals:
         return max(STEP, (self._space.total() or 0) * STEP_PERCENT // 100)
 
 
-def _accepts(may_take: Callable[[], bool]) -> bool:
+def _accepts(refuse_early: Callable[[], bool]) -> bool:
     try:
-        return may_take()
+        return refuse_early()
     except (RuleError, VersionConflictError):
         return False

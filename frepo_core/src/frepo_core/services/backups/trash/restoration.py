@@ -20,7 +20,7 @@ from ..rotation.stored_state import count_hidden
 from .kept_checks import give_checks_back
 
 
-def check_room(session: Session, row: Collection, entry: TrashEntry) -> None:
+def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     """Raise `RestoreConflictError` if the collection has no room for the version, or its number is in use.
 
     Next to the version, which is not evicted for some time, one of the size of the newest must fit: otherwise all

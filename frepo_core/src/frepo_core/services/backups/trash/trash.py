@@ -20,7 +20,7 @@ from ..collections.collection_rows import find_collection, lock_collection
 from ..versions.version_rows import set_suspicion
 from .entries import EndReason, TrashedVersion, end_entries, select_with_blobs
 from .removal import incarnation_of
-from .restoration import check_room, give_back, lock_blobs
+from .restoration import give_back, lock_blobs, require_room
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class Trash:
             lock_blobs(session, [_find(session, collection_id, number).blob_id])
             collection = lock_collection(session, collection_id)
             entry = _find(session, collection_id, number, lock=True)
-            check_room(session, collection, entry)
+            require_room(session, collection, entry)
             until = utc_now() + self.keep if self.keep else None
             version, event = give_back(session, collection, entry, protected_until=until, by=by)
             set_suspicion(session, collection)

@@ -28,8 +28,8 @@ class VersionRoom:
         """Whether anything in the trash has ended for this upload."""
         return self._taken > 0
 
-    def check(self, size: int) -> None:
-        """Note whether `size` more bytes would leave too little free: a version that is quarantined is refused then."""
+    def require_room(self, size: int) -> None:
+        """Note whether `size` more bytes would leave too little free: only a version for the quarantine is refused."""
         self.is_low = self._trash.is_kept_from(self._space.still_needed(size))
 
     def make(self, size: int) -> bool:
@@ -50,7 +50,7 @@ class VersionRoom:
             return False
         if self._lease is None or not self._lease.is_held:
             self._lease = self._leases.acquire(self._collection_id, lambda: self._is_open)
-        freed = self._trash.give_way(size, by=self._by, keep_going=self._check_open)
+        freed = self._trash.give_way(size, by=self._by, keep_going=self._require_open)
         self._taken += freed.size
         return freed.versions > 0
 
@@ -60,6 +60,6 @@ class VersionRoom:
         if self._lease is not None:
             self._leases.wake()
 
-    def _check_open(self) -> None:
+    def _require_open(self) -> None:
         if not self._is_open:
             raise StorageFull("The upload has ended")

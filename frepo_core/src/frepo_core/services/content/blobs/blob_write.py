@@ -65,10 +65,10 @@ class BlobWrite:
         presence: Presence,
         by: By,
         *,
-        check_room: Callable[[int], None],
+        require_room: Callable[[int], None],
     ) -> None:
-        """`check_room` is called with the size before the content is stored, and with 0 afterwards."""
-        self._check_room = check_room
+        """`require_room` is called with the size before the content is stored, and with 0 afterwards."""
+        self._require_room = require_room
         self._content = content
         self.watched = WatchedContent(content.stream, content.size)
         self._by = by
@@ -199,13 +199,13 @@ class BlobWrite:
         self._key = new_blob_key(self._content.digest)
         self._content.stream.seek(self._start)
         backend = self._backends.get(self._backends.current)
-        self._check_room(self._content.size)
+        self._require_room(self._content.size)
         hit("store")
         backend.store(self._key, cast(BinaryIO, self.watched), self._content.size)
         hit("stored")
         stored = backend.stat(self._key).size
         hit("size_checked")
-        self._check_room(0)
+        self._require_room(0)
         if stored != self._content.size:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
         self._presence.require(self._backends.current)  # it may have been exchanged while the bytes were stored

@@ -24,7 +24,7 @@ ATTEMPTS = 5
 class Room(Protocol):
     """Whether a content may use the room in the storage, and how it gets more."""
 
-    def check(self, size: int) -> None:
+    def require_room(self, size: int) -> None:
         """Raise `StorageFull` if the storage must not have `size` bytes more, before they are stored; 0 afterwards."""
 
     def make(self, size: int) -> bool:
@@ -49,7 +49,9 @@ class UploadTransaction(ABC, Generic[Written]):
         self.is_repetition = False
         self._idempotency = idempotency
         self._blobs = blobs
-        self._blob_write = BlobWrite(content, blobs.database, blobs.backends, blobs.presence, by, check_room=room.check)
+        self._blob_write = BlobWrite(
+            content, blobs.database, blobs.backends, blobs.presence, by, require_room=room.require_room
+        )
 
     @abstractmethod
     def write_rows(self, session: Session, blob: BlobRecord) -> Written | RecordedAnswer:

@@ -129,11 +129,10 @@ class Overviews:
         with self._database.reading(is_snapshot=True) as session:
             rows = read_missing(session, now)
             expected = count_expecting(session)
-        is_overdue = [row.overdue_at is not None and row.overdue_at <= now for row in rows]
         return ExpectedBackups(
             expected=expected,
-            overdue=[row for row, is_it in zip(rows, is_overdue, strict=True) if is_it],
-            late=[row for row, is_it in zip(rows, is_overdue, strict=True) if not is_it],
+            overdue=[row for row, is_overdue in rows if is_overdue],
+            late=[row for row, is_overdue in rows if not is_overdue],
         )
 
     def in_states(self, states: Iterable[BackupState], limit: int) -> list[tuple[CollectionRecord, StateRecord]]:
