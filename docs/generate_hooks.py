@@ -91,7 +91,7 @@ CONSTANTS = {
     "HARMLESS": "for `json_schema_extra` of a setting: readers of `/api/v1/settings` may see its value",
     "PARTIAL": "what the names of partial files in a storage begin with",
 }
-FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name")
+FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name", "without_old_keys")
 WEB = (web.Endpoint, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import frepo_console
 from frepo_console import POLICY
+from frepo_core.plugins.subscriber import OLD_KEYS
 from support.installation.console import build_console
 
 PAGES = Path(frepo_console.__file__).parent / "pages"
@@ -124,3 +125,10 @@ def test_a_built_package_has_the_texts_compressed(tmp_path):
         str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()
     }
     assert (PAGES / "main.js").read_bytes() == gzip.decompress((built / "main.js.gz").read_bytes())
+
+
+def test_the_page_of_events_hides_the_same_old_keys_as_the_core():
+    source = (PAGES / "views/events/describe.js").read_text()
+    listed = source.partition("const OLD_KEYS = {")[2].partition("}")[0]
+
+    assert dict(OLD_KEYS) == dict(re.findall(r'(\w+): "(\w+)"', listed))

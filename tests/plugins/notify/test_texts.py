@@ -137,6 +137,16 @@ def test_an_edit_names_what_changed():
     assert "The collection c0 was edited: b from 2 to 3." == describe(edited)
 
 
+def test_an_edited_value_with_two_names_is_named_once():
+    before = {"versions": 2, "maxBackupsCount": 2, "strategy_options": None, "strategyOptions": None}
+    after = {"versions": 3, "maxBackupsCount": 3, "strategy_options": "daily", "strategyOptions": "daily"}
+    edited = event(1, "collection.edited", collection_id="c0", data={"before": before, "after": after})
+
+    assert "The collection c0 was edited: versions from 2 to 3, strategy_options from nothing to daily." == describe(
+        edited
+    )
+
+
 def test_damaged_bytes_name_the_versions_that_need_them():
     damaged = event(
         1,

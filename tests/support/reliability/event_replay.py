@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, Collection, CollectionToken, Event, File, Token, TrashEntry, Version
+from frepo_core.plugins.subscriber import OLD_KEYS
 from frepo_core.services.base.change_log import collection_values
 from frepo_core.services.base.records import CollectionRecord
 from frepo_core.services.composition.container import Services
@@ -77,11 +78,11 @@ def _apply(replay: Replay, event: Event) -> None:
     version = (collection, event.version_number)
     match event.kind:
         case "collection.created":
-            replay.add("collection", collection, data["after"])
+            replay.add("collection", collection, _old_values(data["after"]))
         case "collection.restored":
-            replay.add("collection", collection, data["after"])
+            replay.add("collection", collection, _old_values(data["after"]))
         case "collection.edited":
-            replay.edit("collection", collection, data["before"], data["after"])
+            replay.edit("collection", collection, _old_values(data["before"]), _old_values(data["after"]))
         case "collection.deleted":
             replay.remove("collection", collection)
             replay.forget("full", lambda key, _: key == collection)
@@ -133,6 +134,11 @@ def _apply(replay: Replay, event: Event) -> None:
             replay.forget("damage", lambda _, digest: digest == data["sha256"])
 
 
+def _old_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values without the names that events did not have at first: a database may be older than those."""
+    return {name: value for name, value in values.items() if name not in OLD_KEYS.values()}
+
+
 def _sorted_tags(values: dict[str, Any]) -> dict[str, Any]:
     return values | ({"tags": sorted(values["tags"])} if "tags" in values else {})
 
@@ -151,7 +157,9 @@ def _found(session: Session) -> tuple[Rows, dict[str, dict[Any, datetime]]]:
         select(Version.collection_id, Version.number, Version.created_at, Version.pinned, Version.quarantined_at)
     ).all()
     triples = {
-        "collection": [(row.id, collection_values(CollectionRecord.of(row)), row.created_at) for row in collections],
+        "collection": [
+            (row.id, _old_values(collection_values(CollectionRecord.of(row))), row.created_at) for row in collections
+        ],
         "version": [
             ((collection, number), digest, at)
             for collection, number, digest, at in session.execute(versions.join(Version.file).join(File.blob))

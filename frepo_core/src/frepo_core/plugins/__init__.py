@@ -49,7 +49,7 @@ from .strategy import (
     StrategySpec,
     VersionInfo,
 )
-from .subscriber import Subscriber
+from .subscriber import Subscriber, without_old_keys
 from .upload_check import CheckResult, CollectionInfo, Finding, OnFinding, Outcome, UploadCheck, UploadedContent
 
 __all__ = [
@@ -120,4 +120,5 @@ __all__ = [
     "is_key",
     "is_partial_path",
     "partial_name",
+    "without_old_keys",
 ]

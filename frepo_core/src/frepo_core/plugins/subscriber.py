@@ -1,13 +1,33 @@
 """The subscriber contract: is told what happened, after it was committed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .context import PluginContext
 from .service import Event
 from .settings import require_callable
+
+# Events keep their keys for ever, so each value that was renamed is there twice.
+OLD_KEYS: Mapping[str, str] = {
+    "filename": "name",
+    "strategyOptions": "strategy_options",
+    "maxBackupsCount": "versions",
+    "maxOneVersionSize": "version_size",
+    "maxCollectionSize": "total_size",
+    "minRetention": "min_retention",
+    "minVersionSize": "min_version_size",
+    "maxShrinkPercent": "max_shrink_percent",
+    "onSuspicious": "on_suspicious",
+    "expectedEvery": "expected_every",
+    "requestedName": "requested_name",
+    "expires": "expires_at",
+    "types": "mime_types",
+    "maxAllowedFileSize": "max_file_size",
+    "addresses": "ip_addresses",
+    "userAgentsCount": "user_agents_count",
+}
 
 # Seconds.
 MAX_DELAY = 3600
@@ -44,3 +64,8 @@ class Subscriber:
     def wants(self, kind: str) -> bool:
         """Whether one of the kinds or patterns matches this kind."""
         return any(fnmatchcase(kind, pattern) for pattern in self.kinds)
+
+
+def without_old_keys(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values, which may be `before` or `after` of an event, each under one name: its newest."""
+    return {name: value for name, value in values.items() if OLD_KEYS.get(name) not in values}

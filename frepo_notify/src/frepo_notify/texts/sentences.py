@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from frepo_core.plugins import Event
+from frepo_core.plugins import Event, without_old_keys
 
 from .backups import BROKEN, NEW_NORMAL, OVERTAKEN
 from .kinds import OTHER, TEXTS
@@ -130,10 +130,16 @@ def _times(count: Any) -> str:
 def _changes(before: Any, after: Any) -> str:
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return "its settings changed"
+    before, after = without_old_keys(before), without_old_keys(after)
     changed = [name for name in after if before.get(name) != after[name]]
     return (
-        ", ".join(f"{name} from {_short(before.get(name))} to {_short(after[name])}" for name in changed) or "no change"
+        ", ".join(f"{name} from {_edited(before.get(name))} to {_edited(after[name])}" for name in changed)
+        or "no change"
     )
+
+
+def _edited(value: Any) -> str:
+    return "nothing" if value is None else _short(value)
 
 
 def _users(users: Any, count: Any) -> str:

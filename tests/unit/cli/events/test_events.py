@@ -59,7 +59,7 @@ def test_an_event_without_a_position_is_not_shown_yet(console, collection, numbe
 
 
 def test_a_table_shows_the_data_as_json(console, collection):
-    assert '"filename": "dump.sql"' in console.answer("events", "--kind", "collection.*", "--fit-width")
+    assert '"name": "dump.sql"' in console.answer("events", "--kind", "collection.*", "--fit-width")
 
 
 def test_options_restrict(console, collection):
@@ -111,10 +111,12 @@ def test_all_events_are_exported(console, collection):
 
 
 def test_a_table_shows_what_an_edit_changed(console, collection, number):
-    console.answer("backup:edit", collection, "--description", "new")
+    console.answer("backup:edit", collection, "--description", "new", "--max-backups-count", "9")
     number()
+    shown = console.answer("events", "--kind", "*.edited", "--max-width", "400")
 
-    assert 'description: "" -> "new"' in console.answer("events", "--kind", "*.edited", "--max-width", "400")
+    assert 'description: "" -> "new"' in shown
+    assert (True, False) == ("versions: 0 -> 9" in shown, "maxBackupsCount" in shown)
 
 
 def test_following_shows_old_and_new_events_until_it_is_interrupted(console, collection, number, follower):

@@ -11,6 +11,7 @@ from frepo_core.db.models import Collection
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
+from frepo_core.plugins.subscriber import OLD_KEYS
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 
 SHA256 = hashlib.sha256(b"hello").hexdigest()
@@ -36,7 +37,9 @@ def test_a_new_collection_and_its_creators_access(services, sender, events):
 
     created, granted = events()
     assert ("collection.created", made.id, sender.fingerprint) == (created.kind, created.collection_id, created.actor)
-    assert ("a.sql", 3) == (created.data["after"]["filename"], created.data["after"]["maxBackupsCount"])
+    after = created.data["after"]
+    assert ("a.sql", 3) == (after["filename"], after["maxBackupsCount"])
+    assert set() == {OLD_KEYS[name] for name in after if name in OLD_KEYS} - after.keys()
     assert ("collection.access_granted", made.id, sender.fingerprint) == (
         granted.kind,
         granted.collection_id,
@@ -57,8 +60,10 @@ def test_an_edit_has_the_changed_values_before_and_after(services, sender, colle
     edit(services, collection, sender, password="")
 
     first, second, third = events()
-    assert {"description": "", "minRetention": "0:00:00", "password": "none"} == first.data["before"]
-    assert {"description": "new", "minRetention": "2 days, 0:00:00", "password": "set"} == first.data["after"]
+    before = {"min_retention": "PT0S", "minRetention": "0:00:00", "password": "none"}
+    after = {"min_retention": "P2D", "minRetention": "2 days, 0:00:00", "password": "set"}
+    assert {"description": ""} | before == first.data["before"]
+    assert {"description": "new"} | after == first.data["after"]
     assert {"before": {"password": "set"}, "after": {"password": "replaced"}} == second.data
     assert {"before": {"password": "set"}, "after": {"password": "removed"}} == third.data
 

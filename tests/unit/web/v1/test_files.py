@@ -229,8 +229,8 @@ def test_a_rename_is_an_event_and_changes_the_etag(add, root, services):
     assert (200, 412) == (renamed.status_int, same.status_int)
     with services.database.reading() as session:
         (event,) = session.scalars(select(Event).where(Event.kind == "file.edited")).all()
-    assert {"name": made.json["name"], "requestedName": "a.txt"} == event.data["before"]
-    assert {"name": renamed.json["name"], "requestedName": "b.txt"} == event.data["after"]
+    assert {"name": made.json["name"], "requested_name": "a.txt", "requestedName": "a.txt"} == event.data["before"]
+    assert {"name": renamed.json["name"], "requested_name": "b.txt", "requestedName": "b.txt"} == event.data["after"]
 
 
 def test_a_wrong_change_is_refused(add, root):

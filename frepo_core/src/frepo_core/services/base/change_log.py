@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from frepo_core.db.models import Token
 from frepo_core.domain.durations import format_iso_duration
+from frepo_core.plugins import without_old_keys
 
 from .records import CollectionRecord, FileRecord
 
 PASSWORD = "password"  # the name of the value
-AGENTS = "userAgentsCount"
+AGENTS = ("user_agents_count", "userAgentsCount")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +29,13 @@ class Changes:
 
 def describe(values: Mapping[str, object]) -> str:
     """Return `name value` pairs, separated by commas."""
-    return ", ".join(f"{name} {value!r}" for name, value in values.items())
+    return ", ".join(f"{name} {value!r}" for name, value in without_old_keys(values).items())
 
 
 def describe_changes(changes: Changes) -> str:
     """Return `name old -> new` for each changed value, and whether the password was set or removed."""
-    texts = [f"{name} {old!r} -> {changes.after[name]!r}" for name, old in changes.before.items() if name != PASSWORD]
+    before = without_old_keys(changes.before)
+    texts = [f"{name} {old!r} -> {changes.after[name]!r}" for name, old in before.items() if name != PASSWORD]
     if password := changes.after.get(PASSWORD):
         texts.append("password removed" if password == "removed" else "password set")
     return ", ".join(texts) or "no change"
@@ -45,21 +47,28 @@ def collection_changes(before: CollectionRecord, after: CollectionRecord) -> Cha
 
 
 def collection_values(record: CollectionRecord) -> dict[str, object]:
-    """Return the editable values of a collection under their names in the API. Sizes are in bytes."""
+    """Return the editable values of a collection under their names in `/api/v1` and, next to them, those of old events.
+
+    Sizes are in bytes.
+    """
+    limits, guards, options = record.limits, record.guards, record.strategy_options
     return {
+        "name": record.filename,
         "filename": record.filename,
         "description": record.description,
         "strategy": record.strategy,
-        **({"strategyOptions": dict(record.strategy_options)} if record.strategy_options is not None else {}),
-        "maxBackupsCount": record.limits.versions,
-        "maxOneVersionSize": record.limits.version_size,
-        "maxCollectionSize": record.limits.total_size,
-        "minRetention": str(record.guards.min_retention),
-        "minVersionSize": record.guards.min_version_size,
-        "maxShrinkPercent": record.guards.max_shrink_percent,
-        "onSuspicious": "keep" if record.guards.action == "mark" else record.guards.action,
+        **(_both("strategy_options", "strategyOptions", dict(options)) if options is not None else {}),
+        **_both("versions", "maxBackupsCount", limits.versions),
+        **_both("version_size", "maxOneVersionSize", limits.version_size),
+        **_both("total_size", "maxCollectionSize", limits.total_size),
+        "min_retention": format_iso_duration(guards.min_retention),
+        "minRetention": str(guards.min_retention),
+        **_both("min_version_size", "minVersionSize", guards.min_version_size),
+        **_both("max_shrink_percent", "maxShrinkPercent", guards.max_shrink_percent),
+        "on_suspicious": guards.action,
+        "onSuspicious": "keep" if guards.action == "mark" else guards.action,
         **({"labels": list(record.labels)} if record.labels else {}),
-        **({"expectedEvery": record.expected_every} if record.expected_every else {}),
+        **(_both("expected_every", "expectedEvery", record.expected_every) if record.expected_every else {}),
         **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),
     }
 
@@ -69,7 +78,7 @@ def file_changes(before: FileRecord, after: FileRecord) -> Changes:
     old, new = (
         {
             "name": record.stored_name,
-            "requestedName": record.requested_name,
+            **_both("requested_name", "requestedName", record.requested_name),
             "tags": list(record.tags),
             "public": record.public,
         }
@@ -93,22 +102,27 @@ def token_values(row: Token) -> dict[str, object]:
     return {
         **({"name": row.name} if row.name else {}),
         "roles": row.roles,
+        "expires_at": row.expires_at.isoformat() if row.expires_at else None,
         "expires": str(row.expires_at) if row.expires_at else "never",
         "tags": row.tags,
-        "types": row.mimes,
-        "maxAllowedFileSize": row.max_file_size,
-        "addresses": row.ip_addresses,
-        AGENTS: len(row.user_agents),
+        **_both("mime_types", "types", row.mimes),
+        **_both("max_file_size", "maxAllowedFileSize", row.max_file_size),
+        **_both("ip_addresses", "addresses", row.ip_addresses),
+        **_both(*AGENTS, len(row.user_agents)),
     }
 
 
 def token_changes(before: Token, after: Token) -> Changes:
     """Return what an edit of a token changed. Patterns of User-Agents that were replaced show as their number."""
     changes = _changes(token_values(before), token_values(after), None, None)
-    if before.user_agents != after.user_agents and AGENTS not in changes.after:
-        old, new = {AGENTS: len(before.user_agents)}, {AGENTS: len(after.user_agents)}
+    if before.user_agents != after.user_agents and AGENTS[0] not in changes.after:
+        old, new = _both(*AGENTS, len(before.user_agents)), _both(*AGENTS, len(after.user_agents))
         return Changes(before={**changes.before, **old}, after={**changes.after, **new})
     return changes
+
+
+def _both(name: str, old_name: str, value: object) -> dict[str, object]:
+    return {name: value, old_name: value}
 
 
 def _changes(

@@ -23,6 +23,26 @@ export const GROUPS = {
   upkeep: ["job.*", "storage.*", "blob.*"],
 };
 
+/** The old names of values, as in `frepo_core.plugins.subscriber`: such a value is there twice. */
+const OLD_KEYS = {
+  filename: "name",
+  strategyOptions: "strategy_options",
+  maxBackupsCount: "versions",
+  maxOneVersionSize: "version_size",
+  maxCollectionSize: "total_size",
+  minRetention: "min_retention",
+  minVersionSize: "min_version_size",
+  maxShrinkPercent: "max_shrink_percent",
+  onSuspicious: "on_suspicious",
+  expectedEvery: "expected_every",
+  requestedName: "requested_name",
+  expires: "expires_at",
+  types: "mime_types",
+  maxAllowedFileSize: "max_file_size",
+  addresses: "ip_addresses",
+  userAgentsCount: "user_agents_count",
+};
+
 const REMOVED = new Set(["evicted", "deleted", "revoked", "expired"]);
 const ICONS = {
   version: "clock",
@@ -64,11 +84,18 @@ export const actorOf = (event) => event.actor_name ?? (event.actor === "anonymou
 /** The rows of the table of an event: `[name, before, after]` of an edit, `[name, value]` else. */
 export function rowsOf(data) {
   const names = Object.keys(data).filter((name) => name !== "before" && name !== "after");
-  const edited = [...new Set([...Object.keys(data.before ?? {}), ...Object.keys(data.after ?? {})])];
+  const [before, after] = [data.before, data.after].map(withoutOldKeys);
+  const edited = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return {
-    edits: edited.map((name) => [name, textOf(data.before?.[name]), textOf(data.after?.[name])]),
+    edits: edited.map((name) => [name, textOf(before[name]), textOf(after[name])]),
     values: names.map((name) => [name, textOf(data[name])]),
   };
+}
+
+/** The values that an edit changed, each under its newest name. A text is that of a note. */
+function withoutOldKeys(values) {
+  if (typeof values === "string") return { note: values };
+  return Object.fromEntries(Object.entries(values ?? {}).filter(([name]) => !(OLD_KEYS[name] in values)));
 }
 
 function textOf(value) {

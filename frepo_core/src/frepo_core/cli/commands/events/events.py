@@ -34,9 +34,10 @@ class Data(FormattableColumn[Mapping[str, Any]]):
 
     def human_readable(self) -> str:
         """Format the data."""
-        before, after = self._value.get("before"), self._value.get("after")
+        shown = _shown(self._value)
+        before, after = shown.get("before"), shown.get("after")
         if not (isinstance(before, dict) and isinstance(after, dict)):
-            return _json(self._value)
+            return _json(shown)
         return ", ".join(f"{name}: {_json(old)} -> {_json(after.get(name))}" for name, old in before.items())
 
 
@@ -113,6 +114,13 @@ class Events(ListCommand):
             found = next_events(services.database, search, limit=PAGE, after=last)
 
 
+def _shown(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data with each edited value once."""
+    from frepo_core.plugins import without_old_keys
+
+    return {name: without_old_keys(value) if isinstance(value, dict) else value for name, value in data.items()}
+
+
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
@@ -176,4 +184,4 @@ def _line(event: "Event", *, is_json: bool) -> str:
         return json.dumps(values, ensure_ascii=False)
     shown = [values["Time"], event.kind, event.actor, event.address]
     about = [f"{name.lower()} {values[name]}" for name in ("Collection", "Version", "File", "Token") if values[name]]
-    return " ".join([str(one) for one in shown if one] + about + [json.dumps(event.data, ensure_ascii=False)])
+    return " ".join([str(one) for one in shown if one] + about + [_json(_shown(event.data))])
