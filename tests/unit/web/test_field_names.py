@@ -1,5 +1,7 @@
 """Errors of /api/v1 name its own fields, and repeat what the client has sent as it is."""
 
+import json
+
 import pytest
 
 from support.answers import ONE, TOTAL
@@ -59,3 +61,46 @@ def test_a_foreseen_refusal_names_the_fields_of_the_api_that_is_asked(root, make
 
     assert f"raise {ONE}" in first
     assert "raise limits.version_size" in patched.json["next_upload"]["refused"]
+
+
+WORDS = ("minRetention", "maxShrinkPercent", "form.limits", "limits.versions", "guards.on_suspicious")
+# What each API refuses, with the word ZZ in it.
+FIRST = [
+    {"filename": "ZZ/"},
+    {"description": ["ZZ"]},
+    {"strategy": "ZZ"},
+    {"strategy": "keep", "strategyOptions": {"ZZ": "ZZ"}},
+    {"minRetention": "ZZ"},
+    {"onSuspicious": "ZZ"},
+    {"filename": "ZZ.gz", ONE: 11, TOTAL: 10},
+    {"filename": "ZZ.gz", "id": "ZZ"},
+]
+SECOND = [
+    {"name": "ZZ/"},
+    {"description": ["ZZ"]},
+    {"labels": ["ZZ\u0000"]},
+    {"labels": "ZZ"},
+    {"strategy": "ZZ"},
+    {"strategy": "keep", "strategy_options": {"ZZ": "ZZ"}},
+    {"expected_every": "ZZ", "grace": "ZZ", "guards": {"min_retention": "ZZ", "on_suspicious": "ZZ"}},
+    {"name": "ZZ.gz", "labels": ["ZZ"], "limits": {"version_size": 11, "total_size": 10}},
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [*(("/repository/collection", body) for body in FIRST), *((COLLECTIONS, body) for body in SECOND)],
+)
+def test_no_error_of_either_api_rewrites_a_text_of_the_client(root, path, wrong):
+    """The answer to a name of a field is that to any other text, but for the text itself."""
+    name = "filename" if path != COLLECTIONS else "name"
+    sent = json.dumps({name: "dump.gz", "description": "ZZ and ZZ"} | wrong)
+
+    def refusal(word):
+        answer = root.post(path, json.loads(sent.replace("ZZ", word)))
+        assert answer.status_code in {400, 422}
+        return answer.text
+
+    expected = refusal("anyword")
+    for word in WORDS:
+        assert expected.replace("anyword", word) == refusal(word)
