@@ -12,11 +12,11 @@ from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
 
 from ..access.passwords import Passwords
-from ..access.visibility.visible_files import shares_tags, tags_of
+from ..access.visibility.visible_files import Sight, is_unlocked, see_file, tags_of
 from ..base.keyset import Page, PageRequest, bound_values, cut
 from ..base.numbered_page import NumberedPage, last_page, offset
 from ..base.records import WITH_BLOB, FileRecord
-from .file_query import FileQuery, Protected
+from .file_query import FileQuery
 
 PASSWORD_CHECKS = 10
 # A search with a password tries it on this many of the newest protected files that match.
@@ -59,11 +59,11 @@ class Listing:
 
     def files(self, search: FileSearch, *, by: Identity) -> NumberedPage[ListedFile]:
         """Return public plain files, or all plain files for an administrator, newest first. Versions are not listed."""
-        is_unlocked = self._password_checker(search, by)
-        query = self._file_query(search, is_unlocked, by)
+        has_password = self._password_checker(search, by)
+        query = self._file_query(search, has_password, by)
         with self._database.reading() as session:
             ids, total = query.page(session, offset(search.page, search.size), search.size)
-            listed = _listed(_load_files(session, ids), is_unlocked, by)
+            listed = _listed(_load_files(session, ids), has_password, by)
         return NumberedPage(rows=listed, number=search.page, last=last_page(total, search.size), size=search.size)
 
     def visible_files(self, search: FileSearch, page: PageRequest, *, by: Identity) -> Page[FileRecord]:
@@ -71,17 +71,15 @@ class Listing:
 
         Raises `FieldsError` for a cursor of another list.
         """
-        is_unlocked = self._password_checker(search, by)
-        query = self._file_query(search, is_unlocked, by)
+        has_password = self._password_checker(search, by)
+        query = self._file_query(search, has_password, by)
         before = None if page.after is None else bound_values([File.id], page.after)[0]
         with self._database.reading() as session:
             found = cut(query.page_before(session, before, page.limit + 1), page, lambda number: [number])
-            listed = _listed(_load_files(session, found.items), is_unlocked, by)
+            listed = _listed(_load_files(session, found.items), has_password, by)
         return Page(items=[one.file for one in listed if not one.masked], next=found.next)
 
-    def _file_query(
-        self, search: FileSearch, is_unlocked: Callable[[FileRecord | Protected], bool], by: Identity
-    ) -> FileQuery:
+    def _file_query(self, search: FileSearch, has_password: Callable[[str], bool], by: Identity) -> FileQuery:
         query = FileQuery(
             public=(True, False) if allows("file.list_private", by) else (True,),
             visible_tags=None if allows("file.list_all_tags", by) else by.tags,
@@ -92,16 +90,16 @@ class Listing:
         if allows("file.read_any", by):
             return query
         tries_password = search.password and query.uses_masked_fields
-        return replace(query, unlocked_ids=self._unlocked_ids(query, is_unlocked) if tries_password else [])
+        return replace(query, unlocked_ids=self._unlocked_ids(query, has_password, by) if tries_password else [])
 
-    def _unlocked_ids(self, query: FileQuery, is_unlocked: Callable[[FileRecord | Protected], bool]) -> list[int]:
+    def _unlocked_ids(self, query: FileQuery, has_password: Callable[[str], bool], by: Identity) -> list[int]:
         """Return the ids of protected files that match the query and have the caller's password."""
         with self._database.reading() as session:
             candidates = query.protected(session, MAX_PROTECTED_CANDIDATES)
-        return [file.id for file in candidates if is_unlocked(file)]
+        return [file.id for file in candidates if is_unlocked(file.password_hash, by, has_password)]
 
-    def _password_checker(self, search: FileSearch, by: Identity) -> Callable[[FileRecord | Protected], bool]:
-        """Return a function that says whether the caller may see a file, by its password.
+    def _password_checker(self, search: FileSearch, by: Identity) -> Callable[[str], bool]:
+        """Return a function that says of a hash whether the caller has sent its password.
 
         One hash suffices for all files whose passwords share the salt. Older ones cost a hash each, so only the first
         ten of those are tried. Raises `TooManyAttemptsError` if the client has failed too often.
@@ -111,11 +109,8 @@ class Listing:
         known: dict[str, bool] = {}
         extra_hashes = 0
 
-        def is_unlocked(file: FileRecord | Protected) -> bool:
+        def has_password(stored: str) -> bool:
             nonlocal extra_hashes
-            stored = file.password_hash
-            if not stored or allows("file.read_any", by):
-                return True
             if not search.password:
                 return False
             if stored not in known:
@@ -125,7 +120,7 @@ class Listing:
                     self._passwords.attempts.add_failure(LISTINGS, search.address, search.password)
             return known[stored]
 
-        return is_unlocked
+        return has_password
 
 
 def _load_files(session: Session, ids: Sequence[int]) -> list[FileRecord]:
@@ -134,7 +129,6 @@ def _load_files(session: Session, ids: Sequence[int]) -> list[FileRecord]:
     return [FileRecord.of_row(row, tuple(tags[row.id])) for row in rows]
 
 
-def _listed(
-    files: Sequence[FileRecord], is_unlocked: Callable[[FileRecord | Protected], bool], by: Identity
-) -> list[ListedFile]:
-    return [ListedFile(file=file, masked=not (shares_tags(file.tags, by) and is_unlocked(file))) for file in files]
+def _listed(files: Sequence[FileRecord], has_password: Callable[[str], bool], by: Identity) -> list[ListedFile]:
+    sights = [see_file(file.public, file.password_hash, file.tags, by, has_password) for file in files]
+    return [ListedFile(file=file, masked=sight is not Sight.FULL) for file, sight in zip(files, sights, strict=True)]

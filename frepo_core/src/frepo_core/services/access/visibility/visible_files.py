@@ -1,11 +1,8 @@
-"""Decides how much of a plain file a token sees without its password: all of it, a masked row, or nothing.
-
-The listing of files asks for passwords, too, see `services/files/listing.py`.
-"""
+"""Decides how much of a plain file a token sees: all of it, a masked row, or nothing."""
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from collections.abc import Collection as Ids
-from collections.abc import Sequence
 from enum import Enum
 
 from sqlalchemy import select
@@ -19,7 +16,7 @@ _TAG = Tag.__table__
 
 
 class Sight(Enum):
-    """What a token sees of a file without giving its password."""
+    """What a token sees of a file."""
 
     FULL = "full"
     MASKED = "masked"
@@ -27,13 +24,13 @@ class Sight(Enum):
 
 
 def see_files(session: Session, ids: Ids[int], by: Identity) -> dict[int, Sight]:
-    """Return what the token sees of each of these files, without those that do not exist or belong to versions."""
+    """Return what the token sees of each of these files without a password. Those of versions are left out."""
     if not ids:
         return {}
     query = select(File.id, File.public, File.password_hash).where(File.id.in_(ids), File.kind == "plain")
     rows = session.execute(query).all()
     tags = tags_of(session, [row.id for row in rows])
-    return {row.id: _sight(row.public, row.password_hash, tags[row.id], by) for row in rows}
+    return {row.id: see_file(row.public, row.password_hash, tags[row.id], by) for row in rows}
 
 
 def tags_of(session: Session, ids: Ids[int]) -> dict[int, list[str]]:
@@ -58,8 +55,20 @@ def shares_tags(tags: Sequence[str], by: Identity) -> bool:
     return bool(set(tags) & set(by.tags)) or not (tags or by.tags)
 
 
-def _sight(is_public: bool, password_hash: str | None, tags: Sequence[str], by: Identity) -> Sight:
+def see_file(
+    is_public: bool,
+    password_hash: str | None,
+    tags: Sequence[str],
+    by: Identity,
+    has_password: Callable[[str], bool] = lambda stored: False,
+) -> Sight:
+    """Return what the token sees of a file. `has_password` says of a hash whether the caller has sent its password."""
     if not is_public and not allows("file.list_private", by):
         return Sight.NOTHING
-    is_open = password_hash is None or allows("file.read_any", by)
-    return Sight.FULL if allows("file.list", by) and is_open and shares_tags(tags, by) else Sight.MASKED
+    is_full = allows("file.list", by) and shares_tags(tags, by) and is_unlocked(password_hash, by, has_password)
+    return Sight.FULL if is_full else Sight.MASKED
+
+
+def is_unlocked(password_hash: str | None, by: Identity, has_password: Callable[[str], bool]) -> bool:
+    """Return whether the password of a file does not mask it, as there is none, it was sent, or it is not needed."""
+    return not password_hash or allows("file.read_any", by) or has_password(password_hash)
