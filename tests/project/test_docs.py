@@ -36,9 +36,10 @@ def rows(document, first_cell):
 
 def kind(field):
     """Return the type of a setting as one word; for a choice, all its values."""
-    annotation = next((one for one in get_args(field.annotation) if one is not NoneType), field.annotation)
-    if get_origin(field.annotation) is Literal:
-        return " or ".join(f"`{choice}`" for choice in get_args(field.annotation))
+    parts = get_args(field.annotation) if get_origin(field.annotation) is not Literal else ()
+    annotation = next((one for one in parts if one is not NoneType), field.annotation)
+    if get_origin(annotation) is Literal:
+        return " or ".join(f"`{choice}`" for choice in get_args(annotation))
     if "Size" in repr(field.metadata) or "_size" in repr(field.metadata):
         return "size"
     if "tuple" in repr(field.annotation):

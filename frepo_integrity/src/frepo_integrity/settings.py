@@ -60,7 +60,7 @@ def _command(line: str, number: int) -> Command:
 
 
 class IntegritySettings(PluginSettings):
-    """`integrity.*`, `INTEGRITY_*`. For each kind: what happens to an upload that is broken."""
+    """`integrity.*`, `INTEGRITY_*`. For each kind: what happens to an upload that is broken, None if it is not set."""
 
     inline_limit: Size = Field(
         "64MiB",
@@ -109,34 +109,36 @@ class IntegritySettings(PluginSettings):
     command_output: Size = Field(
         "64MiB", ge=1024, validate_default=True, description="How much a program may write to its output, or to a file."
     )
-    gzip: Action = Field(
-        "mark", description="What happens to broken gzip data: `off`, `mark`, `quarantine` or `refuse`."
+    gzip: Action | None = Field(
+        None,
+        description="What happens to broken gzip data: `off`, `mark`, `quarantine` or `refuse`; empty: what "
+        "`checks.on_broken` says.",
     )
-    bzip2: Action = Field("mark", description="The same for bzip2.")
-    xz: Action = Field("mark", description="The same for xz.")
-    zstd: Action = Field("mark", description="The same for Zstandard.")
-    lz4: Action = Field("mark", description="The same for lz4.")
-    zip: Action = Field("mark", description="The same for zip.")
-    tar: Action = Field("mark", description="The same for tar.")
-    sql: Action = Field(
-        "mark", description="The same for dumps of mysqldump, mariadb-dump, pg_dump, pg_dumpall and sqlite3 in SQL."
+    bzip2: Action | None = Field(None, description="The same for bzip2.")
+    xz: Action | None = Field(None, description="The same for xz.")
+    zstd: Action | None = Field(None, description="The same for Zstandard.")
+    lz4: Action | None = Field(None, description="The same for lz4.")
+    zip: Action | None = Field(None, description="The same for zip.")
+    tar: Action | None = Field(None, description="The same for tar.")
+    sql: Action | None = Field(
+        None, description="The same for dumps of mysqldump, mariadb-dump, pg_dump, pg_dumpall and sqlite3 in SQL."
     )
-    pgdump: Action = Field("mark", description="The same for dumps of `pg_dump -Fc`.")
-    sqlite: Action = Field("mark", description="The same for database files of SQLite.")
-    rdb: Action = Field("mark", description="The same for database files of Redis (RDB).")
-    etcd: Action = Field("mark", description="The same for snapshots of etcd.")
-    xbstream: Action = Field("mark", description="The same for streams of mariadb-backup and XtraBackup.")
-    cpio: Action = Field("mark", description="The same for cpio archives.")
-    sevenzip: Action = Field("mark", description="The same for 7z archives.")
-    squashfs: Action = Field("mark", description="The same for images of squashfs.")
-    qcow2: Action = Field("mark", description="The same for disk images of QEMU.")
-    bundle: Action = Field("mark", description="The same for bundles of git.")
-    age: Action = Field("mark", description="The same for files that age has encrypted.")
-    openpgp: Action = Field("mark", description="The same for files that gpg has encrypted.")
+    pgdump: Action | None = Field(None, description="The same for dumps of `pg_dump -Fc`.")
+    sqlite: Action | None = Field(None, description="The same for database files of SQLite.")
+    rdb: Action | None = Field(None, description="The same for database files of Redis (RDB).")
+    etcd: Action | None = Field(None, description="The same for snapshots of etcd.")
+    xbstream: Action | None = Field(None, description="The same for streams of mariadb-backup and XtraBackup.")
+    cpio: Action | None = Field(None, description="The same for cpio archives.")
+    sevenzip: Action | None = Field(None, description="The same for 7z archives.")
+    squashfs: Action | None = Field(None, description="The same for images of squashfs.")
+    qcow2: Action | None = Field(None, description="The same for disk images of QEMU.")
+    bundle: Action | None = Field(None, description="The same for bundles of git.")
+    age: Action | None = Field(None, description="The same for files that age has encrypted.")
+    openpgp: Action | None = Field(None, description="The same for files that gpg has encrypted.")
 
-    def action(self, kind: str) -> Action:
-        """Return the action for a kind. What only a command understands is marked."""
-        return getattr(self, kind) if kind in KINDS else "mark"
+    def action(self, kind: str) -> Action | None:
+        """Return the action for a kind, None if its setting is not set."""
+        return getattr(self, kind) if kind in KINDS else None
 
     def is_on(self, kind: str) -> bool:
         """Whether this kind is checked."""

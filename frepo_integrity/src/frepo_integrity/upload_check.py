@@ -25,9 +25,9 @@ _WAITING = 10
 _MORE_SECONDS = 30.0
 
 
-def on_finding(settings: IntegritySettings) -> OnFinding:
-    """Return `off` if nothing is checked at all. Each finding says by itself what follows it."""
-    return "mark" if settings.command or any(settings.is_on(kind) for kind in KINDS) else "off"
+def on_finding(settings: IntegritySettings) -> OnFinding | None:
+    """Return `off` if nothing is checked at all. What follows a finding depends on its kind."""
+    return None if settings.command or any(settings.is_on(kind) for kind in KINDS) else "off"
 
 
 def deadline(settings: IntegritySettings) -> float:

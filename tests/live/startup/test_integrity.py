@@ -8,7 +8,7 @@ from support.wire import Client, eventually
 DATA = rows(30_000)
 
 
-def test_cut_backups_are_marked_refused_or_found_by_the_job(start_service):
+def test_cut_backups_are_quarantined_refused_or_found_by_the_job(start_service):
     """Uploads over 4 kB are left to the job, which runs every second here."""
     service = start_service(INTEGRITY_XZ="refuse", INTEGRITY_INLINE_LIMIT="4kB", JOBS_INTEGRITY_DEEP="every 1s")
     client = Client(service)
@@ -19,7 +19,7 @@ def test_cut_backups_are_marked_refused_or_found_by_the_job(start_service):
         return [row["Outcome"] for row in rows]
 
     small, large = COMPRESSORS["gzip"]["gzip"](DATA[:5000]), COMPRESSORS["gzip"]["gzip"](DATA)
-    assert 200 == client.push(collection, small[:-100]).status
+    assert client.push(collection, small[:-100]).json["version"]["quarantined"]
     assert "broken" == outcomes()[0]
     refused = client.push(collection, COMPRESSORS["xz"]["xz"](DATA)[:-100])
     assert (400, 4017) == (refused.status, refused.json["error_code"])

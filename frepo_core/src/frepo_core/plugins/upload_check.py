@@ -96,9 +96,10 @@ class UploadCheck:
       calls it in a thread of its own, outside any transaction, and waits. After any other exception, the content is
       accepted and recorded as `not checked`.
     - `on_finding`: what follows a finding, or a function that gets the plug-in's settings and returns it at the start.
-      `off`: the check is not run. `mark`: the version is accepted, the finding is recorded. `quarantine`: the version
-      is accepted into quarantine, where nothing is deleted for it, until a person releases or deletes it; for a file,
-      it is the same as `mark`. `refuse`: the upload is refused.
+      None: the setting `checks.on_broken` decides, which is `quarantine` by default. `off`: the check is not run.
+      `mark`: the version is accepted, the finding is recorded. `quarantine`: the version is accepted into quarantine,
+      where nothing is deleted for it, until a person releases or deletes it; for a file, it is the same as `mark`.
+      `refuse`: the upload is refused.
     - `applies_to`: what is checked: versions of collections, other files, or both.
     - `deadline`: in seconds, or a function that gets the plug-in's settings and returns it at the start. A check that
       takes longer hangs: the content is accepted as `not checked`, and `run` can no longer read it. While four runs of
@@ -107,14 +108,14 @@ class UploadCheck:
 
     name: str
     run: CheckFunction
-    on_finding: OnFinding | Callable[[Any], OnFinding] = "mark"
+    on_finding: OnFinding | Callable[[Any], OnFinding | None] | None = None
     applies_to: tuple[AppliesTo, ...] = ("versions",)
     deadline: float | Callable[[Any], float] = DEADLINE
 
     def __post_init__(self) -> None:
         """Check the values that Python does not. Raises `TypeError` or `ValueError`."""
         require_callable("run", self.run)
-        if not callable(self.on_finding):
+        if self.on_finding is not None and not callable(self.on_finding):
             check_on_finding(self.on_finding)
         if not callable(self.deadline):
             check_deadline(self.deadline)

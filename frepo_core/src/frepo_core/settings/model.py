@@ -169,6 +169,12 @@ class Settings(DatabaseSettings):
         "allow",
         "`refuse`: refuse a version whose content the collection contains already.",
     )
+    checks_on_broken: Literal["quarantine", "mark"] = setting(
+        "checks.on_broken",
+        "quarantine",
+        "What follows if an upload check finds a version broken and does not say itself what follows. `quarantine`: "
+        "the version is put into quarantine; `mark`: it is added, others are deleted for it, and it is `latest`.",
+    )
     quarantine_max: int = setting(
         "quarantine.max",
         2,

@@ -152,10 +152,10 @@ class UploadCheckContract:
         assert first == second
 
     def test_what_follows_a_finding_is_valid(self, check: UploadCheck, context: PluginContext) -> None:
-        """`on_finding` is a value that frepo knows, or a function of the settings that returns one."""
-        chosen = check.on_finding
+        """`on_finding` is None or a value that frepo knows, or a function of the settings that returns one."""
+        chosen = check.on_finding(context.settings) if callable(check.on_finding) else check.on_finding
 
-        assert check_on_finding(chosen(context.settings) if callable(chosen) else chosen)
+        assert chosen is None or check_on_finding(chosen)
 
     def test_the_deadline_is_valid(self, check: UploadCheck, context: PluginContext) -> None:
         """`deadline` is a number of seconds above 0, or a function of the settings that returns one."""

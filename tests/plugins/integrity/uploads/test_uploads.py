@@ -20,7 +20,7 @@ def with_setting(**values):
     return pytest.mark.parametrize("settings", [named], ids=["-".join(values.values())])
 
 
-def test_a_cut_gzip_is_marked_and_accepted(root, collection, results, events):
+def test_a_cut_gzip_is_accepted_and_recorded(root, collection, results, events):
     assert 200 == root.push(collection, CUT).status_int
 
     assert [(1, "broken", {"kind": "gzip", "kinds": ["gzip"]})] == results()
@@ -80,16 +80,6 @@ def test_nothing_is_recorded_if_all_kinds_are_off(root, collection, results):
     root.push(collection, CUT)
 
     assert [] == results()
-
-
-@with_setting(gzip="quarantine")
-def test_a_cut_gzip_is_quarantined_if_the_setting_says_so(root, collection, results, services):
-    root.push(collection, WHOLE)
-    root.push(collection, CUT)
-
-    assert [(1, "good", {"kinds": ["gzip"]}), (2, "broken", {"kind": "gzip", "kinds": ["gzip"]})] == results()
-    assert 1 == services.versions.find(collection, "latest").number
-    assert "check integrity" == services.versions.find(collection, "v2").quarantine_reason
 
 
 class TestBusyThreads:

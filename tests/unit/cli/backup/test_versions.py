@@ -146,7 +146,7 @@ def test_versions_are_listed_newest_first_with_what_is_wrong(console, collection
     rows = versions(console, collection)
 
     assert [(row["Version"], row["Suspicious"], row["Checks"]) for row in rows] == [
-        ("v3", False, "broken"),
+        ("v3", True, "broken"),
         ("v2", True, "not checked"),
         ("v1", False, "good"),
     ]

@@ -38,7 +38,7 @@ def plugins(painter):
             UploadCheck(
                 name="paint",
                 run=painter,
-                on_finding=lambda settings: settings.on_finding,
+                on_finding=lambda settings: None if settings.on_finding == "no opinion" else settings.on_finding,
                 applies_to=("versions", "files"),
             )
         ],

@@ -120,6 +120,37 @@ class TestQuarantine:
         assert "found: it ends too early" in caplog.text
 
 
+class TestNoOpinion:
+    """A check that does not say what follows a finding."""
+
+    @pytest.fixture(params=["quarantine", "mark"])
+    def chosen(self, request):
+        return request.param
+
+    @pytest.fixture
+    def ini(self, ini, chosen):
+        # `quarantine` is the default.
+        return ini | {"acme.on_finding": "no opinion"} | ({"checks.on_broken": chosen} if chosen == "mark" else {})
+
+    def test_the_setting_of_the_service_decides(self, root, collection, painter, chosen):
+        root.push(collection, b"one")
+        painter.act = find
+
+        answers = [root.push(collection, content).json["version"] for content in (b"two", b"three")]
+
+        expected = (True, "check paint", ["1", "2", "3"]) if chosen == "quarantine" else (False, None, ["2", "3"])
+        assert {expected[:2]} == {(answer["quarantined"], answer["quarantine_reason"]) for answer in answers}
+        assert expected[2] == sorted(root.versions(collection))
+
+    def test_a_finding_that_says_mark_keeps_it(self, root, collection, painter):
+        def mark(content, context):
+            raise Finding("it ends too early", on_finding="mark")
+
+        painter.act = mark
+
+        assert not root.push(collection, b"one").json["version"]["quarantined"]
+
+
 class TestRefusing:
     @pytest.fixture
     def ini(self, ini):

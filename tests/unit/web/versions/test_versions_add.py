@@ -41,6 +41,8 @@ def test_an_added_version_is_answered_in_its_envelope(root, collection):
             "file": {"filename": f"{HELLO[:10]}dump-v1.sql.gz"},
             "size": 5,
             "sha256": HELLO,
+            "quarantined": False,
+            "quarantine_reason": None,
         },
         "collection": shown(root, collection),
     }

@@ -104,7 +104,7 @@ class FileServices(Foundation):
     def upload_checks(self) -> "UploadChecks":
         from ..content.checks.upload_checks import UploadChecks
 
-        return UploadChecks(self.plugins, self.contexts)
+        return UploadChecks(self.plugins, self.contexts, self.settings)
 
     @cached_property
     def blobs(self) -> "Blobs":

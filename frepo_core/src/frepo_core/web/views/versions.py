@@ -34,7 +34,11 @@ class VersionFile(Reply):
 
 
 class VersionObject(Reply):
-    """A version. The size is in bytes."""
+    """A version. The size is in bytes.
+
+    `quarantine_reason` of one in quarantine is `check` and the name of the upload check that found it broken, the code
+    name of the guard that it violates, or `overtaken`.
+    """
 
     id: str
     version: int
@@ -42,6 +46,8 @@ class VersionObject(Reply):
     file: VersionFile
     size: int
     sha256: str = Field(pattern=json_schemas.SHA256)
+    quarantined: bool
+    quarantine_reason: str | None
 
     @classmethod
     def of(cls, record: VersionRecord) -> "VersionObject":
@@ -53,6 +59,8 @@ class VersionObject(Reply):
             file=VersionFile(id=record.file.id, filename=record.file.stored_name),
             size=record.file.blob.size,
             sha256=record.file.blob.digest,
+            quarantined=record.is_quarantined,
+            quarantine_reason=record.quarantine_reason,
         )
 
 

@@ -12,7 +12,7 @@ from frepo_core.plugins import CheckResult, Finding, OnFinding, Outcome, PluginC
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import Owned, PluginRegistry
 from frepo_core.plugins.upload_check import check_deadline, check_on_finding
-from frepo_core.settings import environment_name
+from frepo_core.settings import Settings, environment_name
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ...base.plugin_failures import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
@@ -58,8 +58,11 @@ class _Check:
 class UploadChecks:
     """The upload checks that are in use. Raises `ConfigurationError` if the settings of one are wrong."""
 
-    def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext]) -> None:
-        checks = [_prepare(owned, contexts[owned.plugin.name]) for owned in plugins.upload_checks.values()]
+    def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext], settings: Settings) -> None:
+        checks = [
+            _prepare(owned, contexts[owned.plugin.name], settings.checks_on_broken)
+            for owned in plugins.upload_checks.values()
+        ]
         self._checks = tuple(check for check in checks if check.on_finding != "off")
         self._patience = Patience()
 
@@ -84,11 +87,12 @@ def _name_settings(value: object, plugin: FoundPlugin, context: PluginContext) -
     return "".join(f"Setting {name} ({environment_name(name)}): " for name in names)
 
 
-def _prepare(owned: Owned[UploadCheck], context: PluginContext) -> _Check:
+def _prepare(owned: Owned[UploadCheck], context: PluginContext, default: OnFinding) -> _Check:
     origin = f"the check {owned.spec.name!r} ({owned.plugin.origin})"
     value = None
     try:
-        on_finding = check_on_finding(value := _chosen(owned.spec.on_finding, context))
+        value = _chosen(owned.spec.on_finding, context)
+        on_finding = default if value is None else check_on_finding(value)
         deadline = check_deadline(value := _chosen(owned.spec.deadline, context))
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)

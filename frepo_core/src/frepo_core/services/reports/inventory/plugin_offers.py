@@ -115,10 +115,10 @@ def _options(strategy: StrategySpec) -> str:
 
 
 def _on_finding(check: UploadCheck, context: PluginContext | None) -> str:
-    """Return what follows a finding; `?` if the settings that decide it are wrong."""
+    """Return what follows a finding, or the setting that says so; `?` if the settings that decide it are wrong."""
     if not callable(check.on_finding):
-        return check.on_finding
+        return check.on_finding or "as checks.on_broken says"
     try:
-        return str(check.on_finding(context.settings)) if context else "?"
+        return str(check.on_finding(context.settings) or "as checks.on_broken says") if context else "?"
     except Exception:  # noqa: BLE001  # the function is the plug-in's
         return "?"

@@ -1,0 +1,136 @@
+"""Nights on which the dump is cut: the good versions stay, and `latest` names one of them."""
+
+import gzip
+import random
+
+import pytest
+
+from support.client import follow
+
+V1 = "/api/v1/collections"
+MERGE = {"Content-Type": "application/merge-patch+json"}
+HEAD = "-- MySQL dump 10.13  Distrib 8.0.36\nCREATE TABLE `orders` (`id` int, `text` varchar(64));\n"
+END = "-- Dump completed on 2026-03-01  2:00:07\n"
+
+
+def dump(night):
+    """Return the dump of a shop that grows by a few orders each night, in SQL."""
+    words = random.Random(7)
+    rows = (
+        f"INSERT INTO `orders` VALUES ({number},'{words.getrandbits(200):x}');\n" for number in range(500 + 9 * night)
+    )
+    return "".join([HEAD, *rows, END]).encode()
+
+
+def pack(content):
+    return gzip.compress(content, mtime=0)
+
+
+def cut(content):
+    return content[: len(content) * 9 // 10]
+
+
+# A network or a disk cuts the packed bytes; a dumper that is killed leaves a whole gzip file.
+BROKEN = {"connection": lambda night: cut(pack(dump(night))), "dumper": lambda night: pack(cut(dump(night)))}
+
+
+@pytest.fixture
+def make(root):
+    def make(limit):
+        made = root.create(filename="shop.sql.gz", maxBackupsCount=limit, strategy="delete_oldest_when_adding_new")
+        return made.json["collection"]["id"]
+
+    return make
+
+
+@pytest.fixture
+def latest(root):
+    """Return the content of `latest`, which both APIs have to name alike."""
+
+    def latest(collection):
+        link = root.get(f"/repository/collection/{collection}/backup/latest?redirect=false").json["url"]
+        content = follow(root, link).body
+        assert content == root.get(f"{V1}/{collection}/versions/latest/content").body
+        return content
+
+    return latest
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("limit", [1, 3])
+def test_broken_nights_evict_no_good_version(root, services, make, latest, broken, limit):
+    collection = make(limit)
+    for night in range(3):
+        root.push(collection, pack(dump(night)))
+
+    answers = [root.push(collection, broken(night)) for night in range(3, 14)]
+
+    assert {200} == {answer.status_int for answer in answers}
+    assert pack(dump(2)) == latest(collection)
+    outcomes = {one.version_number: one.outcome for one in services.version_checks.of_collection(collection)}
+    # Of the broken ones, as many as `quarantine.max` says are kept.
+    good = dict.fromkeys(range(4 - limit, 4), "good")
+    assert good | {13: "broken", 14: "broken"} == outcomes
+    shown = root.get(f"{V1}/{collection}").json
+    assert (limit, 2, "suspicious") == (shown["versions"], shown["quarantined_versions"], shown["state"])
+
+
+def test_the_next_good_night_rotates(root, make, latest):
+    collection = make(1)
+    for content in (pack(dump(0)), cut(pack(dump(1))), pack(dump(2))):
+        assert 200 == root.push(collection, content).status_int
+
+    assert pack(dump(2)) == latest(collection)
+    assert ["2", "3"] == sorted(root.versions(collection))
+
+
+def test_a_person_may_release_a_broken_version(root, make, latest):
+    collection = make(1)
+    for content in (pack(dump(0)), cut(pack(dump(1)))):
+        root.push(collection, content)
+
+    released = root.call("PATCH", f"{V1}/{collection}/versions/v2", json={"quarantined": False}, headers=MERGE)
+
+    assert (200, False) == (released.status_int, released.json["quarantined"])
+
+    assert cut(pack(dump(1))) == latest(collection)
+
+
+def test_both_apis_answer_that_the_version_is_in_quarantine_and_why(root, make):
+    collection = make(3)
+    expected = {"good": (False, None), "broken": (True, "check integrity")}
+    for night, word in enumerate(expected):
+        content = {"good": pack, "broken": lambda whole: cut(pack(whole))}[word](dump(night))
+        first = root.push(collection, content).json["version"]
+        second = root.call("POST", f"{V1}/{collection}/versions", body=content).json
+
+        for version in (first, second):
+            assert expected[word] == (version["quarantined"], version["quarantine_reason"]), word
+
+
+class TestMark:
+    @pytest.fixture(
+        params=[{"checks.on_broken": "mark"}, {"integrity.gzip": "mark"}], ids=lambda settings: next(iter(settings))
+    )
+    def settings(self, request):
+        return request.param
+
+    def test_a_broken_version_rotates_and_is_the_latest(self, root, make, latest):
+        collection = make(1)
+        for content in (pack(dump(0)), cut(pack(dump(1)))):
+            root.push(collection, content)
+
+        assert cut(pack(dump(1))) == latest(collection)
+        assert ["2"] == sorted(root.versions(collection))
+
+
+class TestBothSettings:
+    @pytest.fixture
+    def settings(self):
+        return {"checks.on_broken": "mark", "integrity.gzip": "quarantine"}
+
+    def test_the_setting_of_the_kind_decides(self, root, make):
+        collection = make(1)
+
+        assert root.push(collection, cut(pack(dump(0)))).json["version"]["quarantined"]
+        assert not root.push(collection, pack(cut(dump(0)))).json["version"]["quarantined"]
