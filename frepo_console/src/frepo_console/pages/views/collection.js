@@ -14,7 +14,7 @@ import { Icon } from "../components/icons.js";
 import { StateBadge, Tag, expectation, minRetention, reason } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts/collection.js";
-import { Access } from "./collection/access.js";
+import { AllowedTokens } from "./collection/allowed_tokens.js";
 import { Events } from "./collection/events.js";
 import { Send } from "./collection/send.js";
 import { Settings } from "./collection/settings.js";
@@ -25,7 +25,7 @@ import { Versions } from "./collection/versions.js";
 const TABS = [
   { name: "versions", View: Versions, needsHere: "version.list" },
   { name: "settings", View: Settings, needsHere: "collection.edit" },
-  { name: "access", View: Access, needsHere: "collection.tokens" },
+  { name: "access", View: AllowedTokens, needsHere: "collection.tokens" },
   { name: "send", View: Send },
   { name: "events", View: Events, needs: "events.view" },
 ];

@@ -14,7 +14,7 @@ import { Table } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
 import { TokenField } from "../collections/selection.js";
 
-export function Access({ collection, now }) {
+export function AllowedTokens({ collection, now }) {
   const access = useAccess();
   const base = `/collections${path(collection.id)}/access`;
   const list = useResource(base);
