@@ -131,6 +131,7 @@ def works_of(services, viewer, admin, collection):
     yield "expired tokens", services.tokens.clear_expired
 
 
+@pytest.mark.slow
 def test_no_listing_reads_a_whole_table(crowded, admin):
     services, viewer, collection = crowded
     engine = services.database.engine
@@ -144,6 +145,7 @@ def test_no_listing_reads_a_whole_table(crowded, admin):
     assert found == {}
 
 
+@pytest.mark.slow
 def test_the_check_detects_a_full_table_scan(crowded):
     engine = crowded[0].database.engine
 

@@ -24,6 +24,8 @@ from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.upkeep.storage import SweepPlan, sweep, verify
 from support.reliability.invariants import Ledger, assert_invariants
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
 COLLECTIONS = 10
 

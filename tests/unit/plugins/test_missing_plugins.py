@@ -40,12 +40,14 @@ def frepo(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_the_package_is_not_listed(frepo):
     done = frepo("plugins", "-f", "value", "-c", "Name")
 
     assert (0, False, True) == (done.returncode, "local" in done.stdout.split(), "ftp" in done.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_refused_start_names_the_package_to_install(frepo):
     done = frepo("install")
 

@@ -37,6 +37,7 @@ def server(decided):
         yield server
 
 
+@pytest.mark.slow
 def test_a_small_body_that_does_not_arrive_at_once_is_decided_meanwhile(server, decided):
     with Wire(server) as wire:
         wire.send(head("POST", "/", "Content-Length: 6"), b"mon")

@@ -50,6 +50,7 @@ def test_a_client_that_sends_while_the_server_does_not_read_is_not_idle(server):
     assert [200, 200] == statuses
 
 
+@pytest.mark.slow
 def test_a_silent_client_is_disconnected(server):
     started = time.monotonic()
     with Wire(server) as wire:

@@ -43,6 +43,7 @@ def finish(wire):
     return wire.send(b"ves\r\n0\r\n\r\n").reply().body
 
 
+@pytest.mark.slow
 def test_four_silent_bodies_of_a_client_stay_open_and_the_longest_silent_ones_are_closed(serve):
     with serve() as server, contextlib.ExitStack() as stack:
         owners = ["cron"] * 6 + ["other", ""]
@@ -52,6 +53,7 @@ def test_four_silent_bodies_of_a_client_stay_open_and_the_longest_silent_ones_ar
         assert {b"halves"} == {finish(wire) for wire in (*wires[2:], other)}
 
 
+@pytest.mark.slow
 def test_a_known_client_may_be_silent_until_the_limit_for_uploads(serve):
     with serve(upload_idle=2) as server, begin(server, "cron") as wire:
         assert b"" == wire.rest()

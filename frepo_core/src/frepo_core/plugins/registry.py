@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires
@@ -92,7 +93,11 @@ class PluginRegistry:
         """
         if not any(plugin.with_context for plugin in self.found):
             return self
-        return PluginRegistry((plugin.configured(contexts[plugin.name]) for plugin in self.found), self.manager)
+        configured = copy(self)  # what does not depend on settings was checked, and each strategy built, before
+        configured.found = tuple(plugin.configured(contexts[plugin.name]) for plugin in self.found)
+        configured.subscribers = _by_name(configured.found, lambda plugin: plugin.subscribers)
+        configured.jobs = _by_name(configured.found, lambda plugin: plugin.jobs)
+        return configured
 
     def storage(self, name: str) -> StorageSpec:
         """Return the spec of a storage. Raises `ConfigurationError` with the installed names and what to install."""

@@ -7,6 +7,7 @@ import pytest
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
+from frepo_core.services.base import plugin_deadlines
 from frepo_core.services.composition.assembly import assemble
 from support.own_plugins import acme_plugin, registry_with
 
@@ -94,7 +95,8 @@ def test_a_check_of_which_some_hang_is_not_run_again_before_one_returns(root, co
     assert 5 == sum(message in record.getMessage() and ORIGIN in record.getMessage() for record in caplog.records)
 
 
-def test_a_check_that_returned_late_is_run_again(root, collection, results, slow):
+def test_a_check_that_returned_late_is_run_again(root, collection, results, slow, monkeypatch):
+    monkeypatch.setattr(plugin_deadlines, "KEPT_SECONDS", 0.05)
     for number in range(FEW):
         root.push(collection, b"%d" % number)
     slow.may_return.set()

@@ -18,6 +18,7 @@ def path(expires, file, header="HELLO"):
     return f"/public/download/{token}/{expires}/{file}"
 
 
+@pytest.mark.slow
 def test_an_access_token_that_expires_meanwhile_is_refused(protected, file):
     expires = int(time.time()) + 2
     url = path(expires, file)

@@ -223,6 +223,7 @@ def test_a_simulation_that_reads_too_much_is_ended(simulate, monkeypatch):
         assert (timeline.is_complete, 5 < len(timeline.fates) < 20) == (False, True), guards
 
 
+@pytest.mark.slow
 def test_ten_thousand_nights_are_simulated_completely(simulate, monkeypatch):
     """`MAX_READS` limits the work. The benchmarks measure the time, which a busy machine must not limit here."""
     for rules in [

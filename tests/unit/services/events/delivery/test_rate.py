@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 
+import pytest
 from sqlalchemy import insert
 
 from frepo_core.db import utc_now
@@ -17,6 +18,7 @@ from frepo_core.services.upkeep.engine.worker import Worker
 COUNT = 10_000
 
 
+@pytest.mark.slow
 def test_a_thousand_events_a_second_are_delivered_to_a_subscriber_that_does_nothing(services):
     handled, is_done = [], threading.Event()
 

@@ -76,6 +76,7 @@ def wait_for(condition, seconds=15):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_subscriber_that_takes_a_minute_delays_nothing_else(services, worker, slow, fast, runs):
     wait_for(lambda: worker.is_leading)
     happen(services, 1)
