@@ -21,11 +21,11 @@ PAYLOAD = "<script>alert(1)</script>"
 @pytest.fixture(scope="module", autouse=True)
 def collection(api):
     """A collection that was edited, with a refused and an accepted upload."""
-    made = api("POST", "/collections", {"name": "shop.sql.gz", "description": "before"})
+    made = api("POST", "/collections", {"name": "shop.sql.gz", "description": "before", "limits": {"versions": 8}})
     api(
         "PATCH",
         f"/collections/{made['id']}",
-        {"description": PAYLOAD},
+        {"description": PAYLOAD, "limits": {"versions": 9}},
         {"Content-Type": "application/merge-patch+json"},
     )
     api("PUT", f"/collections/{made['id']}/versions", b"content")
@@ -55,10 +55,22 @@ def test_an_edit_shows_the_values_before_and_after(events):
     row = events.get_by_role("listitem").filter(has_text="Collection edited")
     row.get_by_role("button").click()
 
-    assert ["description", "before", PAYLOAD] == row.locator("tbody td").all_inner_texts()
+    rows = ["description", "before", PAYLOAD, "versions", "8", "9"]  # not maxBackupsCount, its old name, too
+    assert rows == row.locator("tbody td").all_inner_texts()
     expect(row).to_contain_text("collection.edited")
     row.get_by_role("button").click()
     expect(row.locator("table")).to_have_count(0)
+
+
+def test_an_edited_note_is_shown_as_one_value(api, events, collection):
+    path = f"/collections/{collection['id']}/versions/latest"
+    api("PATCH", path, {"note": "kept for the audit"}, {"Content-Type": "application/merge-patch+json"})
+    wait_for_event(api, EventKind.VERSION_NOTED)
+    events.reload()
+    row = events.get_by_role("listitem").filter(has_text="Note of version")
+    row.get_by_role("button").click()
+
+    assert ["note", "none", "kept for the audit"] == row.locator("tbody td").all_inner_texts()
 
 
 def test_events_are_filtered_by_the_address(signed_in, events, collection):
