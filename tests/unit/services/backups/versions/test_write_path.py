@@ -1,5 +1,6 @@
 """The way of an upload through the source: how often it goes from one file to another."""
 
+import logging
 import sys
 from io import BytesIO
 from itertools import pairwise
@@ -16,7 +17,16 @@ MOST = 205
 
 
 @pytest.fixture
-def changes():
+def plain_log():
+    """Make records of the log without `SafeRecord`: an earlier test in this process may have made it the factory."""
+    before = logging.getLogRecordFactory()
+    logging.setLogRecordFactory(logging.LogRecord)
+    yield
+    logging.setLogRecordFactory(before)
+
+
+@pytest.fixture
+def changes(plain_log):
     """Count the calls, in this thread, of functions of frepo_core in another file than that of the call before.
 
     What a library calls back counts, too, such as the conversion of a time, and so does each step of a generator.
