@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from frepo_core.db.models import Token
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.plugins import without_old_keys
+from frepo_core.plugins.subscriber import OLD_KEYS
 
 from .records import CollectionRecord, FileRecord
 
@@ -29,7 +30,8 @@ class Changes:
 
 def describe(values: Mapping[str, object]) -> str:
     """Return `name value` pairs, separated by commas."""
-    return ", ".join(f"{name} {value!r}" for name, value in without_old_keys(values).items())
+    newest = ((name, value) for name, value in values.items() if OLD_KEYS.get(name) not in values)
+    return ", ".join(f"{name} {value!r}" for name, value in newest)
 
 
 def describe_changes(changes: Changes) -> str:
