@@ -191,7 +191,7 @@ def test_a_change_of_options_is_logged(make, edit, caplog):
 
     edit(made, strategy_options={"keep": 4})
 
-    assert "strategyOptions {'keep': 3, 'label': 'none'} -> {'keep': 4, 'label': 'none'}" in caplog.text
+    assert "strategy_options {'keep': 3, 'label': 'none'} -> {'keep': 4, 'label': 'none'}" in caplog.text
 
 
 def test_options_that_do_not_fit_any_more_are_replaced_by_the_defaults_and_named(root, make, services, caplog):
