@@ -50,9 +50,9 @@ def test_the_page_is_opened_from_the_menu_below_a_prefix(console, service):
 
 
 def test_a_collection_without_a_backup_is_not_counted_as_one_that_is_there(console, service):
-    for name in ("full.tar", "empty.tar"):
+    for name in ("full.txt", "empty.txt"):
         made = service.request("POST", "/api/v1/collections", {"name": name}).json["id"]
-        if name == "full.tar":
+        if name == "full.txt":
             service.request("PUT", f"/api/v1/collections/{made}/versions", b"a backup")
     console.sign_in(service.admin)
     console.page.goto(f"{service.url}/wallboard/")

@@ -87,7 +87,7 @@ def test_many_deletions_work_one_after_the_other(client, disk):
         fill(disk)
         assert 200 == delete(client, collection, version)
 
-    assert 16 * MIB == reserve(disk).st_size
+    assert 15 * MIB < reserve(disk).st_size, "only what the events need is taken from it while nothing else is free"
 
 
 def test_deletions_at_the_same_time_all_work(client, disk):
