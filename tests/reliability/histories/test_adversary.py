@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from frepo_core.db.models import Version
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.errors import SweepStoppedError
 from frepo_core.services.backups.rotation import admission
 from frepo_core.services.backups.trash.early_ending import EarlyEnding

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.errors import VersionShrankError, VersionTooSmallError
 
 NOW = datetime(2026, 11, 23, 2, tzinfo=UTC)

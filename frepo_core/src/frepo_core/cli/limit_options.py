@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from frepo_core.domain.backup_guards import SAFE_GUARDS
+from frepo_core.domain.backups.guards import SAFE_GUARDS
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.sizes import parse_size

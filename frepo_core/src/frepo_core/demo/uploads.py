@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from random import Random
 
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.limits import Limits
 from frepo_core.plugins import IncomingVersion
 from frepo_core.plugins.registry import PluginRegistry

@@ -8,6 +8,8 @@ from .settings import require_callable
 
 OnFinding: TypeAlias = Literal["off", "mark", "quarantine", "refuse"]
 Outcome: TypeAlias = Literal["good", "pending", "not checked"]
+Covers: TypeAlias = Literal["container", "content"]
+FoundVerdict: TypeAlias = Literal["broken", "suspicious"]
 AppliesTo: TypeAlias = Literal["versions", "files"]
 
 
@@ -17,15 +19,26 @@ DEADLINE = 60.0
 class Finding(Exception):  # the contract's name: it is what a check found, not a failure of the check
     """The content is broken or unwanted. `message` says why, for a person; `details` are stored as JSON.
 
-    `on_finding` is what follows this finding, if that is not the same for all findings of the check. Raises
-    `ValueError` for a value that is not known.
+    `on_finding` is what follows this finding, if that is not the same for all findings of the check. `verdict` is
+    `broken`, or `suspicious` if the content is odd and may be right nevertheless. `kinds` are as in a `CheckResult`.
+    Raises `ValueError` for a value that is not known.
     """
 
     def __init__(
-        self, message: str, *, details: Mapping[str, Any] | None = None, on_finding: OnFinding | None = None
+        self,
+        message: str,
+        *,
+        details: Mapping[str, Any] | None = None,
+        on_finding: OnFinding | None = None,
+        verdict: FoundVerdict = "broken",
+        kinds: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message)
+        if verdict not in get_args(FoundVerdict):
+            raise ValueError(f"verdict is {verdict!r}; write broken or suspicious")
         self.message = message
+        self.verdict = verdict
+        self.kinds = kinds
         self.details = dict(details or {})
         self.on_finding = None if on_finding is None else check_on_finding(on_finding)
 
@@ -36,11 +49,18 @@ class CheckResult:
 
     `good`: checked completely. `pending`: a job checks it later. `not checked`: the check does not know this kind of
     content. `message` is for a person; `details` are stored as JSON.
+
+    `covers` says how far `good` goes: `content` if the end of the backup itself was seen, `container` if only what it
+    is packed in is intact. `kinds` name the formats from the outside to the inside, such as `("gzip", "PostgreSQL
+    dump")`; `database` is the name of the database that the content says it is a dump of.
     """
 
     outcome: Outcome
     message: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    covers: Covers = "container"
+    kinds: tuple[str, ...] = ()
+    database: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

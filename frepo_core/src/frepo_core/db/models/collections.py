@@ -31,8 +31,10 @@ class Collection(Base):
     of the last restore test, whose version may have been deleted.
 
     `versions_count` and `stored_size` count what the limits count: all versions, pinned ones included, but those in
-    quarantine. `quarantine_nights` counts the days in a row on which versions were quarantined for
-    `quarantine_reason`; `quarantine_counted_at` is the time of the one that was counted last.
+    quarantine and those whose verdict is pending, which `pending_count` and `pending_size` count. `failed_since` is
+    when the newest backup was found broken or its run failed, for `failed_reason`, until the next good one. `baseline`
+    is what guards compare new versions with. `quarantine_nights` counts the days in a row on which versions were
+    quarantined for `quarantine_reason`; `quarantine_counted_at` is the time of the one that was counted last.
     """
 
     __tablename__ = "collection"
@@ -82,6 +84,11 @@ class Collection(Base):
     quarantine_counted_at: Mapped[datetime | None]
     incarnation: Mapped[str | None] = mapped_column(exact(36))
     restored_until: Mapped[datetime | None]
+    pending_count: Mapped[int] = mapped_column(server_default="0")
+    pending_size: Mapped[int] = mapped_column(server_default="0")
+    failed_since: Mapped[datetime | None] = mapped_column(index=True)
+    failed_reason: Mapped[str | None] = mapped_column(String(200))
+    baseline: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class CollectionSender(Base):

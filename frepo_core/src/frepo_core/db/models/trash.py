@@ -41,6 +41,11 @@ class TrashEntry(Base):
     is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
     note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
+    verdict: Mapped[str] = mapped_column(exact(16), server_default="unchecked")
+    verdict_reason: Mapped[str | None] = mapped_column(String(200))
+    released_at: Mapped[datetime | None]
+    released_by: Mapped[str | None] = mapped_column(exact(128))
+    sent_by: Mapped[str | None] = mapped_column(exact(64))
     # From before migration 0026, which brought `trash_check`; since then an empty list. Loaded only for a restore.
     checks: Mapped[list[dict[str, Any]]] = mapped_column(JSON, deferred=True)
 
@@ -60,6 +65,8 @@ class TrashCheck(Base):
     at: Mapped[datetime]
     actor: Mapped[str] = mapped_column(exact(128))
     is_of_service: Mapped[bool] = mapped_column(Boolean, server_default="0")
+    covers: Mapped[str | None] = mapped_column(exact(16))
+    attempts: Mapped[int] = mapped_column(server_default="0")
 
 
 class DeletedCollection(Base):

@@ -31,10 +31,18 @@ class Version(Base):
     is the code name of the guard's error, `check <name>`, or `overtaken`. A version is never both.
 
     A version that was restored from the trash is not evicted before `protected_until`.
+
+    `verdict` is what is known about the version, see `frepo_core.domain.backups.verdicts`. While `pending_since` is
+    set, a check that could condemn the version has not ended, and rotation waits: limits and strategies do not count
+    it. `condemned_at` is when a check of the service found it broken after it had been accepted. A person released it
+    at `released_at`. `sent_by` is the key of the first token of the chain of rotations of the one that sent it.
     """
 
     __tablename__ = "version"
-    __table_args__ = (UniqueConstraint("collection_id", "number"),)
+    __table_args__ = (
+        UniqueConstraint("collection_id", "number"),
+        Index("ix_version_verdict", "verdict", "collection_id"),
+    )
 
     id: Mapped[str] = mapped_column(exact(36), primary_key=True)
     collection_id: Mapped[str] = mapped_column(exact(36), ForeignKey("collection.id"))
@@ -47,6 +55,13 @@ class Version(Base):
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
     note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
     protected_until: Mapped[datetime | None]
+    verdict: Mapped[str] = mapped_column(exact(16), server_default="unchecked")
+    verdict_reason: Mapped[str | None] = mapped_column(String(200))
+    pending_since: Mapped[datetime | None] = mapped_column(index=True)
+    condemned_at: Mapped[datetime | None]
+    released_at: Mapped[datetime | None]
+    released_by: Mapped[str | None] = mapped_column(exact(128))
+    sent_by: Mapped[str | None] = mapped_column(exact(64))
 
     file: Mapped[File] = relationship()
 
@@ -60,13 +75,24 @@ class Version(Base):
     def _is_quarantined(cls) -> ColumnElement[bool]:
         return cls.quarantined_at.is_not(None)
 
+    @hybrid_property
+    def is_counted(self) -> bool:
+        """Whether limits and strategies count the version: not in quarantine, and not pending. Also a condition."""
+        return self.quarantined_at is None and self.pending_since is None
+
+    @is_counted.inplace.expression
+    @classmethod
+    def _is_counted(cls) -> ColumnElement[bool]:
+        return cls.quarantined_at.is_(None) & cls.pending_since.is_(None)
+
 
 class VersionCheck(Base):
     """The result of a check of a version's content: one for each check, replaced by a later result.
 
-    `outcome` is `good`, `broken`, `pending` or `not checked`. `actor` is as in an event: for what a plug-in found when
-    the version arrived, it is the sender. `is_of_service` says that the service or a plug-in found it, not a client; it
-    is false for results from before migration 0027, too.
+    `outcome` is `good`, `suspicious`, `broken`, `pending` or `not checked`. `actor` is as in an event: for what a
+    plug-in found when the version arrived, it is the sender. `is_of_service` says that the service or a plug-in found
+    it, not a client; it is false for results from before migration 0027, too. `covers` is `container` or `content`: how
+    far a good result goes. `attempts` is how often a pending check was tried in vain.
     """
 
     __tablename__ = "version_check"
@@ -81,3 +107,5 @@ class VersionCheck(Base):
     at: Mapped[datetime]
     actor: Mapped[str] = mapped_column(exact(128))
     is_of_service: Mapped[bool] = mapped_column(Boolean, server_default="0")
+    covers: Mapped[str | None] = mapped_column(exact(16))
+    attempts: Mapped[int] = mapped_column(server_default="0")

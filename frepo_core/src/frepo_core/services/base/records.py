@@ -8,7 +8,7 @@ from typing import Any, get_args
 from sqlalchemy import Row, select
 
 from frepo_core.db.models import Blob, Collection, File, Token, Version
-from frepo_core.domain.backup_guards import GuardAction, Guards
+from frepo_core.domain.backups.guards import GuardAction, Guards
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import Limits
 from frepo_core.domain.roles import Role

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.limits import Limits
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation
 from frepo_core.errors import FieldsError, PluginError

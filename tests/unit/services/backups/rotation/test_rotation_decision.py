@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from frepo_core.domain.backup_guards import Objection, find_strictest
+from frepo_core.domain.backups.guards import Objection, find_strictest
 from frepo_core.domain.limits import Limits
 from frepo_core.errors import (
     CollectionFullError,

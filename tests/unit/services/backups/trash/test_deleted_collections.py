@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.limits import COUNT, Limits
 from frepo_core.domain.roles import Role
 from frepo_core.errors import (

@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.identity import parse_uuid4
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import overload
 
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.plugins import VersionInfo
 
 _NUMBER = attrgetter("number")

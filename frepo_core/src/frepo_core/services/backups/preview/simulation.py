@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from frepo_core.domain.backup_guards import Guards
+from frepo_core.domain.backups.guards import Guards
 from frepo_core.errors import RuleError
 from frepo_core.plugins import CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry

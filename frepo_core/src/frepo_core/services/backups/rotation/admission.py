@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Version
-from frepo_core.domain.backup_guards import Objection, find_strictest
+from frepo_core.domain.backups.guards import Objection, find_strictest
 from frepo_core.errors import DuplicateVersionError, InvalidAnswerError, UploadCheckError, VersionConflictError
 from frepo_core.plugins import IncomingVersion
 from frepo_core.settings import Settings

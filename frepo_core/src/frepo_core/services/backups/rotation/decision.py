@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.limits import Limits
 from frepo_core.errors import (
     CollectionFullError,

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, false, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
-from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.backups.guards import Objection
 from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import TrashCheck, TrashEntry, VersionCheck
 
-_COLUMNS = ("name", "outcome", "message", "details", "at", "actor", "is_of_service")
+_COLUMNS = ("name", "outcome", "message", "details", "at", "actor", "is_of_service", "covers", "attempts")
 
 
 def keep_checks(session: Session, incarnation: str, numbers: Sequence[int]) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db.models import Collection, File, Version
 from frepo_core.db.row_inserts import insert_of, insert_rows
-from frepo_core.domain.backup_guards import Objection
+from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.naming import version_name
 from frepo_core.errors import OutdatedDecisionError, VersionPinnedError

@@ -6,7 +6,7 @@ from pydantic import Field
 from pyramid.response import Response
 
 from frepo_core.domain.access import permitted_in_collection
-from frepo_core.domain.backup_guards import SAFE_GUARDS
+from frepo_core.domain.backups.guards import SAFE_GUARDS
 from frepo_core.services.backups.collections.collection_pages import CollectionDetails, CollectionFilter
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.records import CollectionRecord
