@@ -127,6 +127,15 @@ def test_a_command_can_say_that_it_does_not_know_this_kind_of_content(collection
     assert ("not checked", True) == (result.outcome, result.is_skipped)
 
 
+def test_a_command_can_say_that_it_cannot_test_now(collection, push, restore):
+    push(collection, b"content")
+
+    result = restore("sh -c 'echo no connection; exit 75'")
+
+    assert ("not checked", False) == (result.outcome, result.is_skipped)
+    assert "the command cannot test now (exit status 75): no connection" == result.message
+
+
 def test_endless_output_is_limited_and_does_not_block_the_command(collection, push, restore, script):
     push(collection, DUMP)
 
@@ -161,24 +170,55 @@ def test_the_command_gets_what_it_tests_and_none_of_the_services_secrets(collect
     assert not os.path.exists(output[-2]), "its folder is deleted afterwards"
 
 
-def test_wrong_bytes_are_broken_and_the_command_never_gets_the_last_of_them(
-    services, collection, push, restore, tmp_path
+def test_wrong_bytes_prove_nothing_and_the_command_never_gets_the_last_of_them(
+    services, collection, push, restore, recorded, tmp_path
 ):
+    """They condemn no version: damage belongs to the blob, and another disk may be mounted."""
     added = push(collection, DUMP).version
     path = services.backends.get("local").path(added.file.blob.key)
     path.write_bytes(DUMP[:-1] + bytes([DUMP[-1] ^ 1]))
 
     result = restore(f"sh -c 'cat > {tmp_path}/got'")
 
-    assert ("broken", "the storage returned other bytes than were uploaded") == (result.outcome, result.message)
+    assert ("not checked", {1: "not checked"}) == (result.outcome, recorded())
+    assert result.message.startswith("the storage returned other bytes than were uploaded")
+    assert "frepo storage:verify" in result.message
     assert (tmp_path / "got").stat().st_size < len(DUMP)
 
 
-def test_missing_bytes_are_broken(services, collection, push, restore):
+def test_a_command_that_fails_because_of_wrong_bytes_proves_nothing(services, collection, push, restore):
+    """It may find the damage before it has read all: the rest is compared, too."""
+    added = push(collection, DUMP).version
+    path = services.backends.get("local").path(added.file.blob.key)
+    path.write_bytes(b"other" + DUMP[5:])
+
+    result = restore("sh -c 'head -c 1000 > /dev/null; exit 1'")
+
+    assert "not checked" == result.outcome
+    assert result.message.startswith("the storage returned other bytes than were uploaded")
+
+
+def test_missing_bytes_prove_nothing(services, collection, push, restore, recorded):
     added = push(collection, DUMP).version
     services.backends.get("local").path(added.file.blob.key).unlink()
 
-    assert "broken" == restore("cat").outcome
+    result = restore("cat")
+
+    assert ("not checked", {1: "not checked"}) == (result.outcome, recorded())
+    assert result.message.startswith("the bytes are missing in the storage")
+    assert "frepo storage:verify" in result.message
+
+
+def test_an_unmounted_disk_proves_nothing(services, collection, push, restore, recorded):
+    added = push(collection, DUMP).version
+    folder = services.backends.get("local").path(added.file.blob.key).parents[1]
+    folder.rename(folder.with_name("elsewhere"))
+    folder.mkdir()
+
+    result = restore("cat")
+
+    assert ("not checked", {1: "not checked"}) == (result.outcome, recorded())
+    assert "is its disk mounted?" in result.message
 
 
 def test_a_storage_that_fails_proves_nothing_but_counts_as_a_try(
@@ -193,11 +233,28 @@ def test_a_storage_that_fails_proves_nothing_but_counts_as_a_try(
     assert other == services.restore_tests.find_next().id
 
 
+def test_a_program_that_is_not_there_proves_nothing_and_the_message_says_what_to_do(
+    collection, push, restore, recorded, tmp_path
+):
+    push(collection, b"content")
+    plain = tmp_path / "plain"
+    plain.write_text("echo")
+    for command, status, said in [
+        ("no-such-program -x", None, "the command 'no-such-program' cannot be started: No such file or directory"),
+        (str(plain), None, "cannot be started: Permission denied"),
+        ("sh -c 'cat | no-such-program'", 127, "(exit status 127): install it"),
+        (f"sh -c 'cat > /dev/null; {plain}'", 126, "(exit status 126): check its rights"),
+    ]:
+        result = restore(command)
+
+        assert ("not checked", status) == (result.outcome, result.status), command
+        assert said in result.message
+        assert {1: "not checked"} == recorded()
+
+
 def test_what_cannot_be_run_is_refused_and_records_nothing(collection, push, restore, recorded):
     push(collection, b"content")
 
-    with pytest.raises(ConfigurationError, match="'no-such-program' cannot be started: No such file"):
-        restore("no-such-program -x")
     with pytest.raises(FieldsError):
         restore("cat 'open quote")
     with pytest.raises(ConfigurationError, match="restore_tests.command"):

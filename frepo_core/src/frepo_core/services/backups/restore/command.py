@@ -14,11 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from frepo_core.errors import ConfigurationError
+from frepo_core.errors import FrepoError
 
 PIECE = 1 << 18
 OUTPUT = 4096
 POLL_MILLISECONDS = 100
+
+
+class CommandNotStartedError(FrepoError):
+    """A program does not exist, or may not be executed."""
 
 
 class Readable(Protocol):
@@ -57,7 +61,7 @@ def run_command(
 
     The whole group of its processes is killed after `timeout` seconds, when the command has ended, and if this function
     raises: what `content.read` or `keep_going`, which is called often, raises. A command that cannot be started raises
-    `ConfigurationError`.
+    `CommandNotStartedError`.
     """
     command = _Command(arguments, folder, environment)
     try:
@@ -89,7 +93,8 @@ class _Command:
         except OSError as error:
             os.close(self._stdin)
             os.close(self._input)
-            raise ConfigurationError(f"The command {arguments[0]!r} cannot be started: {error.strerror}") from error
+            text = f"the command {arguments[0]!r} cannot be started: {error.strerror}"
+            raise CommandNotStartedError(text) from error
         assert self._process.stdout is not None
         self._output = self._process.stdout.fileno()
         os.set_blocking(self._input, False)

@@ -3,10 +3,10 @@
 import logging
 import os
 import shlex
-import signal
 import tempfile
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from sqlalchemy import func, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection
-from frepo_core.domain.durations import format_duration
 from frepo_core.domain.identity import By
 from frepo_core.errors import (
     BytesMissingError,
@@ -32,43 +31,20 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.blobs.stored_content import StoredContent
 from ...content.verified_reader import VerifiedContent
 from ...events.masking import Mask
-from ..versions.version_checks import BROKEN, RESTORE, NewCheck, Outcome, VersionChecks
+from ..versions.version_checks import BROKEN, RESTORE, NewCheck, VersionChecks
 from ..versions.versions import Versions
-from .command import CommandResult, run_command
+from .command import PIECE, CommandNotStartedError, CommandResult, Readable, run_command
+from .results import GOOD, UNKNOWN, RestoreResult, judge, unknown
 
 log = logging.getLogger(__name__)
 
-GOOD: Outcome = "good"
-UNKNOWN: Outcome = "not checked"
-# By this exit status, the command says that it cannot test this kind of content; also used by automake.
-SKIPPED = 77
+VERIFY = "`frepo storage:verify` finds out what is damaged"
 # The command gets these variables, not those with the service's secrets.
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR")
 
 
 class RestoreFailedError(FrepoError):
     """A version could not be restored, or the test could not be completed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RestoreResult:
-    """The result of a restore test, as it was recorded. `size` is how many bytes the command has read.
-
-    `status` is the exit status of the command, negative for the number of a signal, None if it was killed by the test.
-    """
-
-    version: VersionRecord
-    outcome: Outcome
-    message: str
-    status: int | None
-    size: int
-    seconds: float
-    output: str
-
-    @property
-    def is_skipped(self) -> bool:
-        """Whether the command said that it cannot test this kind of content."""
-        return self.status == SKIPPED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +89,9 @@ class RestoreTests:
         """Stream a version into a command, and record the outcome as the check `restore` of the version.
 
         By default, the command and its time limit are those of the settings. The outcome is `broken` if the command
-        says so by its exit status, or if the bytes are missing or not those of the upload; `not checked` if the command
-        was killed, ended before it had read all, or was late. Raises `NotFoundError`, `FieldsError` and
-        `ConfigurationError`, and what `keep_going` raises; then nothing is recorded.
+        says so by its exit status, and the storage has returned the bytes of the upload. It is `not checked` if the
+        storage has not, or if the command did not run, was killed, was late, or ended before it had read all. Raises
+        `NotFoundError`, `FieldsError` and `ConfigurationError`, and what `keep_going` raises; then nothing is recorded.
         """
         arguments = self._split(command or self._settings.restore_tests_command)
         found = self._versions.find(collection.id, version)
@@ -163,7 +139,7 @@ class RestoreTests:
             ) as folder:
                 content = self._content.open(version.file.blob)
                 with content:
-                    result = run_command(
+                    ended = run_command(
                         arguments,
                         content,
                         folder=Path(folder),
@@ -171,23 +147,33 @@ class RestoreTests:
                         timeout=timeout.total_seconds(),
                         keep_going=keep_going,
                     )
+                    result = self._result(version, ended, timeout)
+                    left = timeout.total_seconds() - ended.seconds
+                    if result.outcome == BROKEN and not _read_rest(content, left, keep_going):
+                        text = f"{result.message}; there was no time to compare the rest of the bytes"
+                        return replace(result, outcome=UNKNOWN, message=text)
+                    return result
+        except CommandNotStartedError as error:
+            return unknown(version, f"{error.message}: install it, or correct the command")
         except BytesMissingError:
-            return _unread(version, BROKEN, "the bytes of the version are missing in the storage")
+            return unknown(version, f"the bytes are missing in the storage: is its disk mounted? {VERIFY}")
         except (StorageError, PluginError) as error:
             if isinstance(content, VerifiedContent) and content.is_wrong:
-                return _unread(version, BROKEN, "the storage returned other bytes than were uploaded")
+                return unknown(version, f"the storage returned other bytes than were uploaded. {VERIFY}")
             log.error("restore test of version %s: %s", version.id, error.message, exc_info=error)
-            return _unread(version, UNKNOWN, "the storage did not return the bytes; the log has the reason")
-        outcome, message = _judge(result, version.file.blob.size, timeout)
-        output = self._mask(storable(result.output.strip()))
+            return unknown(version, "the storage did not return the bytes; the log has the reason")
+
+    def _result(self, version: VersionRecord, ended: CommandResult, timeout: timedelta) -> RestoreResult:
+        outcome, message = judge(ended, version.file.blob.size, timeout)
+        output = self._mask(storable(ended.output.strip()))
         last = output.rpartition("\n")[2].strip()
         return RestoreResult(
             version=version,
             outcome=outcome,
             message=f"{message}: {last}" if last and outcome != GOOD else message,
-            status=None if result.is_late else result.status,
-            size=result.size,
-            seconds=result.seconds,
+            status=None if ended.is_late else ended.status,
+            size=ended.size,
+            seconds=ended.seconds,
             output=output,
         )
 
@@ -205,30 +191,17 @@ class RestoreTests:
         return arguments
 
 
-def _judge(result: CommandResult, size: int, timeout: timedelta) -> tuple[Outcome, str]:
-    """Return the outcome, and a sentence for people."""
-    if result.is_late:
-        return UNKNOWN, f"the command did not end within {format_duration(timeout)} and was killed"
-    if result.status < 0:
-        return UNKNOWN, f"the command was killed by {_signal_name(-result.status)}"
-    if result.status == SKIPPED:
-        return UNKNOWN, f"the command cannot test this version (exit status {SKIPPED})"
-    if result.status:
-        return BROKEN, f"the command ended with exit status {result.status}"
-    if result.size < size:
-        return UNKNOWN, f"the command ended with exit status 0, but it has read only {result.size} of {size} bytes"
-    return GOOD, f"the command ended with exit status 0 after all {size} bytes"
+def _read_rest(content: Readable, seconds: float, keep_going: Callable[[], None]) -> bool:
+    """Read what the command has not: it may have failed because of wrong bytes, which the end of the content shows.
 
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _unread(version: VersionRecord, outcome: Outcome, message: str) -> RestoreResult:
-    return RestoreResult(version=version, outcome=outcome, message=message, status=None, size=0, seconds=0.0, output="")
+    Return False if the time is over before that. Raises `StorageError` for wrong bytes.
+    """
+    deadline = time.monotonic() + seconds
+    while content.read(PIECE):
+        keep_going()
+        if time.monotonic() >= deadline:
+            return False
+    return True
 
 
 def _environment(collection: CollectionRecord, version: VersionRecord) -> Mapping[str, str]:

@@ -1,0 +1,74 @@
+"""What the end of a restore test means: its outcome, and a sentence for people."""
+
+import signal
+from dataclasses import dataclass
+from datetime import timedelta
+
+from frepo_core.domain.durations import format_duration
+
+from ...base.records import VersionRecord
+from ..versions.version_checks import BROKEN, Outcome
+from .command import CommandResult
+
+GOOD: Outcome = "good"
+UNKNOWN: Outcome = "not checked"
+# By this exit status, the command says that it cannot test this kind of content; also used by automake.
+SKIPPED = 77
+# Exit statuses that say nothing about the version: EX_TEMPFAIL of sysexits.h, and those of the shell for a program that
+# may not be executed or is missing.
+_NOT_TESTED = {
+    75: "the command cannot test now (exit status 75)",
+    126: "a program of the command cannot be executed (exit status 126): check its rights",
+    127: "a program of the command was not found (exit status 127): install it, or write its whole path",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreResult:
+    """The result of a restore test, as it was recorded. `size` is how many bytes the command has read.
+
+    `status` is the exit status of the command, negative for the number of a signal, None if it was killed by the test
+    or did not run.
+    """
+
+    version: VersionRecord
+    outcome: Outcome
+    message: str
+    status: int | None
+    size: int
+    seconds: float
+    output: str
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether the command said that it cannot test this kind of content."""
+        return self.status == SKIPPED
+
+
+def judge(result: CommandResult, size: int, timeout: timedelta) -> tuple[Outcome, str]:
+    """Return the outcome, and a sentence for people. `size` is that of the version, in bytes."""
+    if result.is_late:
+        return UNKNOWN, f"the command did not end within {format_duration(timeout)} and was killed"
+    if result.status < 0:
+        return UNKNOWN, f"the command was killed by {_signal_name(-result.status)}"
+    if result.status == SKIPPED:
+        return UNKNOWN, f"the command cannot test this version (exit status {SKIPPED})"
+    if result.status in _NOT_TESTED:
+        return UNKNOWN, _NOT_TESTED[result.status]
+    if result.status:
+        return BROKEN, f"the command ended with exit status {result.status}"
+    if result.size < size:
+        return UNKNOWN, f"the command ended with exit status 0, but it has read only {result.size} of {size} bytes"
+    return GOOD, f"the command ended with exit status 0 after all {size} bytes"
+
+
+def unknown(version: VersionRecord, message: str) -> RestoreResult:
+    """Return the result of a test that says nothing about the version."""
+    return RestoreResult(version=version, outcome=UNKNOWN, message=message, status=None, size=0, seconds=0.0, output="")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
