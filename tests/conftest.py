@@ -12,7 +12,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine
 from webtest import TestApp
 from xdist.scheduler import LoadFileScheduling
 
@@ -142,25 +142,17 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def open_services(migrated: Path, plugins: PluginRegistry) -> Iterator[Callable[..., Services]]:
-    """Assemble services over a migrated database `frepo.db` in a folder.
-
-    Their engines share a dialect and the statements that were compiled for it.
-    """
-    kept = make_engine(f"sqlite:///{migrated}")
-    kept.connect().close()
-    compiled: dict[Any, Any] = {}
+def open_services(
+    migrated: Path, plugins: PluginRegistry, make_quick_engine: Callable[..., Engine]
+) -> Callable[..., Services]:
+    """Assemble services over a migrated database `frepo.db` in a folder."""
 
     def assembled(folder: Path, ini: dict[str, str]) -> Services:
         shutil.copy(migrated, folder / "frepo.db")
-        engine = make_engine(f"sqlite:///{folder}/frepo.db")
-        event.listen(engine, "connect", _skip_syncs)
-        engine.dialect = kept.dialect
-        engine.update_execution_options(compiled_cache=compiled)
+        engine = make_quick_engine(f"sqlite:///{folder}/frepo.db")
         return assemble(ini | {"database.url": f"sqlite:///{folder}/frepo.db"}, {}, plugins, engine)
 
-    yield assembled
-    kept.dispose()
+    return assembled
 
 
 @pytest.fixture
@@ -183,11 +175,6 @@ def services(
         migrations.make_ready(services.database.engine, upgrades=True)
     yield services
     services.database.engine.dispose()
-
-
-def _skip_syncs(connection: Any, record: Any) -> None:
-    """Commits are real here; that they survive a power cut is the live suite's affair."""
-    connection.execute("PRAGMA synchronous = OFF")
 
 
 @pytest.fixture

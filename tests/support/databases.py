@@ -4,9 +4,10 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import Engine, make_url, text
+from sqlalchemy import Engine, event, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from frepo_core.db import make_engine, migrations
@@ -98,6 +99,26 @@ class Server:
         migrations.upgrade(self.engine)
         self._engines[self.url] = self.engine
         self._running.callback(self._engines.pop, self.url)
+
+
+@pytest.fixture(scope="session")
+def make_quick_engine() -> Callable[..., Engine]:
+    """Make engines that share, for SQLite, a dialect and what it compiled.
+
+    Their commits are real, but not synced: that commits survive a power cut is the live suite's affair.
+    """
+    shared: dict[str, Any] = {}
+    compiled: dict[Any, Any] = {}
+
+    def make(url: str, *more: Any) -> Engine:
+        engine = make_engine(url, *more)
+        if engine.dialect.name == "sqlite":
+            event.listen(engine, "connect", lambda connection, record: connection.execute("PRAGMA synchronous = OFF"))
+            engine.dialect = shared.setdefault("dialect", engine.dialect)
+            engine.update_execution_options(compiled_cache=compiled)
+        return engine
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from support.console.preloaded_console import PreloadedConsole
+from support.console.in_process import InProcessConsole
 from support.logs import log_recorder
 from support.receivers.webhooks import SECRET
 
@@ -16,14 +16,12 @@ def targets(mail, hook):
 
 
 @pytest.fixture(scope="module")
-def preloaded_console():
-    preloaded_console = PreloadedConsole()
-    yield preloaded_console
-    preloaded_console.close()
+def in_process(make_quick_engine):
+    return InProcessConsole(make_quick_engine)
 
 
 @pytest.fixture
-def console(ini, tmp_path, preloaded_console):
+def console(ini, tmp_path, in_process):
     """Run the command; return the exit status, the rows by target, and the messages."""
     settings = {name: value.replace("%", "%%") for name, value in ini.items()}
     path = tmp_path / "frepo.ini"
@@ -31,7 +29,7 @@ def console(ini, tmp_path, preloaded_console):
 
     def run(*arguments, **environment):
         variables = {"PATH": os.environ["PATH"], "FREPO_INI": str(path), **log_recorder.environment()} | environment
-        done = preloaded_console.run(["notify:test", "-f", "json", *arguments], env=variables, cwd=tmp_path)
+        done = in_process.run(["notify:test", "-f", "json", *arguments], env=variables, cwd=tmp_path)
         log_recorder.record_output(done.stderr)
         rows = {row["Target"]: (row["Sent"], row["Problem"]) for row in json.loads(done.stdout or "[]")}
         return done.returncode, rows, done.stderr

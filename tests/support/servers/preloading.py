@@ -1,4 +1,4 @@
-"""Imports everything that a service or a console command imports sooner or later, so that its forks need not.
+"""Imports everything that a service or one of its commands imports sooner or later, so that its forks need not.
 
 It also does what both do when they start, because libraries keep much of what they then make.
 """

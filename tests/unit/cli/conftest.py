@@ -1,4 +1,4 @@
-"""Fixtures that run the installed `frepo` as a process, with its state in a temporary folder."""
+"""Fixtures that run `frepo`, in this process unless a test is about its start, with its state in a temporary folder."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.console.preloaded_console import PreloadedConsole
+from support.console.in_process import InProcessConsole
 from support.logs import log_recorder
 from support.paths import ROOT
 
@@ -22,9 +22,9 @@ INTERPRETERS = {"PYTHONPATH", "PYTHONIOENCODING", "PYTHONUTF8", "LANG", "LC_ALL"
 class Console:
     """Runs `frepo` with `environment` as its whole environment, so that the tester's own variables have no effect."""
 
-    def __init__(self, folder, preloaded_console):
+    def __init__(self, folder, in_process):
         self.folder = folder
-        self._preloaded = preloaded_console
+        self._in_process = in_process
         self.database = folder / "frepo.db"
         self.environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ} | {
             **log_recorder.environment(),
@@ -39,7 +39,7 @@ class Console:
         if environment.keys() & INTERPRETERS:
             return self.run_script(*arguments, **environment)
         environment = self.environment | environment
-        done = self._preloaded.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
+        done = self._in_process.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
         log_recorder.record_output(done.stderr)
         return done
 
@@ -92,24 +92,22 @@ class Console:
 
 
 @pytest.fixture(scope="session")
-def preloaded_console():
-    preloaded_console = PreloadedConsole()
-    yield preloaded_console
-    preloaded_console.close()
+def in_process(make_quick_engine):
+    return InProcessConsole(make_quick_engine)
 
 
 @pytest.fixture
-def new_console(tmp_path, preloaded_console):
+def new_console(tmp_path, in_process):
     """A console whose database no command has made yet."""
-    return Console(tmp_path, preloaded_console)
+    return Console(tmp_path, in_process)
 
 
 @pytest.fixture(scope="session")
-def make_console(tmp_path_factory, preloaded_console, migrated):
+def make_console(tmp_path_factory, in_process, migrated):
     """Make consoles over empty databases: copying one is faster than migrating for each of some hundred tests."""
 
     def make(folder=None):
-        console = Console(folder or tmp_path_factory.mktemp("console"), preloaded_console)
+        console = Console(folder or tmp_path_factory.mktemp("console"), in_process)
         shutil.copy(migrated, console.database)
         return console
 
