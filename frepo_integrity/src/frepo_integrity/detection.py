@@ -20,6 +20,13 @@ _SUFFIXES = {
     "tar": (".tar",),
     "sql": (".sql",),
 } | {kind: found.suffixes for kind, found in FORMATS.items()}
+# Ends of names of backups whose format they do not say.
+_BACKUPS = (".dump", ".dmp", ".bak", ".backup", ".tgz", ".archive")
+# Ends of names of texts, in which error messages and HTML are at home.
+_TEXTS = (
+    *(".html", ".htm", ".xhtml", ".txt", ".log", ".out", ".err", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".md"),
+    *(".conf", ".cfg", ".ini", ".yml", ".yaml", ".toml", ".eml", ".mbox", ".ldif", ".rst", ".svg", ".php", ".js"),
+)
 _SHORT_FOR_TAR = (".tgz", ".tbz2", ".tbz", ".txz", ".tzst")
 _STARTS = {name: codec.starts for name, codec in CODECS.items()} | {"zip": ZIP_STARTS}
 
@@ -60,6 +67,14 @@ def kind_of_name(name: str) -> str | None:
     """Return the kind that a file name promises, or None."""
     lower = name.lower()
     return next((kind for kind, suffixes in _SUFFIXES.items() if lower.endswith(suffixes)), None)
+
+
+def promises_backup(name: str, *, is_packed: bool) -> bool:
+    """Whether a content of this name should be a dump or an archive. What is packed should, unless it is a text."""
+    lower = name.lower()
+    if kind_of_name(name) or lower.endswith(_BACKUPS):
+        return True
+    return is_packed and bool(name) and not lower.endswith(_TEXTS)
 
 
 def inner_name(name: str) -> str:

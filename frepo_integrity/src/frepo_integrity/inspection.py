@@ -1,15 +1,16 @@
 """Checks a whole content: recognizes its format, unpacks it completely, and checks what it contains likewise."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import BinaryIO
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
 
-from . import detection
+from . import detection, messages
 from .budget import Budget
 from .byte_stream import ByteStream, FileStream
 from .formats import sql_dump, tar_archive, zip_directory, zip_members
 from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
+from .formats.format import Format
 from .formats.single_pass import FORMATS
 from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, Report
 
@@ -65,7 +66,7 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     head = source.peek(detection.HEAD)
     found = detection.detect(head)
     if found is None:
-        return _unknown(head, name, depth)
+        return _unknown(source, name, inspection, depth)
     kind = found.kind
     if not inspection.is_on(kind):
         return Report(outcome="not checked", message=f"The check of {kind} is switched off", kinds=(kind,))
@@ -78,11 +79,32 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
         members = tar_archive.check_tar(source, inspection.budget)
         return Report(outcome="good", message=f"The tar archive is whole, it has {members} members", kinds=("tar",))
     if kind in FORMATS:
-        return Report(outcome="good", message=FORMATS[kind].check(source, inspection.budget), kinds=(kind,))
+        return _inspect_single_pass(source, head, FORMATS[kind], inspection.budget)
     if found.program:
-        sql_dump.check_sql(source, found.program, inspection.budget)
-        return Report(outcome="good", message=f"The dump of {found.program.name} is whole", kinds=("sql",))
-    raise NotCheckable(f"{kind} inside a compression cannot be checked")
+        return _inspect_sql(source, head, found.program, inspection.budget)
+    message = f"{kind} inside a compression cannot be checked"
+    return Report(outcome="not checked", message=message, kinds=(kind,))
+
+
+def _inspect_single_pass(source: ByteStream, head: bytes, form: Format, budget: Budget) -> Report:
+    about: dict[str, Any] = {"kinds": (form.kind,), "label": form.label, "database": form.database(head)}
+    try:
+        return Report(outcome="good", message=form.check(source, budget), covers=form.covers, **about)
+    except NotCheckable as reason:
+        return Report(outcome="not checked", message=_sentence(reason), **about)
+
+
+def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, budget: Budget) -> Report:
+    dumps = sql_dump.check_sql(source, program, budget)
+    return Report(
+        outcome="good",
+        message=f"The dump of {program.name} is whole",
+        kinds=("sql",),
+        covers="content",
+        label=program.label,
+        # Of several databases, another one may come first tomorrow.
+        database=sql_dump.read_database(head, program) if dumps <= 1 else "",
+    )
 
 
 def _inspect_compressed(source: ByteStream, kind: str, name: str, inspection: Inspection, depth: int) -> Report:
@@ -95,22 +117,38 @@ def _inspect_compressed(source: ByteStream, kind: str, name: str, inspection: In
         if reason.source is source:
             raise
         report = Report(outcome="not checked", message=_sentence(reason))
+    except BrokenContent as broken:
+        if broken.verdict == "suspicious":
+            inside.drain()  # a cut container is broken, whatever is in it
+        raise
     inside.drain()  # the checksum of the container is at its end
+    if not inside.offset:
+        raise BrokenContent(kind, f"The {kind} data is whole, but there is nothing in it")
     if report.outcome == "good":
         return report
     message = (
         f"The {kind} data is whole. What is in it was not checked: {report.message[0].lower()}{report.message[1:]}"
     )
-    return Report(outcome="good", message=message, kinds=report.kinds)
+    return replace(report, outcome="good", message=message, covers="container")
 
 
-def _unknown(head: bytes, name: str, depth: int) -> Report:
-    """Return a report about a content of unknown format. Raises `BrokenContent` if it is the start of a known one."""
+def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) -> Report:
+    """Return a report about a content of unknown format.
+
+    Raises `BrokenContent` if it is the start of a known one, or an error message where a backup should be.
+    """
+    head = source.peek(detection.HEAD)
     promised = detection.kind_of_name(name)
+    if promised and not inspection.is_on(promised):
+        return Report(outcome="not checked", message=f"The check of {promised} is switched off")
     if promised and not head:
         raise BrokenContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
+    if detection.promises_backup(name, is_packed=depth > 0) and (kind := messages.recognize(head)):
+        raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
     if promised and detection.is_cut_start(head, promised):
         raise BrokenContent(promised, f"The {promised} data ends too early, after {len(head)} bytes")
+    if (promised == "tar" or depth) and tar_archive.is_empty_tar(source.peek(tar_archive.RECORD + 1)):
+        raise BrokenContent("tar", tar_archive.NOTHING)
     if promised and depth == 0:
         message = f"Its name ends as that of a {promised} file, but its content does not begin like one"
         return Report(outcome="not checked", message=message)

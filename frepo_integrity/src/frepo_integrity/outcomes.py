@@ -4,33 +4,53 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 Outcome = Literal["good", "pending", "not checked"]
+Covers = Literal["container", "content"]
+FoundVerdict = Literal["broken", "suspicious"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The result for a content that is not broken. `kinds` names its formats from the outside in, such as gzip, tar."""
+    """The result for a content that is not broken. `kinds` names its formats from the outside in, such as gzip, tar.
+
+    `covers` says how far `good` goes, as in a `CheckResult`. `label` is what people call the innermost format, and
+    `database` the database that it names; both are empty if they are not known.
+    """
 
     outcome: Outcome
     message: str
     kinds: tuple[str, ...] = ()
+    covers: Covers = "container"
+    label: str = ""
+    database: str = ""
 
     def inside(self, kind: str) -> Self:
         """Return the report about a container whose content this report is about."""
         return replace(self, kinds=(kind, *self.kinds))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The formats as people call them, from the outside in, such as gzip, PostgreSQL dump."""
+        return (*self.kinds[:-1], self.label) if self.label else self.kinds
+
 
 class BrokenContent(Exception):
-    """The content is not what its format says. `kind` is the format, `message` is a sentence for a person."""
+    """The content is not what its format says. `kind` is the format, `message` is a sentence for a person.
 
-    def __init__(self, kind: str, message: str, kinds: tuple[str, ...] = ()) -> None:
+    `verdict` is `suspicious` if the content is odd and may be right nevertheless.
+    """
+
+    def __init__(
+        self, kind: str, message: str, kinds: tuple[str, ...] = (), *, verdict: FoundVerdict = "broken"
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.kinds = kinds or (kind,)
+        self.verdict = verdict
 
     def inside(self, kind: str) -> "BrokenContent":
         """Return the exception as seen from the container."""
-        return BrokenContent(self.kind, self.message, (kind, *self.kinds))
+        return BrokenContent(self.kind, self.message, (kind, *self.kinds), verdict=self.verdict)
 
 
 class NotCheckable(Exception):

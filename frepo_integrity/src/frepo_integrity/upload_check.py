@@ -54,9 +54,21 @@ class InlineCheck:
         try:
             report = self._check(content, settings)
         except BrokenContent as broken:
-            details = {"kind": broken.kind, "kinds": list(broken.kinds)}
-            raise Finding(broken.message, details=details, on_finding=settings.action(broken.kind)) from broken
-        return CheckResult(outcome=report.outcome, message=report.message, details={"kinds": list(report.kinds)})
+            raise Finding(
+                broken.message,
+                details={"kind": broken.kind, "kinds": list(broken.kinds)},
+                on_finding=settings.action(broken.kind),
+                verdict=broken.verdict,
+                kinds=broken.kinds,
+            ) from broken
+        return CheckResult(
+            outcome=report.outcome,
+            message=report.message,
+            details={"kinds": list(report.kinds)},
+            covers=report.covers,
+            kinds=report.names,
+            database=report.database,
+        )
 
     def _check(self, content: UploadedContent, settings: IntegritySettings) -> Report:
         places = self.places(settings.threads)

@@ -102,11 +102,11 @@ def test_a_line_end_after_the_end_is_no_damage(check, made):
     assert ["good", "good"] == [check(made[1] + end).outcome for end in (b"\n", b"\r\n")]
 
 
-def test_a_compressed_nothing_is_good_unless_its_name_promises_a_dump(check):
+def test_a_compressed_nothing_is_broken(check):
     for kind in KINDS:
         content = first(kind, b"")
 
-        assert "good" == check(content, f"log.{SUFFIX[kind]}").outcome
+        assert f"The {kind} data is whole, but there is nothing in it" == check(content, f"log.{SUFFIX[kind]}").message
         broken = check(content, f"db.sql.{SUFFIX[kind]}")
         assert isinstance(broken, BrokenContent)
         assert "sql" == broken.kind

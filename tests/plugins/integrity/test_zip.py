@@ -88,11 +88,11 @@ def test_bytes_after_the_end_are_found(check, made):
     assert "good" == check(made + bytes(1000)).outcome
 
 
-def test_an_empty_archive_is_good(check):
+def test_an_archive_without_members_is_broken(check):
     file = BytesIO()
     zipfile.ZipFile(file, "w").close()
 
-    assert "good" == check(file.getvalue()).outcome
+    assert "The zip archive is not whole: there is nothing in it" == check(file.getvalue()).message
 
 
 def test_more_members_than_16_bits_count(check):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..budget import Budget
 from ..byte_stream import ByteStream
-from ..outcomes import BrokenContent
+from ..outcomes import BrokenContent, Covers
 
 CHUNK = 256 << 10
 
@@ -14,15 +14,19 @@ CHUNK = 256 << 10
 class Format:
     """A format that is read once from its start to its end, so that it is checked inside a compression, too.
 
-    `kind` is its name in the settings, `suffixes` are the ends of its file names. `recognizes` gets the first 4,096
-    bytes. `check` returns a sentence about a whole content; it raises `BrokenContent`, or `NotCheckable` for a variant
-    that it does not know.
+    `kind` is its name in the settings, `label` what people call it, `suffixes` are the ends of its file names.
+    `recognizes` gets the first 4,096 bytes, and `database` returns the name of the database that they give, or an empty
+    text. `check` returns a sentence about a whole content; it raises `BrokenContent`, or `NotCheckable` for a variant
+    that it does not know. `covers` says whether it sees the end of a backup, or only that of what it is packed in.
     """
 
     kind: str
+    label: str
     suffixes: tuple[str, ...]
     recognizes: Callable[[bytes], bool]
     check: Callable[[ByteStream, Budget], str]
+    covers: Covers = "content"
+    database: Callable[[bytes], str] = lambda head: ""
 
 
 class Reader:

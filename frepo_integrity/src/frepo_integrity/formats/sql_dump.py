@@ -24,14 +24,22 @@ class Program:
     """A program that writes dumps: the line that it writes first, its surroundings, and the line that it writes last.
 
     `last` is that line, for messages. `start` is found in the middle of a stream, too, even behind a line that was cut;
-    it spans line ends, which no text in a row has, because programs write those as `\\\\n`.
+    it spans line ends, which no text in a row has, because programs write those as `\\\\n`. `label` is what people call
+    such a dump, and `database` finds the name of its database in its first lines.
     """
 
     name: str
+    label: str
     first_line: re.Pattern[bytes]
     start: re.Pattern[bytes]
     last_line: re.Pattern[bytes]
     last: str
+    database: re.Pattern[bytes] = re.compile(rb"(?!)")
+
+
+_MYSQL_DATABASE = re.compile(rb"^-- Host: [^\n]*?    Database: ([^\r\n]*)", re.MULTILINE)
+# pg_dump names its database only if it creates it (--create).
+_PG_DATABASE = re.compile(rb"^CREATE DATABASE (\"(?:[^\"\n]|\"\")+\"|[^\s\"]+) WITH ", re.MULTILINE)
 
 
 def _line(pattern: str) -> re.Pattern[bytes]:
@@ -48,6 +56,7 @@ def _later_line(pattern: str) -> re.Pattern[bytes]:
 PROGRAMS = (
     Program(
         name="pg_dumpall",
+        label="PostgreSQL cluster dump",
         first_line=_line(r"-- PostgreSQL database cluster dump\r?$"),
         start=re.compile(rb"--\r?\n-- PostgreSQL database cluster dump\r?\n--\r?\n"),
         last_line=_later_line(r"--\r?\n-- PostgreSQL database cluster dump complete"),
@@ -55,6 +64,8 @@ PROGRAMS = (
     ),
     Program(
         name="pg_dump",
+        label="PostgreSQL dump",
+        database=_PG_DATABASE,
         first_line=_line(r"-- PostgreSQL database dump\r?$"),
         start=re.compile(rb"--\r?\n-- PostgreSQL database dump\r?\n--\r?\n"),
         last_line=_later_line(r"--\r?\n-- PostgreSQL database dump complete"),
@@ -62,6 +73,8 @@ PROGRAMS = (
     ),
     Program(
         name="mysqldump",
+        label="MySQL/MariaDB dump",
+        database=_MYSQL_DATABASE,
         first_line=_line(r"-- MySQL dump \d"),
         start=re.compile(rb"-- MySQL dump \d[^\n]{0,200}\n--\r?\n-- Host:"),
         last_line=_later_line(r"-- Dump completed"),
@@ -69,6 +82,8 @@ PROGRAMS = (
     ),
     Program(
         name="mariadb-dump",
+        label="MySQL/MariaDB dump",
+        database=_MYSQL_DATABASE,
         first_line=_line(r"-- MariaDB dump \d"),
         start=re.compile(rb"-- MariaDB dump \d[^\n]{0,200}\n--\r?\n-- Host:"),
         last_line=_later_line(r"-- Dump completed"),
@@ -76,6 +91,7 @@ PROGRAMS = (
     ),
     Program(
         name=".dump of sqlite3",
+        label="SQLite dump",
         first_line=_line(r"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?$"),
         start=re.compile(rb"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?\n"),
         last_line=_later_line(r"COMMIT;(?=\r?\n(?:PRAGMA|\Z)|\Z)"),
@@ -98,8 +114,20 @@ def recognize(head: bytes) -> Program | None:
     return None
 
 
-def check_sql(source: ByteStream, program: Program, budget: Budget) -> None:
-    """Read to the end, and check that each dump in it has its end. Raises `BrokenContent`."""
+def read_database(head: bytes, program: Program) -> str:
+    """Return the name of the database that the first 4,096 bytes give; empty if they give none."""
+    match = program.database.search(head[:HEAD])
+    name = match[1].strip() if match else b""
+    if name.startswith(b'"'):
+        name = name[1:-1].replace(b'""', b'"')
+    return name.decode("utf-8", "replace")
+
+
+def check_sql(source: ByteStream, program: Program, budget: Budget) -> int:
+    """Read to the end, and check that each dump in it has its end; return how many there are.
+
+    Raises `BrokenContent`.
+    """
     begun: Counter[Program] = Counter()
     open_now: Counter[str] = Counter()  # by the last line: mysqldump and mariadb-dump have the same one
     recent = b""
@@ -117,6 +145,7 @@ def check_sql(source: ByteStream, program: Program, budget: Budget) -> None:
     cut = next((one for one in PROGRAMS if begun[one] and open_now[one.last]), None)
     if cut and begun.total() > 1:
         raise _broken(f"One of the {begun.total()} dumps in it", cut)
+    return begun.total()
 
 
 def _count(pattern: re.Pattern[bytes], window: bytes, overlap: int) -> int:

@@ -11,7 +11,9 @@ from ..byte_stream import ByteStream
 from ..outcomes import BrokenContent, NotCheckable
 
 BLOCK = 512
+RECORD = 20 * BLOCK
 ZEROS = bytes(BLOCK)
+NOTHING = "The tar archive is whole, but there is nothing in it"
 MAX_PAX = 16 << 20
 _MAGIC = re.compile(rb"ustar(?:\x00|  \x00)")
 _CHECKSUM = slice(148, 156)
@@ -31,6 +33,11 @@ def is_tar(head: bytes) -> bool:
     return _MAGIC.match(head[257:265]) is not None or (head[:1] != b"\0" and _has_checksum(head))
 
 
+def is_empty_tar(content: bytes) -> bool:
+    """Whether a content is an archive without members: two blocks of zeros, or the record that `tar` writes."""
+    return len(content) in {2 * BLOCK, RECORD} and not content.strip(b"\0")
+
+
 def check_tar(source: ByteStream, budget: Budget) -> int:
     """Read the archive to the end of the stream; return the number of members. Raises `BrokenContent`."""
     members = 0
@@ -39,9 +46,11 @@ def check_tar(source: ByteStream, budget: Budget) -> int:
         budget.spend()
         header = _read_block(source, "a header")
         if header == ZEROS:
-            if _check_end(source, budget):
-                return members
-            continue
+            if not _check_end(source, budget):
+                continue
+            if not members:
+                raise BrokenContent("tar", NOTHING)
+            return members
         if not _has_checksum(header):
             raise BrokenContent("tar", f"The checksum of the tar header at byte {source.offset - BLOCK} is wrong")
         kind, size = header[156], _number(header[124:136], source.offset - BLOCK)

@@ -130,6 +130,8 @@ def entries(file: BinaryIO, directory: Directory, budget: Budget) -> Iterator[En
         budget.spend()
         yield entry
         found += 1
+    if not found:
+        raise broken("there is nothing in it")
     if found != directory.entries and found % (_FULL16 + 1) != directory.entries:
         raise broken(f"its directory has {found} entries, but should have {directory.entries}")
 

@@ -42,6 +42,8 @@ def check(source: ByteStream, budget: Budget) -> str:
         _skip_padding(reader, start, entry)
         if name == _LAST:
             if _is_over(source, budget):
+                if not entries:
+                    raise reader.broken("there is nothing in it")
                 return f"The cpio archive is whole, it has {entries} entries"
             start = reader.offset
         else:
@@ -105,7 +107,9 @@ def _is_over(source: ByteStream, budget: Budget) -> bool:
 
 FORMAT = Format(
     kind="cpio",
+    label="cpio",
     suffixes=(".cpio",),
     recognizes=lambda head: head[:_MAGIC] in _HEADERS and head[_MAGIC : 2 * _MAGIC].isalnum(),
     check=check,
+    covers="container",
 )

@@ -49,5 +49,9 @@ def _read_header(source: ByteStream, budget: Budget) -> str:
 
 
 FORMAT = Format(
-    kind="bundle", suffixes=(".bundle",), recognizes=lambda head: _START.match(head) is not None, check=check
+    kind="bundle",
+    label="git bundle",
+    suffixes=(".bundle",),
+    recognizes=lambda head: _START.match(head) is not None,
+    check=check,
 )

@@ -86,4 +86,11 @@ def _read_table(reader: Reader, image: _Image, size: int, *, is_first: bool) -> 
             image.add(int.from_bytes(piece[at : at + 8], "big"), is_first=is_first)
 
 
-FORMAT = Format(kind="qcow2", suffixes=(".qcow2", ".qcow"), recognizes=lambda head: head.startswith(START), check=check)
+FORMAT = Format(
+    kind="qcow2",
+    label="qcow2",
+    suffixes=(".qcow2", ".qcow"),
+    recognizes=lambda head: head.startswith(START),
+    check=check,
+    covers="container",
+)

@@ -23,6 +23,8 @@ def check(source: ByteStream, budget: Budget) -> str:
     _, _, crc, offset, size, second_crc = _HEADER.unpack(header)
     if zlib.crc32(header[_CHECKED_FROM:]) != crc:
         raise reader.broken("the checksum of its header is wrong")
+    if not size:
+        raise reader.broken("there is nothing in it")
     found = 0
 
     def use(data: bytes) -> None:
@@ -37,4 +39,11 @@ def check(source: ByteStream, budget: Budget) -> str:
     return "The 7z archive has all its bytes and its list of members"
 
 
-FORMAT = Format(kind="sevenzip", suffixes=(".7z",), recognizes=lambda head: head.startswith(START), check=check)
+FORMAT = Format(
+    kind="sevenzip",
+    label="7z",
+    suffixes=(".7z",),
+    recognizes=lambda head: head.startswith(START),
+    check=check,
+    covers="container",
+)

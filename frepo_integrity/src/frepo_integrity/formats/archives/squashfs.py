@@ -23,7 +23,9 @@ def check(source: ByteStream, budget: Budget) -> str:
 
 FORMAT = Format(
     kind="squashfs",
+    label="squashfs",
     suffixes=(".squashfs", ".sqsh", ".sfs"),
     recognizes=lambda head: head.startswith(START) and len(head) >= 4,
     check=check,
+    covers="container",
 )

@@ -36,6 +36,7 @@ def check(source: ByteStream, budget: Budget) -> str:
 
 FORMAT = Format(
     kind="etcd",
+    label="etcd snapshot",
     suffixes=(),
     recognizes=lambda head: head[_META_AT : _META_AT + len(_MAGIC)] == _MAGIC,
     check=check,

@@ -6,7 +6,7 @@ The format is that of `pg_backup_archiver.c` and `pg_backup_custom.c` of Postgre
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
-from ...outcomes import NotCheckable
+from ...outcomes import BrokenContent, NotCheckable
 from ..format import Format, Reader
 
 START = b"PGDMP"
@@ -25,9 +25,9 @@ class _Dump:
         self.reader = reader
         reader.skip(len(START), _TOC)
         version = reader.take(3, _TOC)
-        number_size, offset_size, format_code = reader.take(3, _TOC)
+        number_size, offset_size, self.format = reader.take(3, _TOC)
         self.version = (version[0], version[1])
-        if format_code != _CUSTOM or not _OLDEST <= self.version <= _NEWEST or not 0 < number_size <= 8:
+        if not _OLDEST <= self.version <= _NEWEST or not 0 < number_size <= 8:
             raise NotCheckable(f"dumps of pg_dump of version {version[0]}.{version[1]} are not known")
         self._number_size, self._offset_size = number_size, offset_size
 
@@ -39,10 +39,18 @@ class _Dump:
 
     def skip_text(self) -> int:
         """Read over a text; return its size, -1 if there is none."""
+        size = self._text_size()
+        self.reader.skip(max(size, 0), _TOC)
+        return size
+
+    def text(self) -> str:
+        """Read a text of at most a few thousand bytes."""
+        return self.reader.take(max(self._text_size(), 0), _TOC).decode("utf-8", "replace")
+
+    def _text_size(self) -> int:
         size = self.number()
         if size > _MAX_TEXT:
             raise self.reader.broken(f"a text of {size} bytes is before byte {self.reader.offset}")
-        self.reader.skip(max(size, 0), _TOC)
         return size
 
     def has_data(self) -> bool:
@@ -72,14 +80,29 @@ def check(source: ByteStream, budget: Budget) -> str:
     return f"The dump of pg_dump is whole, {entries} of its entries have data"
 
 
-def _read_contents(dump: _Dump) -> set[int]:
-    """Return the numbers of the entries that have data."""
+def read_database(head: bytes) -> str:
+    """Return the database of a dump, or of the file `toc.dat` of one, by its first bytes; empty if it is not there."""
+    nothing = Budget(0, max_output=0, max_ratio=1)
+    try:
+        dump = _Dump(Reader(ByteStream(iter([head])), nothing, "pgdump", "the dump of pg_dump"))
+        _skip_header(dump)
+        return dump.text()
+    except (BrokenContent, NotCheckable):
+        return ""
+
+
+def _skip_header(dump: _Dump) -> None:
     if dump.version >= (1, 15):
         dump.reader.skip(1, _TOC)  # the kind of compression
     else:
         dump.number()
     for _ in range(7):  # when it was made
         dump.number()
+
+
+def _read_contents(dump: _Dump) -> set[int]:
+    """Return the numbers of the entries that have data."""
+    _skip_header(dump)
     for _ in range(3):  # the database, the server, the program
         dump.skip_text()
     with_data = set()
@@ -114,7 +137,9 @@ def _skip_chunks(dump: _Dump) -> None:
 
 FORMAT = Format(
     kind="pgdump",
+    label="PostgreSQL archive",
     suffixes=(".pgdump",),
     recognizes=lambda head: head.startswith(START) and head[10:11] == bytes([_CUSTOM]),
     check=check,
+    database=read_database,
 )

@@ -72,6 +72,7 @@ def check(source: ByteStream, budget: Budget) -> str:
 
 FORMAT = Format(
     kind="rdb",
+    label="Redis database",
     suffixes=(".rdb",),
     recognizes=lambda head: head.startswith(START) and head[5:9].isdigit(),
     check=check,

@@ -35,6 +35,7 @@ def check(source: ByteStream, budget: Budget) -> str:
 
 FORMAT = Format(
     kind="sqlite",
+    label="SQLite database",
     suffixes=(".sqlite", ".sqlite3"),
     recognizes=lambda head: head.startswith(START),
     check=check,

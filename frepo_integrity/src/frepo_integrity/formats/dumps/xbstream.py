@@ -72,5 +72,9 @@ def _read_payload(reader: Reader, kind: bytes) -> None:
 
 
 FORMAT = Format(
-    kind="xbstream", suffixes=(".xb", ".xbstream"), recognizes=lambda head: head.startswith(START), check=check
+    kind="xbstream",
+    label="MySQL/MariaDB backup",
+    suffixes=(".xb", ".xbstream"),
+    recognizes=lambda head: head.startswith(START),
+    check=check,
 )

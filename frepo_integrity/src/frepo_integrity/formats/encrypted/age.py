@@ -35,4 +35,11 @@ def check(source: ByteStream, budget: Budget) -> str:
     raise NotCheckable("it is encrypted with age; without the key only the length of its last chunk can be checked")
 
 
-FORMAT = Format(kind="age", suffixes=(".age",), recognizes=lambda head: head.startswith(START), check=check)
+FORMAT = Format(
+    kind="age",
+    label="age",
+    suffixes=(".age",),
+    recognizes=lambda head: head.startswith(START),
+    check=check,
+    covers="container",
+)

@@ -85,4 +85,11 @@ def _skip_part(reader: Reader) -> bool:
     return False
 
 
-FORMAT = Format(kind="openpgp", suffixes=(".gpg", ".pgp"), recognizes=recognize, check=check)
+FORMAT = Format(
+    kind="openpgp",
+    label="openpgp",
+    suffixes=(".gpg", ".pgp"),
+    recognizes=recognize,
+    check=check,
+    covers="container",
+)

@@ -1,0 +1,60 @@
+"""Recognizes what is sent instead of a backup when something has failed: HTML, or the message of a program."""
+
+import re
+
+HTML, TEXT = "html", "text"
+# What is longer is no message. It is less than the first bytes that are looked at, so all of it is seen.
+_MAX, _MAX_LINES = 4000, 25
+# The line that says what has failed is one of the first.
+_FIRST_LINES = 5
+_BEFORE = rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)?<"
+_HTML = re.compile(_BEFORE + rb"(?:!doctype html|html|head|body)\b", re.IGNORECASE)
+_XML_ERROR = re.compile(_BEFORE + rb"(?:\w+:)?(?:error|fault|errorresponse)\b", re.IGNORECASE)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+# A line of a message has one of these.
+_FAILURE = re.compile(
+    r"\b(?:errors?|fail(?:ed|ure|s)?|fatal|panic|exception|traceback|denied|refused|forbidden|unauthori[sz]ed|"
+    r"unauthenticated|unavailable|unreachable|not found|no such|does not exist|not exist|cannot|can.?t|could ?n.?t|"
+    r"could not|unable to|is not running|not connected|timed? ?out|bad gateway|killed|terminated|aborted|"
+    r"segmentation fault|core dumped|no space left|out of memory|broken pipe|connection (?:reset|closed|lost)|"
+    r"unknown (?:option|command|database|host)|unrecogni[sz]ed|invalid|illegal|usage|expired|not permitted|"
+    r"not installed|too many|permission)\b",
+    re.IGNORECASE,
+)
+# A statement or a row of data: what has one of these is more than a message.
+_DATA = re.compile(
+    r"^\s*(?:--|/\*|dn: |\*\d+$|(?:insert|create|copy|drop|set|pragma|begin|use)\b.*)|;\s*$", re.IGNORECASE
+)
+
+
+def recognize(head: bytes) -> str | None:
+    """Return `html` or `text` if a content with these first 4,096 bytes is a page or a message, else None."""
+    if _HTML.match(head):
+        return HTML
+    if _XML_ERROR.match(head):
+        return TEXT
+    if not head.strip() or len(head) > _MAX or _CONTROL.search(head):
+        return None
+    lines = _lines(head)
+    if len(lines) > _MAX_LINES or any(_DATA.search(line) for line in lines):
+        return None
+    return TEXT if _find_failure(lines) else None
+
+
+def describe(head: bytes, kind: str) -> str:
+    """Return a sentence about a content that `recognize` has recognized."""
+    if kind == HTML:
+        return "It is a page of HTML, where a backup should be"
+    lines = _lines(head)
+    line = _find_failure(lines) or lines[0]
+    text = "".join(letter if letter.isprintable() else " " for letter in line)
+    return f"It is a message, where a backup should be: {' '.join(text.split())[:150]}"
+
+
+def _lines(head: bytes) -> list[str]:
+    """Return the lines that are not empty."""
+    return [line for line in head.decode("utf-8", "replace").splitlines() if line.strip()]
+
+
+def _find_failure(lines: list[str]) -> str | None:
+    return next((line for line in lines[:_FIRST_LINES] if _FAILURE.search(line)), None)

@@ -1,0 +1,151 @@
+"""What a report says about a content: how far it was looked at, what people call its formats, and its database."""
+
+import gzip
+
+import pytest
+
+from frepo_integrity.outcomes import BrokenContent
+from support.compressors import COMPRESSORS, rows, tar_of, zip_of
+
+PG_DUMP = (
+    b"--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n\n-- Dumped from database version 17.6\n\n"
+    b"CREATE DATABASE %s WITH TEMPLATE = template0 ENCODING = 'UTF8';\n\n"
+    b"--\n-- PostgreSQL database dump complete\n--\n\n"
+)
+MYSQL_DUMP = (
+    b"-- MariaDB dump 10.19  Distrib 10.11.6-MariaDB\n--\n-- Host: localhost    Database: %s\n"
+    b"-- ------------------------------------------------------\n-- Dump completed on 2026-03-01  2:00:07\n"
+)
+CLUSTER = b"--\n-- PostgreSQL database cluster dump\n--\n\n--\n-- PostgreSQL database cluster dump complete\n--\n\n"
+
+
+def seen(report):
+    return report.covers, report.names, report.database
+
+
+def test_the_end_of_a_dump_is_its_content(check):
+    for content, label, database in [
+        (PG_DUMP % b"shop", "PostgreSQL dump", "shop"),
+        (PG_DUMP % b'"a shop"', "PostgreSQL dump", "a shop"),
+        (PG_DUMP.replace(b"CREATE DATABASE", b"COMMENT ON DATABASE") % b"shop", "PostgreSQL dump", ""),
+        (MYSQL_DUMP % b"shop", "MySQL/MariaDB dump", "shop"),
+        (MYSQL_DUMP % b"", "MySQL/MariaDB dump", ""),
+        (MYSQL_DUMP % b"shop" + MYSQL_DUMP % b"wiki", "MySQL/MariaDB dump", ""),
+        (CLUSTER, "PostgreSQL cluster dump", ""),
+        (CLUSTER + PG_DUMP % b"shop", "PostgreSQL cluster dump", ""),
+        (b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n", "SQLite dump", ""),
+    ]:
+        assert ("content", (label,), database) == seen(check(content)), content
+        assert ("content", ("gzip", label), database) == seen(check(gzip.compress(content))), content
+
+
+def test_an_intact_container_says_nothing_about_its_content(check):
+    for content, kinds in [
+        (rows(3000), ()),
+        (tar_of(rows(3000)), ("tar",)),
+        (zip_of(rows(3000)), ("zip",)),
+        *((makers["python"](rows(3000)), (kind,)) for kind, makers in COMPRESSORS.items()),
+        (gzip.compress(tar_of(rows(3000))), ("gzip", "tar")),
+        (gzip.compress(zip_of(rows(3000))), ("gzip", "zip")),
+    ]:
+        assert ("container", kinds, "") == seen(check(content)), kinds
+
+
+NOTHING = [
+    ("db.sql", b""),
+    ("db.tar", bytes(10240)),
+    ("db.tgz", gzip.compress(bytes(10240))),
+    ("db.tar.gz", gzip.compress(bytes(1024))),
+    ("notes.txt.gz", gzip.compress(b"")),
+    ("db.gz", gzip.compress(gzip.compress(b""))),
+    ("db.zip", b"PK\5\6" + bytes(18)),
+    ("db.cpio", b"070701" + b"0" * 88 + b"0000000b" + b"0" * 8 + b"TRAILER!!!\0\0\0\0"),
+    ("db.7z", b"7z\xbc\xaf\x27\x1c\0\4\x8d\x9b\xd5\x0f" + bytes(20)),
+]
+
+
+def test_nothing_in_an_intact_container_is_broken(check):
+    for name, content in NOTHING:
+        broken = check(content, name)
+
+        assert isinstance(broken, BrokenContent), name
+        assert "broken" == broken.verdict
+        assert "nothing in" in broken.message or "is empty" in broken.message, name
+
+
+MESSAGES = [
+    'pg_dump: error: connection to server at "db" (10.0.0.5), port 5432 failed: FATAL:  password authentication failed',
+    "mysqldump: Got error: 1045: \"Access denied for user 'backup'@'localhost' (using password: YES)\" when trying",
+    "bash: line 1: pg_dump: command not found",
+    "sh: 1: mysqldump: not found",
+    "ssh: connect to host db.example.org port 22: Connection refused",
+    "Warning: Permanently added 'db' (ED25519) to the list of known hosts.\nroot@db: Permission denied (publickey).",
+    "Error response from daemon: No such container: shop-db-1",
+    "curl: (28) Operation timed out after 30000 milliseconds with 0 bytes received",
+    "gzip: stdin: unexpected end of file: No space left on device",
+    "tar: /srv/data: Cannot open: Permission denied",
+    '{"error":"unauthorized","message":"the token has expired"}',
+    '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>',
+    "502 Bad Gateway",
+    "Killed",
+    "Traceback (most recent call last):\n  File \"backup.py\", line 3, in <module>\nKeyError: 'PGHOST'",
+    "usage: mariadb-dump [OPTIONS] database [tables]",
+]
+PAGES = [
+    "<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>",
+    "\ufeff\n<html>\r\n<head><title>502 Bad Gateway</title></head></html>" + " " * 5000,
+    '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN">\n<html/>',
+    "<!-- 404 -->\n<HTML lang=en>",
+]
+BACKUPS = ["db.sql", "db.dump", "db.tar", "db.tar.gz", "db.gz", "db.sql.zst", "db.zip", "db.rdb", "db.tgz", "db.bak"]
+
+
+@pytest.mark.parametrize("kind", ["text", "html"])
+def test_a_message_or_a_page_under_the_name_of_a_backup_is_suspicious(check, kind):
+    for text in MESSAGES if kind == "text" else PAGES:
+        content = (text + "\n").encode()
+        for name in BACKUPS:
+            found = check(content, name)
+            assert isinstance(found, BrokenContent), (name, text)
+            assert ("suspicious", (kind,)) == (found.verdict, found.kinds), (name, text)
+            assert "where a backup should be" in found.message
+        for name in ("db.sql.gz", "db.gz", "db.tar.gz", "db.dump.gz", "web1.example.org.gz"):
+            packed = check(gzip.compress(content), name)
+            assert ("suspicious", ("gzip", kind)) == (packed.verdict, packed.kinds), (name, text)
+            cut = check(gzip.compress(content)[:-3], name)
+            assert ("broken", "gzip") == (cut.verdict, cut.kind), (name, text)
+
+
+def test_a_message_is_where_it_belongs_under_the_name_of_a_text(check):
+    for text in MESSAGES + PAGES:
+        content = text.encode()
+        for name in ("error.log", "index.html", "notes", "answer.json"):
+            assert "not checked" == check(content, name).outcome, (name, text)
+        for name in ("error.log.gz", "index.html.gz", "answer.json.gz"):
+            report = check(gzip.compress(content), name)
+            assert ("good", "container") == (report.outcome, report.covers), (name, text)
+
+
+HONEST = [
+    "DROP TABLE IF EXISTS `errors`;\nCREATE TABLE `errors` (`id` int);\nINSERT INTO `errors` VALUES (1,'not found');\n",
+    "dn: dc=example,dc=org\nobjectClass: top\ndescription: connection refused\n",
+    "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*3\r\n$3\r\nSET\r\n$5\r\nerror\r\n$6\r\nfailed\r\n",
+    "id,state\n1,paid\n2,sent\n",
+    "any text",
+    "server {\n    error_page 404 /not-found.html;\n}\n",
+    "\0\1\2 error",
+    "\n".join(["a line of a long text"] * 30 + ["error: not found"]),
+]
+
+
+def test_what_is_no_message_is_not_taken_for_one(check):
+    for text in HONEST:
+        for name in ("db.sql", "db.dump", "db.gz"):
+            assert "not checked" == check(text.encode(), name).outcome, (name, text)
+        assert "good" == check(gzip.compress(text.encode()), "db.sql.gz").outcome, text
+
+
+def test_a_message_is_no_finding_if_the_kind_is_off(check):
+    found = check(b"Killed\n", "db.sql", is_on=lambda kind: kind != "sql")
+
+    assert "not checked" == found.outcome
