@@ -23,6 +23,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "500MB or 2GiB",
     "expected_int_type": "A whole number below 2^63 is expected, such as 5",
     "expected_length_of_time_such_as_7d": "A length of time is expected: a number and s, m, h, d or w, such as 7d",
+    "expected_on_or_off": "on or off is expected",
     "expected_percent_from_0_to_100": "A whole number from 0 to 100 is expected",
     "expected_string_type": "A text is expected",
     "invalid_date_format_and_not_an_expression": "This is neither a date (YYYY-MM-DD, or YYYY-MM-DD HH:MM:SS in UTC) "
@@ -63,11 +64,16 @@ EXPLANATIONS: Mapping[str, str] = {
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
     "collection allows for one: send less, or raise {field[limits.version_size]}. On the service, `frepo backup:edit "
     "ID --max-one-version-size 0` lifts the limit",
+    "new_version_grew_too_much": "The version is larger than the last ones by more than "
+    "{field[guards.max_growth_percent]} of the collection: check what made it",
+    "new_version_is_of_another_kind": "{message}: check what made it. If it is right, release it",
     "new_version_is_smaller_than_the_minimum": "The version is smaller than {field[guards.min_version_size]} of "
     "the collection: check what made it",
+    "new_version_is_unchanged": "The content is that of an earlier day again, and the collection expects a change: "
+    "check what made it",
     "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
     "raise {field[limits.total_size]}. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
-    "new_version_shrank_too_much": "The version is smaller than the last one by more than "
+    "new_version_shrank_too_much": "The version is smaller than the last ones by more than "
     "{field[guards.max_shrink_percent]} of the collection: check what made it",
     "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an "
     "upload that the client gave up",

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 from frepo_core.domain.backups.guards import Guards
-from frepo_core.errors import VersionShrankError, VersionTooSmallError
+from frepo_core.errors import VersionGrewError, VersionShrankError, VersionTooSmallError
 
 NOW = datetime(2026, 11, 23, 2, tzinfo=UTC)
 
 
-def violation(guards, *sizes):
-    return type(guards.find_violation(*sizes))
+def violation(guards, *sizes, **more):
+    return type(guards.find_violation(*sizes, **more))
 
 
 def test_a_version_has_the_smallest_size_or_more():
@@ -23,6 +23,20 @@ def test_a_version_loses_the_percentage_or_less():
 
     assert (VersionShrankError, type(None)) == (violation(guards, 499, 1000), violation(guards, 500, 1000))
     assert [type(None)] * 2 == [violation(guards, 0, None), violation(Guards(), 0, 1000)]
+
+
+def test_a_version_does_not_shrink_below_what_was_usual_at_the_best_of_times():
+    guards = Guards(max_shrink_percent=50)
+
+    assert VersionShrankError is violation(guards, 499, 600, largest=1000)
+    assert type(None) is violation(guards, 500, 600, largest=1000)
+
+
+def test_a_version_grows_by_the_percentage_or_less():
+    guards = Guards(max_growth_percent=300)
+
+    assert (VersionGrewError, type(None)) == (violation(guards, 4001, 1000), violation(guards, 4000, 1000))
+    assert [type(None)] * 2 == [violation(guards, 10**9, None), violation(Guards(), 10**9, 1000)]
 
 
 def test_a_version_is_protected_until_the_end_of_its_retention():

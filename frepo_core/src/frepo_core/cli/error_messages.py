@@ -14,6 +14,9 @@ from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError,
 OPTIONS = FieldNames(
     {
         "content": "--file",
+        "guards.expects_change": "--expects-change",
+        "guards.expects_kind": "--expects-kind",
+        "guards.max_growth_percent": "--max-growth-percent",
         "guards.max_shrink_percent": "--max-shrink-percent",
         "guards.min_retention": "--min-retention",
         "guards.min_version_size": "--min-version-size",

@@ -1,4 +1,4 @@
-"""The numeric options of a collection: limits and guards."""
+"""The options of a collection that have one value: limits and guards."""
 
 import argparse
 from collections.abc import Callable
@@ -53,6 +53,12 @@ def _percent(text: str) -> int:
     return int(text)
 
 
+def _switch(text: str) -> bool:
+    if text not in {"on", "off"}:
+        raise ValueError("expected_on_or_off")
+    return text == "on"
+
+
 def _read_action(text: str | None) -> str | None:
     """Return what happens to a suspicious version. `keep` is the old name of `mark`. Raises `FieldsError`."""
     if text not in {None, *ACTIONS, "keep"}:
@@ -104,8 +110,29 @@ GUARDS = {
         flags=("--max-shrink-percent",),
         metavar="N",
         parse=_percent,
-        help="a version is suspicious if it is more than N percent smaller than the one before; 0: off",
+        help="a version is suspicious if it is more than N percent smaller than the last ones; 0: off",
         default=str(SAFE_GUARDS.max_shrink_percent),
+    ),
+    "max_growth_percent": Number(
+        flags=("--max-growth-percent",),
+        metavar="N",
+        parse=_count,
+        help="a version is suspicious if it is more than N percent larger than the last ones; 0: off",
+        default="off",
+    ),
+    "expects_kind": Number(
+        flags=("--expects-kind",),
+        metavar="on|off",
+        parse=_switch,
+        help="on: a version is suspicious if it is of another format, program or database than the last ones",
+        default="on",
+    ),
+    "expects_change": Number(
+        flags=("--expects-change",),
+        metavar="on|off",
+        parse=_switch,
+        help="on: a version is suspicious if its content is that of an earlier day again",
+        default="off",
     ),
 }
 

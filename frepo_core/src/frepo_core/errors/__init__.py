@@ -39,6 +39,8 @@ from .rules import (
     TypeNotAllowedError,
     UploadCheckError,
     VersionConflictError,
+    VersionGrewError,
+    VersionKindError,
     VersionPinnedError,
     VersionQuarantinedError,
     VersionShrankError,
@@ -46,6 +48,7 @@ from .rules import (
     VersionTooBigError,
     VersionTooSmallError,
     VersionTooYoungError,
+    VersionUnchangedError,
 )
 from .service import (
     BlobNotFound,
@@ -109,6 +112,8 @@ __all__ = [
     "TypeNotAllowedError",
     "UploadCheckError",
     "VersionConflictError",
+    "VersionGrewError",
+    "VersionKindError",
     "VersionPinnedError",
     "VersionQuarantinedError",
     "VersionShrankError",
@@ -116,6 +121,7 @@ __all__ = [
     "VersionTooBigError",
     "VersionTooSmallError",
     "VersionTooYoungError",
+    "VersionUnchangedError",
     "WrongPasswordError",
     "raise_all",
 ]

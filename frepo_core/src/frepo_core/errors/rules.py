@@ -121,6 +121,24 @@ class VersionShrankError(CollectionRuleError):
     number, field, text = 4014, "content", "new_version_shrank_too_much"
 
 
+class VersionGrewError(CollectionRuleError):
+    """The version grew more than the collection allows."""
+
+    number, field, text = 4022, "content", "new_version_grew_too_much"
+
+
+class VersionKindError(CollectionRuleError):
+    """The content of the version is of another kind than that of the last ones; `message` is in the context."""
+
+    number, field, text = 4023, "content", "new_version_is_of_another_kind"
+
+
+class VersionUnchangedError(CollectionRuleError):
+    """The version has the same content as that of an earlier day, and the collection expects a change."""
+
+    number, field, text = 4024, "content", "new_version_is_unchanged"
+
+
 class UploadCheckError(CollectionRuleError):
     """An upload check of a plug-in found the content broken; `check` and `message` are in the context."""
 

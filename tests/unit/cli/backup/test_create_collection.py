@@ -37,13 +37,15 @@ def test_short_options_set_all_fields(console):
 
 def test_guards_are_set_by_options(console):
     options = ["--min-retention", "7d", "--min-version-size", "1kB", "--max-shrink-percent", "50"]
+    options += ["--max-growth-percent", "300", "--expects-kind", "off", "--expects-change", "on"]
     create(console, *options, "--on-suspicious", "keep", "-f", "a")
     create(console, "-f", "b")
 
     columns = "min_retention, min_version_size, max_shrink_percent, guard_action"
+    columns += ", max_growth_percent, expects_kind, expects_change"
     assert console.rows(f"SELECT {columns} FROM collection ORDER BY filename") == [
-        (604800, 1000, 50, "keep"),
-        (0, 0, 50, "quarantine"),
+        (604800, 1000, 50, "keep", 300, 0, 1),
+        (0, 0, 50, "quarantine", 0, 1, 0),
     ]
 
 
@@ -53,6 +55,8 @@ def test_an_invalid_guard_is_refused(console):
         ("--min-version-size", "-1", "number_cannot_be_negative_value"),
         ("--max-shrink-percent", "101", "expected_percent_from_0_to_100"),
         ("--max-shrink-percent", "half", "expected_percent_from_0_to_100"),
+        ("--max-growth-percent", "-1", "number_cannot_be_negative_value"),
+        ("--expects-kind", "maybe", "expected_on_or_off"),
         ("--on-suspicious", "ignore", "refuse"),
     ]:
         assert message in console.refusal("backup:create-collection", "-f", "a", option, text)
@@ -69,6 +73,9 @@ def test_the_help_says_what_is_set_without_the_options(console):
             "--min-retention TIME": "off",
             "--min-version-size SIZE": "off",
             "--max-shrink-percent N": "50",
+            "--max-growth-percent N": "off",
+            "--expects-kind on|off": "on",
+            "--expects-change on|off": "off",
             "--on-suspicious ACTION": "quarantine",
         }.items():
             assert f"default: {default} " in shown.rpartition(f"{option} ")[2].partition(" --")[0] + " ", option

@@ -52,6 +52,9 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
             "min_retention": "PT0S",
             "min_version_size": 0,
             "max_shrink_percent": 50,
+            "max_growth_percent": 0,
+            "expects_kind": True,
+            "expects_change": False,
             "on_suspicious": "quarantine",
         },
         "expected_every": None,
@@ -64,6 +67,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "trash_size": 0,
         "pinned_versions": 0,
         "quarantined_versions": 0,
+        "unchanged_nights": 0,
     }
 
 

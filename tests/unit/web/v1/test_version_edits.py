@@ -33,6 +33,9 @@ def test_new_collections_quarantine_what_shrank_by_half(root):
         "min_retention": "PT0S",
         "min_version_size": 0,
         "max_shrink_percent": 50,
+        "max_growth_percent": 0,
+        "expects_kind": True,
+        "expects_change": False,
         "on_suspicious": "quarantine",
     } == (made["guards"])
     for content, is_quarantined in ((b"12345", False), (b"12", True)):
@@ -43,7 +46,27 @@ def test_new_collections_quarantine_what_shrank_by_half(root):
 def test_the_defaults_of_the_first_api_stay(root, collection):
     guards = root.get(f"{COLLECTIONS}/{collection}").json["guards"]
 
-    assert (0, "refuse") == (guards["max_shrink_percent"], guards["on_suspicious"])
+    assert {
+        "min_retention": "PT0S",
+        "min_version_size": 0,
+        "max_shrink_percent": 0,
+        "max_growth_percent": 0,
+        "expects_kind": False,
+        "expects_change": False,
+        "on_suspicious": "refuse",
+    } == guards
+
+
+def test_the_guards_about_contents_are_edited(patch, collection):
+    path = f"{COLLECTIONS}/{collection}"
+    wanted = {"max_growth_percent": 300, "expects_kind": True, "expects_change": True}
+
+    assert wanted.items() <= patch(path, guards=wanted).json["guards"].items()
+    assert {**wanted, "expects_kind": False}.items() <= patch(path, guards={"expects_kind": False}).json[
+        "guards"
+    ].items()
+    for wrong in ({"expects_kind": None}, {"expects_change": "yes"}, {"max_growth_percent": -1}):
+        assert 400 == patch(path, guards=wrong).status_int, wrong
 
 
 def test_what_follows_a_suspicious_version_is_a_choice(root, patch, collection):

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     ForeignKey,
     Index,
     String,
@@ -60,6 +61,9 @@ class Collection(Base):
     min_retention: Mapped[int] = mapped_column(server_default="0")
     min_version_size: Mapped[int] = mapped_column(server_default="0")
     max_shrink_percent: Mapped[int] = mapped_column(server_default="0")
+    max_growth_percent: Mapped[int] = mapped_column(server_default="0")
+    expects_kind: Mapped[bool] = mapped_column(Boolean, server_default="0")
+    expects_change: Mapped[bool] = mapped_column(Boolean, server_default="0")
     guard_action: Mapped[str] = mapped_column(String(16), server_default="refuse")
     full_since: Mapped[datetime | None] = mapped_column(index=True)
     strategy_options: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))

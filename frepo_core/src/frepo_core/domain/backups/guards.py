@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from frepo_core.errors import RuleError, VersionShrankError, VersionTooSmallError
+from frepo_core.errors import RuleError, VersionGrewError, VersionShrankError, VersionTooSmallError
 
 GuardAction = Literal["refuse", "mark", "quarantine"]
 _BY_SEVERITY = ("mark", "quarantine", "refuse")
@@ -33,24 +33,38 @@ class Guards:
     """The guards of one collection; 0 switches a guard off.
 
     Versions younger than `min_retention` are not deleted. A version is suspicious if it is smaller than
-    `min_version_size` (bytes), or if it shrank by more than `max_shrink_percent`. The `action` on a suspicious version:
-    `refuse` it, `mark` it and add it if no other version has to be deleted for it, or put it into `quarantine`.
+    `min_version_size` (bytes), if it shrank by more than `max_shrink_percent` or grew by more than
+    `max_growth_percent`, with `expects_kind` if its content is of another kind than that of the last versions, and with
+    `expects_change` if it is the content of an earlier day again. The `action` on a suspicious version: `refuse` it,
+    `mark` it and add it if no other version has to be deleted for it, or put it into `quarantine`.
     """
 
     min_retention: timedelta = timedelta()
     min_version_size: int = 0
     max_shrink_percent: int = 0
+    max_growth_percent: int = 0
+    expects_kind: bool = False
+    expects_change: bool = False
     action: GuardAction = "refuse"
 
-    def find_violation(self, size: int, previous: int | None) -> RuleError | None:
-        """Return the guard that a version of `size` bytes violates, or None.
+    @property
+    def compares_sizes(self) -> bool:
+        """Whether the size of a new version is compared with that of earlier ones."""
+        return bool(self.max_shrink_percent or self.max_growth_percent)
 
-        `previous` is the size of the version before, in bytes, None for the first version.
+    def find_violation(self, size: int, usual: int | None, *, largest: int = 0) -> RuleError | None:
+        """Return the guard about sizes that a version of `size` bytes violates, or None.
+
+        `usual` is the size of earlier versions, in bytes, None for the first version. `largest` is what was usual at
+        the best of times: a version must not shrink below that either, however slowly.
         """
         if size < self.min_version_size:
             return VersionTooSmallError()
-        if self.max_shrink_percent and previous and size * 100 < previous * (100 - self.max_shrink_percent):
+        least = max(usual or 0, largest) * (100 - self.max_shrink_percent)
+        if self.max_shrink_percent and size * 100 < least:
             return VersionShrankError()
+        if self.max_growth_percent and usual and size * 100 > usual * (100 + self.max_growth_percent):
+            return VersionGrewError()
         return None
 
     def protects(self, created_at: datetime, *, now: datetime) -> bool:
@@ -59,7 +73,7 @@ class Guards:
 
 
 # The defaults of collections that /api/v1 and the console create. Those of the first API have no guards.
-SAFE_GUARDS = Guards(max_shrink_percent=50, action="quarantine")
+SAFE_GUARDS = Guards(max_shrink_percent=50, expects_kind=True, action="quarantine")
 
 
 def find_strictest(objections: Iterable[Objection]) -> Objection | None:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from sqlalchemy import Row, select
 
 from frepo_core.db.models import Blob, Collection, File, Token, Version
+from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import Limits
@@ -15,6 +16,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.plugins import CollectionInfo
 
 _FILE, _BLOB = File.__table__, Blob.__table__
+NO_BASELINE = Baseline()
 _ROLES: dict[str, Role] = {role.value: role for role in Role}
 # The column has `keep` for `mark`.
 _ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
@@ -133,7 +135,8 @@ class FileRecord:
 class CollectionRecord:
     """A collection, its limits and its counters (bytes, versions). Times are UTC (aware).
 
-    `versions_count` and `stored_size` include pinned versions, but not those in quarantine.
+    `versions_count` and `stored_size` include pinned versions, but not those in quarantine. `baseline` is what guards
+    compare new versions with.
 
     `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
     expected.
@@ -163,6 +166,7 @@ class CollectionRecord:
     pinned_size: int = 0
     quarantined_count: int = 0
     quarantined_size: int = 0
+    baseline: Baseline = NO_BASELINE
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
@@ -185,6 +189,9 @@ class CollectionRecord:
                 min_retention=timedelta(seconds=row.min_retention),
                 min_version_size=row.min_version_size,
                 max_shrink_percent=row.max_shrink_percent,
+                max_growth_percent=row.max_growth_percent or 0,
+                expects_kind=bool(row.expects_kind),
+                expects_change=bool(row.expects_change),
                 action=_ACTIONS.get(row.guard_action, "refuse"),
             ),
             strategy_options=row.strategy_options,
@@ -201,6 +208,7 @@ class CollectionRecord:
             pinned_size=row.pinned_size,
             quarantined_count=row.quarantined_count,
             quarantined_size=row.quarantined_size,
+            baseline=Baseline.load(row.baseline),
         )
 
 

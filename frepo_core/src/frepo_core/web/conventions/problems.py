@@ -29,6 +29,9 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.TypeNotAllowedError: 415,
     errors.VersionTooSmallError: 422,
     errors.VersionShrankError: 422,
+    errors.VersionGrewError: 422,
+    errors.VersionKindError: 422,
+    errors.VersionUnchangedError: 422,
     errors.UploadCheckError: 422,
 }
 TITLES: Mapping[int, str] = {

@@ -4,6 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection
+from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.identity import parse_uuid4
 from frepo_core.error_explanations import not_a_uuid
@@ -40,10 +41,17 @@ def lock_collection(session: Session, collection_id: str) -> Collection:
 
 
 def set_guards(row: Collection, guards: Guards) -> None:
-    """Set the columns of the guards."""
+    """Set the columns of the guards. What a person changes is not measured by what was before."""
+    if row.baseline and (guards.max_shrink_percent, guards.max_growth_percent) != (
+        row.max_shrink_percent,
+        row.max_growth_percent,
+    ):
+        row.baseline = Baseline.load(row.baseline).without_sizes().dump()
     row.min_retention = int(guards.min_retention.total_seconds())
     row.min_version_size = guards.min_version_size
     row.max_shrink_percent = guards.max_shrink_percent
+    row.max_growth_percent = guards.max_growth_percent
+    row.expects_kind, row.expects_change = guards.expects_kind, guards.expects_change
     row.guard_action = "keep" if guards.action == "mark" else guards.action
 
 

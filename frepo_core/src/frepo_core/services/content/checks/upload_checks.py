@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 ReportOutcome: TypeAlias = Literal["broken"] | Outcome
 FAILED = "The check failed, the log of the service knows more"
 NO_DETAILS: Mapping[str, Any] = {}
+LONGEST_NAME = 64
+MOST_KINDS = 8
 OUTCOMES = ("good", "pending", "not checked")
 
 
@@ -32,7 +34,8 @@ OUTCOMES = ("good", "pending", "not checked")
 class CheckReport:
     """What a check said about a content. `broken` is a finding; `origin` names the plug-in and its package.
 
-    `quarantines` says that the content of a version has to be put into quarantine.
+    `quarantines` says that the content of a version has to be put into quarantine. `kinds` and `database` are as in a
+    `CheckResult`; `has_answered` is false if the check failed or hung.
     """
 
     check: str
@@ -41,6 +44,9 @@ class CheckReport:
     message: str = ""
     details: dict[str, Any] = field(default_factory=dict)
     quarantines: bool = False
+    kinds: tuple[str, ...] = ()
+    database: str = ""
+    has_answered: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,17 +117,21 @@ def _chosen(value: object, context: PluginContext) -> object:
 def _run(check: _Check, content: Content, target: UploadTarget, patience: Patience) -> CheckReport:
     outcome: ReportOutcome = "not checked"
     message, details, quarantines = FAILED, NO_DETAILS, False
+    kinds: tuple[str, ...] = ()
+    database, has_answered = "", False
     try:
         with SpooledContent(content, target) as spooled, patience.limit(check.deadline) as seconds:
             result: Any = check.threads.call(partial(check.spec.run, spooled, check.context), seconds=seconds)
         _check_result(result)
         outcome, message, details = result.outcome, result.message, result.details
+        kinds, database, has_answered = result.kinds, result.database, True
     except Finding as finding:
         follows = finding.on_finding or check.on_finding
         if follows == "refuse":
             context = {"check": check.spec.name, "message": storable(str(finding.message))}
             raise UploadCheckError(context=context) from finding
         outcome, message, details = "broken", finding.message, finding.details
+        kinds, has_answered = finding.kinds, True
         quarantines = follows == "quarantine"
     except PluginHangs as hangs:
         message = f"The check {hangs}"
@@ -136,7 +146,16 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
         message=storable(str(message)),
         details=_as_json(details),
         quarantines=quarantines,
+        kinds=storable_kinds(kinds),
+        database=storable(str(database))[:LONGEST_NAME],
+        has_answered=has_answered,
     )
+
+
+def storable_kinds(kinds: object) -> tuple[str, ...]:
+    """Return the formats that a plug-in names as they are stored: the innermost ones, as the others say less."""
+    given = kinds[-MOST_KINDS:] if isinstance(kinds, (tuple, list)) else ()
+    return tuple(storable(str(kind))[:LONGEST_NAME] for kind in given)
 
 
 def _as_json(details: Mapping[str, Any]) -> dict[str, Any]:

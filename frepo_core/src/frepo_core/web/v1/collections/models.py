@@ -55,12 +55,18 @@ class Limits(Reply):
 class Guards(Reply):
     """The guards against broken backups and early deletion; a guard of 0 is off.
 
-    A version that violates one is suspicious: it is refused, put into quarantine, or added with a mark.
+    A version that violates one is suspicious: it is refused, put into quarantine, or added with a mark. Sizes are
+    compared with the median of the last 14 versions, and with the largest median of 60 days. `expects_kind` compares
+    what upload checks say about the format, the program and the database with the last three versions.
+    `expects_change` finds the content of an earlier day suspicious.
     """
 
     min_retention: Duration
     min_version_size: Whole
     max_shrink_percent: Percent
+    max_growth_percent: Whole
+    expects_kind: bool
+    expects_change: bool
     on_suspicious: OnSuspicious
 
 
@@ -89,7 +95,8 @@ class LastVersion(Reply):
 class Collection(Reply):
     """A collection. `stored_size` counts each version's full size, in bytes; `trash_size` that of each in the trash.
 
-    Versions in quarantine count on their own.
+    Versions in quarantine count on their own. `unchanged_nights` is on how many later days the newest content has
+    arrived again.
 
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
@@ -119,6 +126,7 @@ class Collection(Reply):
     trash_size: Whole
     created_at: Time
     created_by: str | None
+    unchanged_nights: Whole
     may: list[str] = Field(examples=[["collection.fetch", "version.upload"]])
 
     @classmethod
@@ -148,6 +156,7 @@ class Collection(Reply):
             trash_size=details.trash_size,
             created_at=record.created_at,
             created_by=record.created_by,
+            unchanged_nights=record.baseline.unchanged_nights,
             may=list(may),
         )
 
@@ -158,6 +167,9 @@ def _guards(record: CollectionRecord) -> Guards:
         min_retention=guards.min_retention,
         min_version_size=guards.min_version_size,
         max_shrink_percent=guards.max_shrink_percent,
+        max_growth_percent=guards.max_growth_percent,
+        expects_kind=guards.expects_kind,
+        expects_change=guards.expects_change,
         on_suspicious=guards.action,
     )
 
@@ -183,6 +195,9 @@ class GuardsPatch(Patch):
     min_retention: Duration = unset()
     min_version_size: Whole = unset()
     max_shrink_percent: Percent = unset()
+    max_growth_percent: Whole = unset()
+    expects_kind: Annotated[bool, Field(strict=True)] = unset()
+    expects_change: Annotated[bool, Field(strict=True)] = unset()
     on_suspicious: OnSuspicious = unset()
 
 
@@ -210,7 +225,8 @@ class CollectionPatch(Patch):
 class NewCollection(CollectionPatch):
     """A new collection. Missing limits are those of the service.
 
-    By default, a version that shrank by more than 50 percent is put into quarantine.
+    By default, a version that shrank by more than 50 percent, or whose content is of another kind than before, is put
+    into quarantine.
     """
 
     name: FileName

@@ -1,0 +1,159 @@
+"""What the guards of a collection compare a new version with: what its last good versions were like."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from statistics import median_low
+from typing import Any, Self
+
+from .content_kinds import ENCRYPTED, ContentKind
+from .verdicts import Verdict
+
+SIZES = 14
+CONTENTS = 3
+# Fewer sizes have no median to rely on.
+FEWEST_SIZES = 3
+PEAK = timedelta(days=60)
+# A new format is accepted if it comes again after this time.
+NEXT_NIGHT = timedelta(hours=12)
+_COMPLETE = (Verdict.COMPLETE, Verdict.RESTORED)
+_WHOLE = (Verdict.RESTORED, Verdict.COMPLETE, Verdict.WHOLE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """The new format that a collection's versions may have from now on, and when it was first seen (UTC)."""
+
+    family: str
+    since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """What is known about the last good versions of a collection, each with the newest last. Sizes are in bytes.
+
+    `sizes` are those of the last 14 versions, `contents` those of the last 3. `peaks` are the medians of sizes that no
+    later one of 60 days has reached, with their days: the first is the largest. `digest` is the SHA-256 of the newest,
+    which has come again on `unchanged_nights` days, last on `day`.
+    """
+
+    sizes: tuple[int, ...] = ()
+    peaks: tuple[tuple[date, int], ...] = ()
+    contents: tuple[ContentKind, ...] = ()
+    candidate: Candidate | None = None
+    digest: str = ""
+    day: date | None = None
+    unchanged_nights: int = 0
+
+    @classmethod
+    def load(cls, stored: Mapping[str, Any] | None) -> Self:
+        """Return what `dump` has stored; an empty one for None."""
+        if not stored:
+            return cls()
+        candidate, day = stored.get("candidate"), stored.get("day")
+        return cls(
+            sizes=tuple(stored.get("sizes", ())),
+            peaks=tuple((date.fromisoformat(on), size) for on, size in stored.get("peaks", ())),
+            contents=tuple(
+                ContentKind(kinds=tuple(kinds), database=database, verdict=Verdict(verdict))
+                for kinds, database, verdict in stored.get("contents", ())
+            ),
+            candidate=Candidate(family=candidate[0], since=datetime.fromisoformat(candidate[1])) if candidate else None,
+            digest=stored.get("digest", ""),
+            day=date.fromisoformat(day) if day else None,
+            unchanged_nights=stored.get("unchanged_nights", 0),
+        )
+
+    def dump(self) -> dict[str, Any]:
+        """Return the baseline as JSON."""
+        return {
+            "sizes": [*self.sizes],
+            "peaks": [[on.isoformat(), size] for on, size in self.peaks],
+            "contents": [[[*one.kinds], one.database, one.verdict.value] for one in self.contents],
+            "candidate": [self.candidate.family, self.candidate.since.isoformat()] if self.candidate else None,
+            "digest": self.digest,
+            "day": self.day.isoformat() if self.day else None,
+            "unchanged_nights": self.unchanged_nights,
+        }
+
+    def after_good(self, size: int, content: ContentKind | None, at: datetime) -> Self:
+        """Return the baseline after a good version; `content` is None if no check looked at it. `at` is UTC."""
+        sizes = (*self.sizes, size)[-SIZES:]
+        has_median = len(sizes) >= FEWEST_SIZES
+        return replace(
+            self,
+            sizes=sizes,
+            peaks=_peaks(self.peaks, median_low(sizes), at.date()) if has_median else self.peaks,
+            contents=self.contents if content is None else (*self.contents, content)[-CONTENTS:],
+            candidate=None if content else self.candidate,
+        )
+
+    def after_digest(self, digest: str, at: datetime) -> Self:
+        """Return the baseline after a version with this SHA-256: count the night if the content is the same again."""
+        if digest != self.digest or self.day is None:
+            return replace(self, digest=digest, day=at.date(), unchanged_nights=0)
+        nights = self.unchanged_nights + (at.date() > self.day)
+        return replace(self, day=max(self.day, at.date()), unchanged_nights=nights)
+
+    def without_sizes(self) -> Self:
+        """Return a baseline whose sizes begin anew, because a person has changed the guards about sizes."""
+        return replace(self, sizes=(), peaks=())
+
+    def is_unchanged(self, digest: str, at: datetime) -> bool:
+        """Whether a version with this SHA-256 at `at` is that of an earlier day again. The same day's is a retry."""
+        return bool(digest) and digest == self.digest and self.day is not None and at.date() > self.day
+
+    def median(self) -> int | None:
+        """Return the median of the last sizes; None for less than three."""
+        return median_low(self.sizes) if len(self.sizes) >= FEWEST_SIZES else None
+
+    def largest_median(self, at: datetime) -> int:
+        """Return the largest median of the 60 days before `at`; 0 if there is none."""
+        recent = [size for on, size in self.peaks if at.date() - on <= PEAK]
+        return max(recent, default=0) if len(self.sizes) >= FEWEST_SIZES else 0
+
+    def find_oddity(self, content: ContentKind, at: datetime) -> str:
+        """Return why a content is of another kind than the last three, as a sentence; empty if it is not.
+
+        A change between archives, or to a recognised encryption, is not odd. A new format is accepted when it comes
+        again on another night, if it is at least `whole`.
+        """
+        if len(self.contents) < CONTENTS or not all(one.name for one in self.contents):
+            return ""
+        last = self.contents[-1]
+        if not content.name:
+            return f"The format of its content ({content}) is none of a backup, the last versions were {last}"
+        if content.family == ENCRYPTED:
+            return ""
+        if content.family not in {one.family for one in self.contents}:
+            return "" if self._is_accepted(content, at) else f"It is {content}, the last versions were {last}"
+        databases = [one.database for one in self.contents if one.database]
+        if content.database and databases and content.database not in databases:
+            return f"It is of the database {content.database}, the last versions were of {databases[-1]}"
+        if content.verdict is Verdict.UNCHECKED and all(one.verdict in _COMPLETE for one in self.contents):
+            return "It could not be checked, the last versions were complete"
+        return ""
+
+    def find_change(self, content: ContentKind) -> str:
+        """Return how the formats differ from those of the version before, as a sentence; empty if they do not."""
+        last = self.contents[-1] if self.contents else content
+        return f"It is {content}, the version before was {last}" if last.kinds != content.kinds else ""
+
+    def after_oddity(self, content: ContentKind, at: datetime) -> Self:
+        """Return the baseline after a version of an odd kind: note a new format, which may come again."""
+        if not content.name or content.verdict not in _WHOLE:
+            return replace(self, candidate=None)
+        if self.candidate and self.candidate.family == content.family:
+            return self
+        return replace(self, candidate=Candidate(family=content.family, since=at))
+
+    def _is_accepted(self, content: ContentKind, at: datetime) -> bool:
+        candidate = self.candidate
+        is_known = candidate is not None and candidate.family == content.family and at - candidate.since >= NEXT_NIGHT
+        return is_known and content.verdict in _WHOLE
+
+
+def _peaks(peaks: tuple[tuple[date, int], ...], median: int, day: date) -> tuple[tuple[date, int], ...]:
+    """Return the medians of 60 days that are larger than all later ones, so that the largest is the first."""
+    kept = [(on, size) for on, size in peaks if size > median and day - on <= PEAK]
+    return tuple(kept) if kept and kept[-1][0] == day else (*kept, (day, median))

@@ -1,0 +1,51 @@
+"""What the formats of a content, as checks name them, say about it: how it is packed, and which program wrote it."""
+
+from dataclasses import dataclass
+
+from .verdicts import Verdict
+
+ARCHIVE = "archive"
+ENCRYPTED = "encrypted"
+_COMPRESSIONS = frozenset({"gzip", "bzip2", "xz", "zstd", "lz4", "lzip", "lzma", "compress"})
+_ARCHIVES = frozenset({"tar", "zip", "cpio", "7z", "7-zip", "sevenzip", "squashfs", "rar"})
+_ENCRYPTIONS = frozenset({"age", "openpgp", "gpg", "pgp"})
+# What errors look like where a backup is expected.
+_NO_BACKUPS = frozenset({"text", "html", "empty"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentKind:
+    """What a content is: its formats from the outside in, the database that it names, and its verdict.
+
+    `database` is empty if it is not known.
+    """
+
+    kinds: tuple[str, ...] = ()
+    database: str = ""
+    verdict: Verdict = Verdict.UNCHECKED
+
+    @property
+    def name(self) -> str:
+        """The innermost format, if it says what the content is.
+
+        Empty for a compression with an unknown content, for text, HTML, and an empty content.
+        """
+        last = self.kinds[-1] if self.kinds else ""
+        return "" if last.lower() in _COMPRESSIONS | _NO_BACKUPS else last
+
+    @property
+    def family(self) -> str:
+        """What may replace each other: archives, encrypted contents, or the formats of one program; empty if unknown.
+
+        A format's program is the first word of its name: `PostgreSQL dump` and `PostgreSQL archive` are of one.
+        """
+        name = self.name.lower()
+        if name in _ARCHIVES:
+            return ARCHIVE
+        if name in _ENCRYPTIONS:
+            return ENCRYPTED
+        return name.partition(" ")[0]
+
+    def __str__(self) -> str:
+        """Return the formats for people, the innermost first: `PostgreSQL dump in gzip`."""
+        return " in ".join(reversed(self.kinds)) or "an unknown format"
