@@ -1,5 +1,6 @@
-"""Every command of docs/api-v1.md runs against a real service, and prints what the page shows."""
+"""Every command of docs/api-v1.md and docs/runs.md runs against a real service, and prints what the page shows."""
 
+import json
 import os
 
 import pytest
@@ -8,6 +9,7 @@ from support.console.terminal import Terminal, blocks
 from support.paths import ROOT
 
 PAGE = (ROOT / "docs/api-v1.md").read_text()
+RUNS = (ROOT / "docs/runs.md").read_text()
 
 
 @pytest.fixture
@@ -25,3 +27,21 @@ def test_every_command_of_the_page_works(terminal):
     assert len(printed) == 11
     for output, shown in printed:
         assert set(shown) <= set(output.splitlines())
+
+
+def test_every_command_of_the_page_about_runs_works(terminal, tmp_path):
+    api = 'curl --fail-with-body -sS -H @token.header "$URL/api/v1/collections'
+    terminal.run('echo "Authorization: Bearer $TOKEN" > token.header')
+    terminal.run(f"""{api}" -d '{{"name": "shop.sql.gz"}}' > made.json""")
+    made = json.loads((tmp_path / "made.json").read_text())
+    terminal.run(f"export COLLECTION=$URL/api/v1/collections/{made['id']}")
+    found = blocks(RUNS, "With curl")
+
+    printed = [(terminal.run(block.code), block.printed) for block in found]
+
+    assert 4 == len(printed)
+    for output, shown in printed:
+        assert set(shown) <= set(output.splitlines())
+    runs = json.loads(terminal.run('curl --fail-with-body -sS -H @token.header "$COLLECTION/runs"'))["items"]
+    assert ["failed"] * 3 == [run["outcome"] for run in runs]
+    assert "cat: shop.sql: No such file or directory" == runs[0]["reason"]

@@ -17,6 +17,7 @@ PROBLEMS = (
     "version.suspicious",
     "version.quarantined",
     BROKEN,
+    "run.failed",
     "collection.overdue",
     "collection.recovered",
     "collection.full",

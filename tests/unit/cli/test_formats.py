@@ -59,6 +59,7 @@ ARGUMENTS = {
     "backup:note": f"{ID} v1 'a \"quoted\" note'",
     "backup:pin": f"{ID} v1",
     "backup:preview": ID,
+    "backup:runs": ID,
     "backup:show": ID,
     "backup:status": ID,
     "backup:test-restore": f"{ID} --command cat",
@@ -128,6 +129,9 @@ def filled(console, monkeypatch):
             f"INSERT INTO token (key, fingerprint, expires_at, {columns}) SELECT {values} {columns} FROM token"
         )
         database.execute("UPDATE event SET position = id")
+        columns = "(incarnation, at, outcome, reason, exit_statuses, error_output, host, client, actor)"
+        values = "'2026-05-01', 'failed', 'no, \"disk\"', '[1, 0]', 'one\ntwo', 'db7', 'curl', '5c1e9a7740d2'"
+        database.execute(f"INSERT INTO run {columns} SELECT incarnation, {values} FROM collection WHERE id = '{ID}'")
         columns = "(name, position, epoch, tries, created_at)"
         database.execute(f"INSERT INTO subscription {columns} VALUES ('gone', 0, 0, 0, '2026-05-01')")
         columns = "(subscription, event_id, kind, tries, error, parked_at)"

@@ -70,6 +70,17 @@ class EventKind(StrEnum):
         *("name", "size", "sha256", "type"),
     )
 
+    RUN_FAILED = (
+        "run.failed",
+        "A client reported that its backup job failed. There is one event a minute for each token and collection.",
+        *("reason", "exit_statuses", "seconds", "host", "client"),
+    )
+    RUN_REPORTED = (
+        "run.reported",
+        "A client reported that its backup job was skipped. A job that ended well has no event of its own.",
+        *("reason", "exit_statuses", "seconds", "host", "client"),
+    )
+
     COLLECTION_CREATED = "collection.created", "A collection was created.", "after"
     COLLECTION_EDITED = (
         "collection.edited",

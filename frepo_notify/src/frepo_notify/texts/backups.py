@@ -117,6 +117,19 @@ BACKUPS: Mapping[str, Text] = {
         counted=("version downloaded", "versions downloaded"),
         what=_VERSION + " ({size}) was downloaded.",
     ),
+    "run.failed": Text(
+        title="Backup job of {collection} failed",
+        counted=("backup job failed", "backup jobs failed"),
+        what="The backup job of the collection {collection} failed, as its client reports: {reason}.",
+        advice="Repair the job on its host, and run it again: the state of the collection is `failed` until the next "
+        "good version. `frepo backup:runs` shows what the job printed.",
+        level="failure",
+    ),
+    "run.reported": Text(
+        title="Backup job of {collection} skipped",
+        counted=("backup job skipped", "backup jobs skipped"),
+        what="The backup job of the collection {collection} was skipped, as its client reports: {reason}.",
+    ),
     "collection.created": Text(
         title="Collection {collection} created",
         counted=("collection created", "collections created"),

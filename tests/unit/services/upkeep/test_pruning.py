@@ -3,8 +3,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, select
 
-from frepo_core.db.models import Event, JobRun, Lease, ParkedEvent, Subscription
+from frepo_core.db.models import Collection, Event, JobRun, Lease, ParkedEvent, Run, Subscription
 from frepo_core.plugins import LeaseLost
+from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.base.lease import LEADER
 from frepo_core.services.events.numbering import find_last_position, number_events
 
@@ -155,6 +156,28 @@ def test_runs_of_jobs_are_kept_for_90_days(run, put, left):
 
     assert 1 == run("events", NOON)["job_runs"]
     assert [2, 3] == left(JobRun)
+
+
+def client_run(number, incarnation, days):
+    """Return the row of a run that a client reported some days ago."""
+    values = {"id": number, "incarnation": incarnation, "at": NOON - timedelta(days=days), "outcome": "failed"}
+    texts = dict.fromkeys(["reason", "error_output", "host", "client"], "")
+    return values | texts | {"exit_statuses": [1], "actor": "5c1e9a7740d2"}
+
+
+@pytest.fixture
+def incarnation(services, by):
+    """What the runs of a collection are kept with."""
+    services.collections.create(CollectionChange(limits={}, filename="db.sql"), by=by)
+    with services.database.reading() as session:
+        return session.scalar(select(Collection.incarnation))
+
+
+def test_runs_of_clients_are_kept_for_400_days_and_not_longer_than_their_collection(run, put, left, incarnation):
+    put(Run, client_run(1, incarnation, 401), client_run(2, incarnation, 399), client_run(3, "gone", 1))
+
+    assert 2 == run("events", NOON)["runs"]
+    assert [2] == left(Run)
 
 
 class TestForEver:

@@ -57,6 +57,7 @@ ASKED = {
     "version.list": [
         "GET /collections/{collection}/checks",
         "POST /collections/{collection}/retention/preview",
+        "GET /collections/{collection}/runs",
         "GET /collections/{collection}/versions",
         "GET /collections/{collection}/versions/{selector}",
         "GET /collections/{collection}/versions/{selector}/checks",
@@ -64,6 +65,7 @@ ASKED = {
         "POST /collections/{collection}/versions/{selector}/link",
     ],
     "version.upload": [
+        "POST /collections/{collection}/runs",
         "POST /collections/{collection}/versions",
         "PUT /collections/{collection}/versions",
         "POST /collections/{collection}/versions/{selector}/checks",

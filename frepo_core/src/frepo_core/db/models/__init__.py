@@ -6,6 +6,7 @@ from .collections import Collection, CollectionSender, CollectionToken
 from .events import Event
 from .files import Blob, File, Tag, file_tag
 from .installation import Installation
+from .runs import Run
 from .tokens import Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
 from .upkeep import Sample, StorageMark
@@ -31,6 +32,7 @@ __all__ = [
     "JobState",
     "Lease",
     "ParkedEvent",
+    "Run",
     "Sample",
     "StorageMark",
     "Subscription",

@@ -36,6 +36,7 @@ class Collection(Base):
     when the newest backup was found broken or its run failed, for `failed_reason`, until the next good one. `baseline`
     is what guards compare new versions with. `quarantine_nights` counts the days in a row on which versions were
     quarantined for `quarantine_reason`; `quarantine_counted_at` is the time of the one that was counted last.
+    `last_run_at` is when a client reported a run of its job last, with the outcome and the reason.
     """
 
     __tablename__ = "collection"
@@ -93,6 +94,9 @@ class Collection(Base):
     failed_since: Mapped[datetime | None] = mapped_column(index=True)
     failed_reason: Mapped[str | None] = mapped_column(String(200))
     baseline: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    last_run_at: Mapped[datetime | None]
+    last_run_outcome: Mapped[str | None] = mapped_column(exact(16))
+    last_run_reason: Mapped[str | None] = mapped_column(String(200))
 
 
 class CollectionSender(Base):

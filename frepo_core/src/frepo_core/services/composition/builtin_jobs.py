@@ -16,7 +16,7 @@ from ..base.rate_limit import RateLimit
 from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
 from ..upkeep.overdue_events import report_overdue
-from ..upkeep.pruning import prune_events, prune_job_runs
+from ..upkeep.pruning import prune_events, prune_job_runs, prune_runs
 from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
@@ -104,11 +104,17 @@ def end_trash(services: CoreServices, context: JobContext) -> Summary:
 def prune(services: CoreServices, context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
 
+    The runs that clients have reported are deleted after `events.keep`, too.
+
     Names the subscriptions whose subscriber does not exist any more: their events are kept.
     """
     database, now, keep_going = services.database, context.now, context.check_lease
-    events = prune_events(database, keep=services.settings.events_keep, now=now, keep_going=keep_going)
-    summary = {**events, "job_runs": prune_job_runs(database, now=now, keep_going=keep_going)}
+    keep = services.settings.events_keep
+    summary = {
+        **prune_events(database, keep=keep, now=now, keep_going=keep_going),
+        "job_runs": prune_job_runs(database, now=now, keep_going=keep_going),
+        "runs": prune_runs(database, keep=keep, now=now, keep_going=keep_going),
+    }
     names = [each.name for each in list_subscriptions(database)]
     if gone := [name for name in names if name not in services.plugins.subscribers]:
         advice = (

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ..backups.preview.preview import Previews
     from ..backups.restore import RestoreTests
     from ..backups.rotation.strategies import Strategies
+    from ..backups.runs.run_records import Runs
+    from ..backups.runs.run_reports import RunReports
     from ..backups.trash.deleted_collections import DeletedCollections
     from ..backups.versions.add_version import AddVersion
     from ..backups.versions.client_checks import ClientChecks
@@ -96,6 +98,18 @@ class CoreServices(FileServices):
         from ..backups.versions.client_checks import ClientChecks
 
         return ClientChecks(self.database, self.plugins.upload_checks)
+
+    @cached_property
+    def runs(self) -> "Runs":
+        from ..backups.runs.run_records import Runs
+
+        return Runs(self.database)
+
+    @cached_property
+    def run_reports(self) -> "RunReports":
+        from ..backups.runs.run_reports import RunReports
+
+        return RunReports(self.database, self.mask)
 
     @cached_property
     def refusals(self) -> "Refusals":

@@ -1,4 +1,4 @@
-"""Deletes what is kept for a limited time: events and the records of job runs."""
+"""Deletes what is kept for a limited time: events, the records of job runs, and what clients reported of theirs."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Base, Event, JobRun, ParkedEvent, Subscription
+from frepo_core.db.models import Base, Collection, DeletedCollection, Event, JobRun, ParkedEvent, Run, Subscription
 
 RUNS_KEPT = timedelta(days=90)
 BATCH = 1000
@@ -38,6 +38,21 @@ def prune_events(
 def prune_job_runs(database: Database, *, now: datetime, keep_going: Callable[[], None]) -> int:
     """Delete the records of job runs that ended more than 90 days ago; return their number."""
     return _delete_in_batches(database, JobRun, JobRun.ended_at < now - RUNS_KEPT, keep_going)
+
+
+def prune_runs(database: Database, *, keep: timedelta, now: datetime, keep_going: Callable[[], None]) -> int:
+    """Delete the runs that clients reported before `now - keep`, and all of collections that are gone for good.
+
+    A `keep` of 0 keeps those of all other collections. Return the number of deleted ones.
+    """
+    with database.reading() as session:
+        gone = set(session.scalars(select(Run.incarnation).distinct()))
+        gone.difference_update(session.scalars(select(func.coalesce(Collection.incarnation, Collection.id))))
+        gone.difference_update(session.scalars(select(DeletedCollection.incarnation)))
+    conditions = [Run.incarnation == incarnation for incarnation in sorted(gone)]
+    if keep:
+        conditions.append(Run.at < now - keep)
+    return sum(_delete_in_batches(database, Run, condition, keep_going) for condition in conditions)
 
 
 def _is_delivered() -> ColumnElement[bool]:

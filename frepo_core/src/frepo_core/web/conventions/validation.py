@@ -58,12 +58,14 @@ def validate(
 ) -> Model:
     """Validate data. Raises `FieldsError` with all wrong fields; `more` are wrong ones that the caller has found.
 
-    Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused: PostgreSQL cannot store
-    them. So are numbers such as 1e999, which no database stores as JSON.
+    Validators find the `context` in their `ValidationInfo`. Texts with U+0000 are refused, because PostgreSQL cannot
+    store them, except those that the model names as `free_texts`, from which the service removes it. Refused are also
+    numbers such as 1e999, which no database stores as JSON.
     """
     wrong = {name: list(texts) for name, texts in (more or {}).items()}
     for name in fields_with_nul(data):
-        wrong.setdefault(name.removeprefix("form."), []).append(NUL)
+        if name.removeprefix("form.") not in getattr(model, "free_texts", ()):
+            wrong.setdefault(name.removeprefix("form."), []).append(NUL)
     for name in fields_with(data, _is_infinite):
         wrong.setdefault(name.removeprefix("form."), []).append(INFINITE)
     try:

@@ -5,7 +5,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 
 from ..base.endpoint import Endpoint
 from . import about, documentation, history, overview
-from .collections import allowed_tokens, checks, collections, deleted_collections, retention, trash, versions
+from .collections import allowed_tokens, checks, collections, deleted_collections, retention, runs, trash, versions
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import tokens
@@ -20,6 +20,7 @@ MODULES = (
     retention,
     versions,
     checks,
+    runs,
     allowed_tokens,
     trash,
     deleted_collections,

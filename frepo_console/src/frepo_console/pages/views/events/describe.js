@@ -10,13 +10,14 @@ export const GROUPS = {
     "version.refused",
     "version.suspicious",
     "version.quarantined",
+    "run.failed",
     "collection.overdue",
     "collection.full",
     "blob.damaged",
     "storage.*",
     "job.failed",
   ],
-  version: ["version.*", "trash.*"],
+  version: ["version.*", "run.*", "trash.*"],
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
   token: ["token.*"],
@@ -46,6 +47,7 @@ const OLD_KEYS = {
 const REMOVED = new Set(["evicted", "deleted", "revoked", "expired"]);
 const ICONS = {
   version: "clock",
+  run: "clock",
   trash: "trash",
   collection: "collections",
   file: "files",

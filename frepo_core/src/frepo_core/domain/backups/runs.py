@@ -1,0 +1,73 @@
+"""Runs of backup jobs as clients report them: what the service cannot see, such as the exit status of a dump."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from .verdicts import shorten
+
+RunOutcome = Literal["ok", "failed", "skipped"]
+ERROR_OUTPUT_BYTES = 8 << 10
+# How long after its arrival a version can be the one of a run that failed.
+CONDEMNABLE = timedelta(days=1)
+# What the report of a run may be delayed by on its way.
+_DELAY = timedelta(minutes=1)
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_LINE_END = re.compile(r"\r\n?")
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewRun:
+    """A run to record. `version` (a number) and `sha256` name what it has stored.
+
+    `started_at` is by the clock of the client (aware). `exit_statuses` are those of all stages of a pipe. Of
+    `error_output`, the end is kept.
+    """
+
+    outcome: RunOutcome
+    started_at: datetime | None = None
+    seconds: int | None = None
+    exit_statuses: Sequence[int] = ()
+    error_output: str = ""
+    host: str = ""
+    client: str = ""
+    version: int | None = None
+    sha256: str | None = None
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the client vouches for what it has stored: it knows that no stage of the run failed."""
+        names_version = self.version is not None or self.sha256 is not None
+        return self.outcome == "ok" and names_version and bool(self.exit_statuses) and not any(self.exit_statuses)
+
+    @property
+    def reason(self) -> str:
+        """Why the run failed or was skipped: the last line of its output, else its exit statuses."""
+        lines = clean_output(self.error_output).split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        if last or self.outcome == "ok":
+            return shorten(last)
+        if self.outcome == "skipped":
+            return "No reason was given"
+        if any(self.exit_statuses):
+            return shorten(f"Exit statuses: {', '.join(map(str, self.exit_statuses))}")
+        return "The run failed"
+
+    def earliest_arrival(self, now: datetime) -> datetime | None:
+        """Return since when a version is one of this run (aware), by whatever is latest; None: that is not known.
+
+        A wrong clock of the client must not condemn the version of an earlier run, so `seconds` count, too.
+        """
+        starts = [] if self.started_at is None else [self.started_at]
+        if self.seconds is not None:
+            starts.append(now - timedelta(seconds=self.seconds) - _DELAY)
+        return max([*starts, now - CONDEMNABLE]) if starts else None
+
+
+def clean_output(text: str) -> str:
+    """Return the end of a program's output, in at most 8 KiB of UTF-8, without control characters but line ends."""
+    text = _CONTROLS.sub("", _LINE_END.sub("\n", _COLOURS.sub("", text)))
+    return text.encode()[-ERROR_OUTPUT_BYTES:].decode(errors="ignore")

@@ -1,0 +1,129 @@
+"""The use case of a client that reports a run of its backup job: it is recorded, and what it says has effects.
+
+A client can only speak against what it has sent itself. A failed run makes the state of its collection `failed`.
+"""
+
+import logging
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, Event, Run, Version
+from frepo_core.domain.backups.runs import NewRun, clean_output
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity, describe_actor
+
+from ...events.actors import actor_of
+from ...events.masking import Mask
+from ...events.recording import NewEvent, record
+from ..collections.collection_rows import lock_collection
+from ..trash.removal import incarnation_of
+from .run_records import RunRecord
+from .run_versions import find_version
+
+log = logging.getLogger(__name__)
+
+# So many runs are kept for each collection: with 8 KiB of output for each, some 3 MiB.
+MAX_RUNS = 400
+EVENT_INTERVAL = timedelta(minutes=1)
+_KINDS = {"failed": EventKind.RUN_FAILED, "skipped": EventKind.RUN_REPORTED}
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class RunReports:
+    """Records runs."""
+
+    def __init__(self, database: Database, mask: Mask) -> None:
+        self._database = database
+        self._mask = mask
+
+    def record(self, collection_id: str, run: NewRun, *, by: Identity) -> RunRecord:
+        """Record a run, and return it. A failed one makes the state of the collection `failed`.
+
+        There is an event about a run that failed or was skipped, unless there is one of the last minute about this
+        collection and this token. Raises `FieldsError` if the collection does not exist.
+        """
+
+        def work(session: Session) -> RunRecord:
+            collection = lock_collection(session, collection_id)
+            version = find_version(session, collection, run, by.client, utc_now())
+            row = self._insert(session, collection, run, version, by)
+            self._note(collection, row)
+            _delete_surplus(session, row)
+            _record_event(session, collection, row, by)
+            return RunRecord.of(row)
+
+        done = self._database.write(work)
+        if done.outcome != "ok":
+            text, who = "collection %s: a run %s, as %s reports: %s", describe_actor(by)
+            log.warning(text, collection_id, "failed" if done.outcome == "failed" else "was skipped", who, done.reason)
+        return done
+
+    def _insert(
+        self,
+        session: Session,
+        collection: Collection,
+        run: NewRun,
+        version: Version | None,
+        by: Identity,
+    ) -> Run:
+        row = Run(
+            incarnation=incarnation_of(collection),
+            at=utc_now(),
+            outcome=run.outcome,
+            reason=self._mask.data(run.reason),
+            started_at=max(run.started_at, _EARLIEST) if run.started_at else None,
+            seconds=run.seconds,
+            exit_statuses=list(run.exit_statuses),
+            error_output=self._mask.data(clean_output(run.error_output)),
+            host=run.host,
+            client=run.client,
+            version_number=version.number if version else None,
+            sha256=run.sha256,
+            actor=actor_of(by),
+        )
+        session.add(row)
+        session.flush()
+        return row
+
+    def _note(self, collection: Collection, row: Run) -> None:
+        collection.last_run_at, collection.last_run_outcome = row.at, row.outcome
+        collection.last_run_reason = row.reason
+        if row.outcome == "failed":
+            collection.failed_since = collection.failed_since or row.at
+            collection.failed_reason = row.reason
+
+
+def _delete_surplus(session: Session, row: Run) -> None:
+    """Delete the oldest runs of the collection above `MAX_RUNS`."""
+    of_collection = select(Run.id).where(Run.incarnation == row.incarnation)
+    oldest = session.scalar(of_collection.order_by(Run.id.desc()).offset(MAX_RUNS - 1).limit(1))
+    if oldest is not None:
+        session.execute(delete(Run).where(Run.incarnation == row.incarnation, Run.id < oldest))
+
+
+def _record_event(session: Session, collection: Collection, row: Run, by: Identity) -> None:
+    kind = _KINDS.get(row.outcome)
+    if kind is None or _was_told(session, collection, by):
+        return
+    data = {
+        "reason": row.reason,
+        "exit_statuses": row.exit_statuses,
+        "seconds": row.seconds,
+        "host": row.host,
+        "client": row.client,
+    }
+    event = NewEvent(kind=kind, by=by, collection_id=collection.id, version_number=row.version_number, data=data)
+    record(session, event)
+
+
+def _was_told(session: Session, collection: Collection, by: Identity) -> bool:
+    query = select(Event.id).where(
+        Event.at > utc_now() - EVENT_INTERVAL,
+        Event.kind.in_([kind.value for kind in _KINDS.values()]),
+        Event.collection_id == collection.id,
+        Event.actor == by.fingerprint,
+    )
+    return session.scalar(query.limit(1)) is not None
