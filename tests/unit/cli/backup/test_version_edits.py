@@ -70,6 +70,44 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
     assert [] == rows(console, "backup:versions", collection, "--problems")
 
 
+def test_all_versions_in_quarantine_for_a_reason_are_released(console, collection, upload):
+    upload()
+    for content in (b"empty", b"none"):
+        upload(content)
+    other = console.answer("backup:create-collection", "-f", "other.sql.gz", "--min-version-size", "30")
+    (console.folder / "dump").write_bytes(b"small")
+    console.answer("backup:upload", other, "dump")
+
+    assert "No version is in quarantine for the reason 'check integrity'" == console.answer(
+        "backup:release", "--all", "--reason", "check integrity"
+    )
+    assert f"Released version v2 of {collection}\nReleased version v3 of {collection}" == console.answer(
+        "backup:release", "--all", "--reason", "size", collection
+    )
+    assert {"released": [f"v1 of {other}"], "not_released": []} == rows(
+        console, "backup:release", "--all", "--reason", "size"
+    )
+    for wrong in (
+        ["--all"],
+        [],
+        [collection],
+        ["--all", "--reason", "size", other, "v1"],
+        [other, "v1", "--reason", "x"],
+    ):
+        assert "--all: " in console.refusal("backup:release", *wrong), wrong
+
+
+def test_a_version_that_cannot_be_released_with_the_others_is_named(console, collection, upload):
+    console.answer("backup:edit", collection, "-b", "1")
+    for content in (DUMP, b"empty", DUMP):
+        upload(content)
+
+    refused = console.run("backup:release", "--all", "--reason", "size")
+
+    assert 1 == refused.returncode
+    assert refused.stdout.startswith(f"Not released: v2 of {collection}: ")
+
+
 def test_the_guards_of_a_new_collection(console):
     for options, expected in [
         ([], (50, "quarantine")),

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from frepo_core.errors import RuleError, VersionGrewError, VersionShrankError, VersionTooSmallError
+from frepo_core.errors import (
+    RuleError,
+    VersionGrewError,
+    VersionKindError,
+    VersionShrankError,
+    VersionTooSmallError,
+    VersionUnchangedError,
+)
 
 GuardAction = Literal["refuse", "mark", "quarantine"]
 _BY_SEVERITY = ("mark", "quarantine", "refuse")
@@ -72,6 +79,14 @@ class Guards:
         return bool(self.min_retention) and now - created_at < self.min_retention
 
 
+# Short names for what guards find. Each is the reason of a version in quarantine.
+GUARD_REASONS = {
+    "size": VersionTooSmallError.text,
+    "shrink": VersionShrankError.text,
+    "growth": VersionGrewError.text,
+    "kind": VersionKindError.text,
+    "unchanged": VersionUnchangedError.text,
+}
 # The defaults of collections that /api/v1 and the console create. Those of the first API have no guards.
 SAFE_GUARDS = Guards(max_shrink_percent=50, expects_kind=True, action="quarantine")
 

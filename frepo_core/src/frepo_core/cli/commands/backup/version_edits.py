@@ -3,9 +3,12 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from frepo_core.errors import FrepoError
+from frepo_core.domain.backups.guards import GUARD_REASONS
+from frepo_core.errors import FieldsError, FrepoError
 
 from ...base import check_length
+from ...columns import Words
+from ...error_messages import OPTIONS
 from ...outcomes import ActionCommand, Outcome
 
 if TYPE_CHECKING:
@@ -71,19 +74,66 @@ class Unpin(EditVersion):
 
 
 class Release(EditVersion):
-    """Release a version from quarantine: it becomes a normal one, and the strategy may delete others for it."""
+    """Release a version from quarantine: it becomes a normal one, and the strategy may delete others for it.
 
-    examples = (f"frepo backup:release {_EXAMPLE}",)
+    With --all and --reason: all versions that are there for this reason, in every collection or in one.
+    """
+
+    examples = (f"frepo backup:release {_EXAMPLE}", "frepo backup:release --all --reason kind")
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super(EditVersion, self).get_parser(prog_name)
+        parser.add_argument("id", nargs="?", help="the id of the collection; with --all: only this one")
+        parser.add_argument("version", nargs="?", help=_WHICH)
+        parser.add_argument("--all", action="store_true", help="all versions in quarantine for the --reason")
+        parser.add_argument(
+            "--reason",
+            metavar="REASON",
+            help=f"{', '.join(GUARD_REASONS)}, or a reason as `frepo backup:versions` shows it",
+        )
+        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Release the version. Raises `FrepoError` if it is not in quarantine."""
-        from frepo_core.services.backups.versions.version_edits import VersionChange
-
+        """Release the version or all. Raises `FrepoError` for one that is not in quarantine."""
+        self._has_failed = False
+        if arguments.all:
+            return self._release_all(arguments)
+        if not arguments.id or not arguments.version or arguments.reason:
+            raise FieldsError({"--all": ["name a collection and a version, or write --all and --reason"]})
         found = self.find(arguments)
         if not found.is_quarantined:
             raise FrepoError(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
-        version = self.edit(found, VersionChange(releases=True))
-        return _outcome("Released", version)
+        return _outcome("Released", self._release(found))
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Return 1 if one of several versions was not released."""
+        status = int(super().run(arguments))
+        return status or int(self._has_failed)
+
+    def _release(self, version: "VersionRecord") -> "VersionRecord":
+        from frepo_core.services.backups.versions.version_edits import VersionChange
+
+        return self.edit(version, VersionChange(releases=True))
+
+    def _release_all(self, arguments: argparse.Namespace) -> Outcome:
+        if not arguments.reason or arguments.version:
+            raise FieldsError({"--all": ["write --reason, and no version"]})
+        services = self.services()
+        collection = services.collections.get(arguments.id).id if arguments.id else None
+        reason = GUARD_REASONS.get(arguments.reason, arguments.reason)
+        released, kept = [], []
+        for version in services.version_edits.quarantined(reason, collection):
+            name = f"v{version.number} of {version.collection_id}"
+            try:
+                self._release(version)
+                released.append(name)
+            except FrepoError as error:
+                kept.append(f"{name}: {error.explain(OPTIONS) or error.message}")
+        self._has_failed = bool(kept)
+        lines = [f"Released version {name}" for name in released] + [f"Not released: {why}" for why in kept]
+        text = "\n".join(lines) or f"No version is in quarantine for the reason {reason!r}"
+        return Outcome(text=text, records=[{"released": Words(released), "not_released": Words(kept)}])
 
 
 class Note(EditVersion):

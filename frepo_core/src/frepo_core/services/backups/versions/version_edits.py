@@ -111,6 +111,15 @@ class VersionEdits:
             log.info("collection %s: version %s: %s by %s", collection_id, number, kind, who)
         return version
 
+    def quarantined(self, reason: str, collection_id: str | None = None) -> Sequence[VersionRecord]:
+        """Return the versions that are in quarantine for this reason, in all collections or in one, oldest first."""
+        query = select_with_files().where(Version.is_quarantined, Version.quarantine_reason == reason)
+        if collection_id is not None:
+            query = query.where(Version.collection_id == collection_id)
+        with self._database.reading() as session:
+            rows = session.scalars(query.order_by(Version.collection_id, Version.number))
+            return [VersionRecord.of(row) for row in rows]
+
     def _question(self, collection_id: str, version_id: str) -> Question:
         """Return the question to the strategy about a version that is in quarantine."""
         query = select_with_files().where(Version.id == version_id, Version.is_quarantined)
