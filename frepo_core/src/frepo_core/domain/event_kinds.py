@@ -36,7 +36,7 @@ class EventKind(StrEnum):
         "version.evicted",
         (
             "A version was moved to the trash to make room: by the collection's strategy, or as the oldest one in its "
-            "quarantine."
+            "quarantine, or of those whose verdict is pending."
         ),
         *("name", "size", "sha256", "type", "replaced_by", "reason", "ends_at"),
     )
@@ -47,8 +47,18 @@ class EventKind(StrEnum):
     )
     VERSION_RELEASED = (
         "version.released",
-        "A version was released from quarantine.",
+        "A person released a version: from quarantine, or from a verdict that spoke against it.",
         *("name", "size", "sha256", "type", "reason"),
+    )
+    VERSION_CONDEMNED = (
+        "version.condemned",
+        "A check of the service found a version broken that had been accepted. It stays, and is not `latest` any more.",
+        *("name", "size", "sha256", "type", "check", "message"),
+    )
+    VERSION_UNJUDGED = (
+        "version.unjudged",
+        "A version has waited for its verdict for `checks.patience`; rotation goes on without it.",
+        *("name", "size", "sha256", "type", "since"),
     )
     VERSION_PINNED = "version.pinned", "A version was pinned.", "name", "size", "sha256", "type"
     VERSION_UNPINNED = "version.unpinned", "A version was unpinned.", "name", "size", "sha256", "type"

@@ -61,6 +61,7 @@ from .service import (
     StorageUnavailable,
     StrategyHangsError,
     SweepStoppedError,
+    TooManyCondemnedError,
 )
 
 __all__ = [
@@ -106,6 +107,7 @@ __all__ = [
     "SweepStoppedError",
     "TooBigError",
     "TooManyAttemptsError",
+    "TooManyCondemnedError",
     "TooManyExportsError",
     "TooManyPreviewsError",
     "TooManyVersionsError",

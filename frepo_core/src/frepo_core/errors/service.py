@@ -55,3 +55,13 @@ class StorageFull(StorageError):  # plug-ins know this name
     """The storage or the disk for temporary files is full."""
 
     number = 7016104
+
+
+class TooManyCondemnedError(FrepoError):
+    """A check condemned versions of so many collections within a day that the check itself may be what is broken."""
+
+    def __init__(self, check: str) -> None:
+        super().__init__(
+            f"The check {check!r} has condemned the backups of too many collections within a day, so its result is "
+            "recorded as not checked. Look whether the check itself or its host is broken, and run it again tomorrow"
+        )

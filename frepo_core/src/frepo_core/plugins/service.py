@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
-from typing import Any, BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from .installation.hang_watch import HangWatch
 from .pages import Pages
-from .upload_check import CollectionInfo, Outcome
+from .upload_check import CollectionInfo, Covers, FoundVerdict, OnFinding, Outcome
 
 log = logging.getLogger(__name__)
 
@@ -203,23 +203,31 @@ class Service(Protocol):
         """
 
     def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
-        """Return up to `limit` versions for which the upload check `name` said `pending`, the oldest result first.
+        """Return up to `limit` versions for which the upload check `name` said `pending`.
 
-        `without` are ids of versions to leave out.
+        They come in rounds: one of each collection, the smallest first. Work through what one call returns before the
+        next call, so that a collection with many versions does not hold up all others. `without` are ids of versions to
+        leave out.
         """
 
     def record_check(
         self,
         check: PendingCheck,
-        outcome: Literal["broken"] | Outcome,
+        outcome: FoundVerdict | Outcome,
         message: str,
         *,
         job: str,
         details: Mapping[str, Any] | None = None,
+        covers: Covers = "container",
+        kinds: Sequence[str] = (),
+        database: str = "",
+        on_finding: OnFinding | None = None,
     ) -> bool:
         """Record the result of a pending check, found by a job, with the event `version.checked`.
 
-        Return False if the version was deleted meanwhile.
+        `covers`, `kinds` and `database` are as in a `CheckResult`, `on_finding` as in a `Finding`: if the version is
+        broken and rotation has waited for it, it is put into quarantine or added. `pending` counts as an attempt in
+        vain; after the third, the version is suspicious. Return False if the version was deleted meanwhile.
         """
 
     def collectors(self) -> Sequence[Collector]:

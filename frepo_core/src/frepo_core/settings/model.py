@@ -175,6 +175,11 @@ class Settings(DatabaseSettings):
         "What follows if an upload check finds a version broken and does not say itself what follows. `quarantine`: "
         "the version is put into quarantine; `mark`: it is added, others are deleted for it, and it is `latest`.",
     )
+    checks_patience: Duration = setting(
+        "checks.patience",
+        "1d",
+        "How long rotation waits for the verdict about a version whose check has not ended; then it goes on without.",
+    )
     quarantine_max: int = setting(
         "quarantine.max",
         2,

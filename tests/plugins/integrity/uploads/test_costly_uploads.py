@@ -35,7 +35,7 @@ def test_what_needs_more_memory_is_left_to_the_job(root, collection, outcomes, r
 class TestLessTime:
     @pytest.fixture
     def settings(self):
-        return {"integrity.inline_seconds": "0.02", "integrity.max_ratio": "1000000000"}
+        return {"integrity.inline_seconds": "0.02", "integrity.max_ratio": "1000000000", "quarantine.max": "100"}
 
     def test_the_job_judges_what_an_upload_has_no_time_for(self, root, collection, outcomes, run_job):
         for make in COSTLY.values():

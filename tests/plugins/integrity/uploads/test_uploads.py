@@ -85,7 +85,7 @@ def test_nothing_is_recorded_if_all_kinds_are_off(root, collection, results):
 class TestBusyThreads:
     @pytest.fixture
     def settings(self):
-        return {"integrity.threads": "1"}
+        return {"integrity.threads": "1", "quarantine.max": "100"}
 
     @pytest.fixture
     def busy(self, root, collection, monkeypatch):

@@ -68,6 +68,8 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "pinned_versions": 0,
         "quarantined_versions": 0,
         "unchanged_nights": 0,
+        "pending_versions": 0,
+        "state_reason": "",
     }
 
 

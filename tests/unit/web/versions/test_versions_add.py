@@ -43,6 +43,8 @@ def test_an_added_version_is_answered_in_its_envelope(root, collection):
             "sha256": HELLO,
             "quarantined": False,
             "quarantine_reason": None,
+            "verdict": "unchecked",
+            "verdict_reason": None,
         },
         "collection": shown(root, collection),
     }

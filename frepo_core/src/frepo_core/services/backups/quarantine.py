@@ -19,13 +19,12 @@ NEW_NORMAL_NIGHTS = 3
 def enter_quarantine(collection: Collection, size: int, reason: str, *, now: datetime) -> None:
     """Count a version of `size` bytes that is put into quarantine, and the night if it is another one.
 
-    A version that was overtaken makes nothing suspicious, and is of no night.
+    A version that was overtaken is of no night.
     """
     collection.quarantined_count += 1
     collection.quarantined_size += size
     if reason == OVERTAKEN:
         return
-    collection.suspicious_since = now
     if collection.quarantine_reason != reason:
         collection.quarantine_nights = 0
     counted_at = collection.quarantine_counted_at

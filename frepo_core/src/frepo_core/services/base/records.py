@@ -10,6 +10,7 @@ from sqlalchemy import Row, select
 from frepo_core.db.models import Blob, Collection, File, Token, Version
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import Limits
 from frepo_core.domain.roles import Role
@@ -135,8 +136,8 @@ class FileRecord:
 class CollectionRecord:
     """A collection, its limits and its counters (bytes, versions). Times are UTC (aware).
 
-    `versions_count` and `stored_size` include pinned versions, but not those in quarantine. `baseline` is what guards
-    compare new versions with.
+    `versions_count` and `stored_size` include pinned versions, but neither those in quarantine nor pending ones, for
+    which rotation waits. `baseline` is what guards compare new versions with.
 
     `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
     expected.
@@ -167,6 +168,10 @@ class CollectionRecord:
     quarantined_count: int = 0
     quarantined_size: int = 0
     baseline: Baseline = NO_BASELINE
+    pending_count: int = 0
+    pending_size: int = 0
+    failed_since: datetime | None = None
+    failed_reason: str | None = None
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
@@ -209,6 +214,10 @@ class CollectionRecord:
             quarantined_count=row.quarantined_count,
             quarantined_size=row.quarantined_size,
             baseline=Baseline.load(row.baseline),
+            pending_count=row.pending_count,
+            pending_size=row.pending_size,
+            failed_since=row.failed_since,
+            failed_reason=row.failed_reason,
         )
 
 
@@ -223,7 +232,8 @@ class VersionRecord:
 
     `is_suspicious` says that it violates a guard of its collection and was kept, or that it is in quarantine since
     `quarantined_at` (UTC, aware) for `quarantine_reason`. One that was restored is not evicted before
-    `protected_until`.
+    `protected_until`. `verdict` is what is known about it, and `verdict_reason` why. Rotation waits for it while
+    `pending_since` is set; it was found broken after it had been accepted at `condemned_at`.
     """
 
     id: str
@@ -237,6 +247,10 @@ class VersionRecord:
     quarantine_reason: str | None = None
     note: str = ""
     protected_until: datetime | None = None
+    verdict: Verdict = Verdict.UNCHECKED
+    verdict_reason: str | None = None
+    pending_since: datetime | None = None
+    condemned_at: datetime | None = None
 
     @property
     def is_quarantined(self) -> bool:
@@ -258,6 +272,10 @@ class VersionRecord:
             quarantine_reason=row.quarantine_reason,
             note=row.note or "",
             protected_until=row.protected_until,
+            verdict=Verdict(row.verdict),
+            verdict_reason=row.verdict_reason,
+            pending_since=row.pending_since,
+            condemned_at=row.condemned_at,
         )
 
 

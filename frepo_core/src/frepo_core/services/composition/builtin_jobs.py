@@ -142,6 +142,12 @@ def report(services: CoreServices, context: JobContext) -> Summary:
     return report_overdue(services.database, now=context.now, by=_actor("overdue"), keep_going=context.check_lease)
 
 
+def rotate_unjudged(services: CoreServices, context: JobContext) -> Summary:
+    """Let rotation go on for versions that have waited for their verdict for longer than `checks.patience`."""
+    unjudged = services.unjudged_versions
+    return {"rotated": unjudged.end_waiting(now=context.now, by=_actor("unjudged"), keep_going=context.check_lease)}
+
+
 def test_restore(services: CoreServices, context: JobContext) -> Summary:
     """Test whether the newest version of one collection can be restored: of the one with the oldest last test.
 
@@ -176,6 +182,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
         "End what was in the trash for its time, or early if the storage is full",
         end_trash,
     ),
+    ("unjudged", "every 1h", "short", "Rotate versions in whose verdict is late", rotate_unjudged),
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
     ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),
     ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),

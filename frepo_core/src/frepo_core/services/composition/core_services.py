@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..backups.trash.deleted_collections import DeletedCollections
     from ..backups.versions.add_version import AddVersion
     from ..backups.versions.client_checks import ClientChecks
+    from ..backups.versions.late_results import LateResults
+    from ..backups.versions.unjudged import UnjudgedVersions
     from ..backups.versions.version_checks import VersionChecks
     from ..backups.versions.version_edits import VersionEdits
     from ..backups.versions.versions import Versions
@@ -94,6 +96,21 @@ class CoreServices(FileServices):
         return VersionChecks(self.database)
 
     @cached_property
+    def late_results(self) -> "LateResults":
+        from ..backups.versions.late_results import LateResults
+
+        return LateResults(self.database, self.settings, self.strategies, self.blobs)
+
+    @cached_property
+    def unjudged_versions(self) -> "UnjudgedVersions":
+        from ..backups.versions.unjudged import UnjudgedVersions
+
+        settings = self.settings
+        return UnjudgedVersions(
+            self.database, self.strategies, self.blobs, patience=settings.checks_patience, keep=settings.trash_keep
+        )
+
+    @cached_property
     def client_checks(self) -> "ClientChecks":
         from ..backups.versions.client_checks import ClientChecks
 
@@ -143,7 +160,7 @@ class CoreServices(FileServices):
         from ..backups.restore import RestoreTests
 
         return RestoreTests(
-            self.database, self.settings, self.versions, self.stored_content, self.version_checks, self.mask
+            self.database, self.settings, self.versions, self.stored_content, self.late_results, self.mask
         )
 
     @cached_property

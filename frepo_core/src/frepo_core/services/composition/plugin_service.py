@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sqlalchemy import func, select
 
@@ -21,12 +21,14 @@ from frepo_core.plugins import (
     ExpectedBackups,
     HttpAnswer,
     MissingBackup,
+    OnFinding,
     Outcome,
     Pages,
     PendingCheck,
     RequestObserver,
     ServiceStatistics,
 )
+from frepo_core.plugins.upload_check import Covers, FoundVerdict
 
 from ..backups.versions.version_checks import NewCheck
 from ..base.plugin_failures import storable
@@ -73,15 +75,26 @@ class PluginService:
     def record_check(
         self,
         check: PendingCheck,
-        outcome: Literal["broken"] | Outcome,
+        outcome: FoundVerdict | Outcome,
         message: str,
         *,
         job: str,
         details: Mapping[str, Any] | None = None,
+        covers: Covers = "container",
+        kinds: Sequence[str] = (),
+        database: str = "",
+        on_finding: OnFinding | None = None,
     ) -> bool:
         """See `Service.record_check`."""
-        result = NewCheck(name=check.name, outcome=outcome, message=storable(message), details=dict(details or {}))
-        return self._services.version_checks.record(check.version_id, result, by=Actor(name=f"system:{job}"))
+        result = NewCheck(
+            name=check.name,
+            outcome=outcome,
+            message=storable(message),
+            details=dict(details or {}),
+            covers=covers if outcome == "good" else None,
+            on_finding=on_finding,
+        )
+        return self._services.late_results.record(check.version_id, result, by=Actor(name=f"system:{job}"))
 
     def collectors(self) -> Sequence[Collector]:
         """See `Service.collectors`."""

@@ -21,10 +21,10 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "token": ("The token's id, a UUIDv4 in any case.", {**UUID, "examples": [json_schemas.A_TOKEN]}),
     "collection": ("The collection's id.", {**UUID, "examples": [json_schemas.A_COLLECTION]}),
     "version": (
-        "`latest` (or `recent`), `first`, `v<number>`, or the version's id.",
+        "`latest` (or `recent`), `first`, `good` (the newest good one), `v<number>`, or the version's id.",
         {
             "type": "string",
-            "pattern": f"^(latest|recent|first|v[1-9][0-9]{{0,17}}|{json_schemas.UUID4[1:-1]})$",
+            "pattern": f"^(latest|recent|first|good|v[1-9][0-9]{{0,17}}|{json_schemas.UUID4[1:-1]})$",
             "examples": ["latest"],
         },
     ),

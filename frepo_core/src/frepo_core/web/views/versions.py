@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import Field
 from pyramid.response import Response
 
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.services.backups.versions.add_version import AddedVersion
 from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
@@ -37,7 +38,8 @@ class VersionObject(Reply):
     """A version. The size is in bytes.
 
     `quarantine_reason` of one in quarantine is `check` and the name of the upload check that found it broken, the code
-    name of the guard that it violates, or `overtaken`.
+    name of the guard that it violates, or `overtaken`. `verdict` is what is known about the version, and
+    `verdict_reason` why, in at most 200 characters; `pending`: a check of it has not ended.
     """
 
     id: str
@@ -48,6 +50,8 @@ class VersionObject(Reply):
     sha256: str = Field(pattern=json_schemas.SHA256)
     quarantined: bool
     quarantine_reason: str | None
+    verdict: Verdict
+    verdict_reason: str | None
 
     @classmethod
     def of(cls, record: VersionRecord) -> "VersionObject":
@@ -61,6 +65,8 @@ class VersionObject(Reply):
             sha256=record.file.blob.digest,
             quarantined=record.is_quarantined,
             quarantine_reason=record.quarantine_reason,
+            verdict=record.verdict,
+            verdict_reason=record.verdict_reason,
         )
 
 

@@ -126,14 +126,20 @@ class TestStates:
         push(collection, b"dump")
         past = utc_now() - HOUR
         found = []
-        for values in ({"due_at": past}, {"suspicious_since": past}, {"full_since": past}, {"overdue_at": past}):
+        for values in (
+            {"due_at": past},
+            {"suspicious_since": past},
+            {"full_since": past},
+            {"failed_since": past},
+            {"overdue_at": past},
+        ):
             set_row(collection, **values)
             found.append(state(collection)[0])
         damage()
         found.append(state(collection)[0])
 
-        assert ["late", "suspicious", "full", "overdue", "damaged"] == found
-        assert list(BackupState)[:5] == found[::-1]
+        assert ["late", "suspicious", "full", "failed", "overdue", "damaged"] == found
+        assert list(BackupState)[:6] == found[::-1]
 
     def test_queries_filter_count_and_sort_by_state(self, services, make_collection, push, set_row, damage):
         past = utc_now() - HOUR
@@ -141,6 +147,7 @@ class TestStates:
         for name, values in {
             "damaged": {"overdue_at": past},
             "overdue": {"overdue_at": past, "due_at": past, "full_since": past},
+            "failed": {"failed_since": past, "full_since": past},
             "full": {"full_since": past, "suspicious_since": past},
             "suspicious": {"suspicious_since": past, "due_at": past},
             "late": {"due_at": past, "arrived_at": None},

@@ -26,7 +26,7 @@ def make_checked(services, make_collection, push):
             version = push(collection, content).version
             for name, outcome, details in (("restore", "good", {"seconds": 3}), ("vendor", "broken", {"text": text})):
                 check = NewCheck(name=name, outcome=outcome, message=f"of {version.number}", details=details)
-                assert services.version_checks.record(version.id, check, by=JOB)
+                assert services.late_results.record(version.id, check, by=JOB)
         return collection
 
     return make_checked

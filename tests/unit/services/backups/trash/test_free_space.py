@@ -173,12 +173,12 @@ class TestNewestGood:
         def spoil(version):
             if how.startswith("broken"):
                 check = NewCheck(name="restore", outcome="broken", message="cut", details={})
-                services.version_checks.record(version.id, check, by=sender)
+                services.late_results.record(version.id, check, by=sender)
             elif how == "damaged":
                 blob_id = version.file.blob.id
                 services.database.execute(update(Blob).where(Blob.id == blob_id).values(damaged_at=utc_now()))
             else:
-                services.database.execute(update(Version).where(Version.id == version.id).values(is_suspicious=True))
+                services.database.execute(update(Version).where(Version.id == version.id).values(verdict="suspicious"))
 
         emptied(spoil)
         if how == "broken before":
@@ -189,7 +189,7 @@ class TestNewestGood:
 
     def test_a_version_that_is_not_good_does_not_replace_it(self, services, emptied, push, free, entries):
         version = push(emptied(), content("d")).version
-        services.database.execute(update(Version).where(Version.id == version.id).values(is_suspicious=True))
+        services.database.execute(update(Version).where(Version.id == version.id).values(verdict="suspicious"))
         free(10 * KILOBYTE)
 
         assert [(3, "deleted")] == entries()

@@ -18,6 +18,11 @@ def checks(services):
 
 
 @pytest.fixture
+def late(services):
+    return services.late_results
+
+
+@pytest.fixture
 def versions(push, make_collection):
     collection = make_collection(5)
     return [push(collection, f"-- dump {number}".encode()).version for number in range(3)]
@@ -33,8 +38,8 @@ def events(services):
         return [(row.actor, row.version_number, row.data) for row in rows]
 
 
-def test_a_result_is_recorded_with_its_event(services, checks, versions):
-    assert checks.record(versions[1].id, result("broken", "cut", kinds=["gzip"]), by=JOB)
+def test_a_result_is_recorded_with_its_event(services, checks, late, versions):
+    assert late.record(versions[1].id, result("broken", "cut", kinds=["gzip"]), by=JOB)
 
     (found,) = checks.of_collection(versions[1].collection_id)
     assert (2, "integrity", "broken", "cut") == (found.version_number, found.name, found.outcome, found.message)
@@ -43,31 +48,35 @@ def test_a_result_is_recorded_with_its_event(services, checks, versions):
     assert [(JOB.name, 2, data)] == events(services)
 
 
-def test_a_pending_check_has_no_event(services, checks, versions):
-    checks.record(versions[0].id, result("pending"), by=JOB)
+def test_a_pending_check_has_no_event(services, late, versions):
+    late.record(versions[0].id, result("pending"), by=JOB)
 
     assert [] == events(services)
 
 
-def test_a_later_result_replaces_an_earlier_one(checks, versions):
+def test_a_later_result_replaces_an_earlier_one(checks, late, versions):
     for outcome in ("pending", "not checked", "good"):
-        checks.record(versions[0].id, result(outcome), by=JOB)
+        late.record(versions[0].id, result(outcome), by=JOB)
 
     assert ["good"] == [found.outcome for found in checks.of_collection(versions[0].collection_id, 1)]
 
 
-def test_pending_checks_are_listed_from_the_oldest(checks, versions):
-    for version in (versions[2], versions[0]):
-        checks.record(version.id, result("pending"), by=JOB)
-    checks.record(versions[1].id, result("good"), by=JOB)
+def test_pending_checks_come_in_rounds_of_the_collections_the_smallest_first(checks, late, push, make_collection):
+    one, two = make_collection(9), make_collection(9)
+    pushed = {content: push(one, content).version for content in (b"xx", b"xxxx", b"xxx")}
+    pushed |= {content: push(two, content).version for content in (b"yyyyyyy", b"y", b"yyyyy")}
+    for content, version in pushed.items():
+        late.record(version.id, result("good" if content == b"y" else "pending"), by=JOB)
 
-    assert [3, 1] == [found.version_number for found in checks.pending("integrity", limit=10)]
-    assert [1] == [found.version_number for found in checks.pending("integrity", limit=1, without=[versions[2].id])]
+    found = [pending.size for pending in checks.pending("integrity", limit=10)]
+
+    assert [2, 5, 3, 7, 4] == found
+    assert [2, 3] == [each.size for each in checks.pending("integrity", limit=9, without=[pushed[b"xxxx"].id])][:3:2]
     assert [] == checks.pending("another", limit=10)
 
 
-def test_the_results_are_deleted_with_their_version(services, checks, versions, sender):
-    checks.record(versions[0].id, result("good"), by=JOB)
+def test_the_results_are_deleted_with_their_version(services, late, versions, sender):
+    late.record(versions[0].id, result("good"), by=JOB)
 
     services.versions.delete(versions[0].collection_id, "v1", by=sender)
 
@@ -75,16 +84,16 @@ def test_the_results_are_deleted_with_their_version(services, checks, versions, 
         assert [] == session.scalars(select(VersionCheck)).all()
 
 
-def test_a_result_for_a_deleted_version_is_dropped(services, checks, versions, sender):
+def test_a_result_for_a_deleted_version_is_dropped(services, late, versions, sender):
     services.versions.delete(versions[0].collection_id, "v1", by=sender)
 
-    assert not checks.record(versions[0].id, result("good"), by=JOB)
+    assert not late.record(versions[0].id, result("good"), by=JOB)
     assert [] == events(services)
 
 
-def test_a_plugin_finishes_a_pending_check(services, checks, versions):
+def test_a_plugin_finishes_a_pending_check(services, late, versions):
     service = next(iter(services.contexts.values())).service
-    checks.record(versions[1].id, result("pending"), by=JOB)
+    late.record(versions[1].id, result("pending"), by=JOB)
 
     (pending,) = service.pending_checks("integrity", limit=10)
     with service.open_version(pending.collection_id, pending.version_number) as content:

@@ -25,12 +25,14 @@ class Checks(ListCommand):
         """Define the arguments."""
         parser = super().get_parser(prog_name)
         parser.add_argument("id", help="the id of the collection")
-        parser.add_argument("version", nargs="?", help="latest, first, v<number> or the version's id; default: all")
+        parser.add_argument(
+            "version", nargs="?", help="latest, first, good, v<number> or the version's id; default: all"
+        )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each result. Raises `FieldsError` or `NotFoundError` if there is no such version."""
-        from frepo_core.services.backups.versions.version_checks import RESTORE
+        from frepo_core.domain.backups.verdicts import RESTORE
 
         services = self.services()
         collection = services.collections.get(arguments.id)

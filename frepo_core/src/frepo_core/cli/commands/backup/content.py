@@ -73,7 +73,7 @@ class Download(ActionCommand):
         parser = super().get_parser(prog_name)
         parser.add_argument("id", help="the id of the collection")
         parser.add_argument(
-            "version", nargs="?", default="latest", help="latest (default), first, v<number> or the version's id"
+            "version", nargs="?", default="latest", help="latest (default), first, good, v<number> or the version's id"
         )
         add_target(parser)
         return parser

@@ -20,7 +20,7 @@ class RestoreTest(ShowCommand):
         """Define the arguments."""
         parser = super().get_parser(prog_name)
         parser.add_argument("id", help="the id of the collection")
-        parser.add_argument("--version", default="latest", help="latest, first, v<number> or the version's id")
+        parser.add_argument("--version", default="latest", help="latest, first, good, v<number> or the version's id")
         parser.add_argument(
             "--command",
             default="",

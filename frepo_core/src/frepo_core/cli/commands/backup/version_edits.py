@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from frepo_core.services.base.records import VersionRecord
 
 MAX_NOTE = 1000
-_WHICH = "latest, first, v<number> or the version's id"
+_WHICH = "latest, first, good, v<number> or the version's id"
 _EXAMPLE = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3"
 
 
@@ -74,7 +74,9 @@ class Unpin(EditVersion):
 
 
 class Release(EditVersion):
-    """Release a version from quarantine: it becomes a normal one, and the strategy may delete others for it.
+    """Release a version: it becomes a normal one, and the strategy may delete others for it.
+
+    From quarantine, from waiting for its verdict, or from a verdict that speaks against it.
 
     With --all and --reason: all versions that are there for this reason, in every collection or in one.
     """
@@ -95,14 +97,14 @@ class Release(EditVersion):
         return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Release the version or all. Raises `FrepoError` for one that is not in quarantine."""
+        """Release the version or all. Raises `FrepoError` if there is nothing to release one from."""
         self._has_failed = False
         if arguments.all:
             return self._release_all(arguments)
         if not arguments.id or not arguments.version or arguments.reason:
             raise FieldsError({"--all": ["name a collection and a version, or write --all and --reason"]})
         found = self.find(arguments)
-        if not found.is_quarantined:
+        if not found.is_quarantined and found.verdict.is_good:
             raise FrepoError(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
         return _outcome("Released", self._release(found))
 
@@ -163,6 +165,7 @@ def _outcome(verb: str, version: "VersionRecord") -> Outcome:
         "id": version.id,
         "pinned": version.pinned,
         "quarantined": version.is_quarantined,
+        "verdict": version.verdict.value,
         "note": version.note,
     }
     return Outcome(text=f"{verb} version v{version.number} of {version.collection_id}", records=[record])

@@ -97,7 +97,7 @@ class DeleteVersion(ActionCommand):
         """Define the arguments."""
         parser = super().get_parser(prog_name)
         parser.add_argument("id", help="the id of the collection")
-        parser.add_argument("version", help="latest, first, v<number> or the version's id")
+        parser.add_argument("version", help="latest, first, good, v<number> or the version's id")
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
 

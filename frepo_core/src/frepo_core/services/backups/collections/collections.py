@@ -152,6 +152,8 @@ class Collections:
             quarantined_count=0,
             quarantined_size=0,
             quarantine_nights=0,
+            pending_count=0,
+            pending_size=0,
         )
         set_guards(row, replace(default_guards, **change.guards))
         _set_expectation(row, change)

@@ -60,11 +60,10 @@ def set_deadline(row: Collection) -> None:
     row.due_at, row.overdue_at = deadline.due_at, deadline.overdue_at
 
 
-def set_arrived(row: Collection, at: datetime, *, is_suspicious: bool) -> None:
+def set_arrived(row: Collection, at: datetime) -> None:
     """Note that a version arrived, which becomes the newest one."""
     row.arrived_at = at
     row.full_since = None
-    row.suspicious_since = at if is_suspicious else None
     set_deadline(row)
 
 

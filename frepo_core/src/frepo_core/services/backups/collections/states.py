@@ -1,7 +1,7 @@
 """The state of a collection, computed when it is read: SQL expressions to select, filter and sort by it."""
 
 from collections.abc import Collection as Group
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -20,6 +20,7 @@ class BackupState(StrEnum):
 
     DAMAGED = "damaged"
     OVERDUE = "overdue"
+    FAILED = "failed"
     FULL = "full"
     SUSPICIOUS = "suspicious"
     LATE = "late"
@@ -27,19 +28,23 @@ class BackupState(StrEnum):
     OK = "ok"
 
 
-PROBLEMS = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FULL, BackupState.SUSPICIOUS)
+CRITICAL = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FAILED, BackupState.FULL)
+PROBLEMS = (*CRITICAL, BackupState.SUSPICIOUS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateRecord:
     """The state of a collection, and since when (UTC, aware).
 
-    `since` is the time of the damage that was found first, of the end of the grace, of the refusal, of the suspicious
-    version, or of the deadline. For `new` and `ok` it is the last arrival, or the creation if nothing has arrived.
+    `since` is the time of the damage that was found first, of the end of the grace, of the broken version or the failed
+    run, of the refusal, of the suspicious version, or of the deadline. For `new` and `ok` it is the last arrival, or
+    the creation if nothing has arrived. `reason` names all states that apply, the worst first; empty for `new` and
+    `ok`.
     """
 
     state: BackupState
     since: datetime
+    reason: str = ""
 
 
 def state_column(now: datetime) -> ColumnElement[str]:
@@ -58,6 +63,7 @@ def since_column(now: datetime) -> ColumnElement[datetime]:
     times: dict[BackupState, Any] = {
         BackupState.DAMAGED: _first_damage(),
         BackupState.OVERDUE: Collection.overdue_at,
+        BackupState.FAILED: Collection.failed_since,
         BackupState.FULL: Collection.full_since,
         BackupState.SUSPICIOUS: Collection.suspicious_since,
         BackupState.LATE: Collection.due_at,
@@ -95,8 +101,8 @@ def count_with_versions(
 
 def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str, StateRecord]:
     """Return the states of collections by id."""
-    query = select(Collection.id, state_column(now), since_column(now)).where(Collection.id.in_(ids))
-    return {found: StateRecord(state=BackupState(state), since=since) for found, state, since in session.execute(query)}
+    query = select(Collection, state_column(now), since_column(now)).where(Collection.id.in_(ids))
+    return {row.id: _record(row, state, since, now) for row, state, since in session.execute(query)}
 
 
 def read_in_states(
@@ -106,7 +112,32 @@ def read_in_states(
     since = since_column(now)
     query = select(Collection, state_column(now), since).where(is_in_state(states, now))
     rows = session.execute(query.order_by(severity_column(now), since, Collection.id).limit(limit))
-    return [(CollectionRecord.of(row), StateRecord(state=BackupState(state), since=at)) for row, state, at in rows]
+    return [(CollectionRecord.of(row), _record(row, state, since, now)) for row, state, since in rows]
+
+
+def _record(row: Collection, state: str, since: datetime, now: datetime) -> StateRecord:
+    return StateRecord(state=BackupState(state), since=since, reason="; ".join(_reasons(row, state, now)))
+
+
+def _reasons(row: Collection, state: str, now: datetime) -> Iterator[str]:
+    """Yield a sentence for each state that applies, the worst first."""
+    if state == BackupState.DAMAGED:
+        yield "the stored bytes of a version are damaged"
+    if row.overdue_at is not None and row.overdue_at <= now:
+        last = _moment(row.arrived_at or row.created_at)
+        yield f"no backup has arrived since {last}, it was due {_moment(row.due_at)}"
+    if row.failed_since is not None:
+        yield row.failed_reason or "the newest backup has failed"
+    if row.full_since is not None:
+        yield f"there is no room for a new version since {_moment(row.full_since)}"
+    if row.suspicious_since is not None:
+        yield f"the version of {_moment(row.suspicious_since)} is suspicious"
+    if state == BackupState.LATE:
+        yield f"a backup was due {_moment(row.due_at)}"
+
+
+def _moment(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "never"
 
 
 def is_overdue(now: datetime) -> ColumnElement[bool]:
@@ -134,10 +165,11 @@ def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
     return [
         (BackupState.DAMAGED, Collection.id.in_(_damaged_collections())),
         (BackupState.OVERDUE, is_overdue(now)),
+        (BackupState.FAILED, Collection.failed_since.is_not(None)),
         (BackupState.FULL, Collection.full_since.is_not(None)),
         (BackupState.SUSPICIOUS, Collection.suspicious_since.is_not(None)),
         (BackupState.LATE, Collection.due_at <= now),
-        (BackupState.NEW, Collection.versions_count == 0),
+        (BackupState.NEW, Collection.versions_count + Collection.pending_count == 0),
     ]
 
 

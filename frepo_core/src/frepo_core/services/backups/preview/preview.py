@@ -28,7 +28,7 @@ from ..rotation.strategies import Strategies
 from ..trash.removal import incarnation_of
 from .schedule import Schedule
 from .simulation import Simulation
-from .timeline import Fate, Timeline
+from .timeline import Fate, Protection, Timeline
 
 NIGHTLY = parse_expectation("P1D")
 TWO_YEARS = timedelta(days=730)
@@ -156,6 +156,7 @@ def _select(collection_id: str) -> Any:
             Version.number,
             Version.created_at,
             Version.is_quarantined,
+            Version.pending_since,
             Version.protected_until,
             Blob.size,
         )
@@ -170,17 +171,20 @@ def _info(row: Row[Any]) -> VersionInfo:
 
 
 def _other_versions(session: Session, collection_id: str) -> list[Fate]:
-    """Return the versions that strategies do not see: the pinned ones, and those in quarantine."""
-    query = _select(collection_id).where(or_(Version.pinned.is_(True), Version.is_quarantined))
-    return [
-        Fate(version=_info(row), is_imagined=False, protection="quarantined" if row.is_quarantined else "pinned")
-        for row in session.execute(query)
-    ]
+    """Return the versions that strategies do not see: the pinned ones, those in quarantine, and the pending ones."""
+    query = _select(collection_id).where(or_(Version.pinned.is_(True), ~Version.is_counted))
+    return [Fate(version=_info(row), is_imagined=False, protection=_protection(row)) for row in session.execute(query)]
+
+
+def _protection(row: Row[Any]) -> Protection:
+    if row.is_quarantined:
+        return "quarantined"
+    return "pinned" if row.pending_since is None else "pending"
 
 
 def _restored_versions(session: Session, collection_id: str, now: datetime) -> list[tuple[datetime, VersionInfo]]:
     """Return the versions that strategies do not see for some time, and until when."""
-    query = _select(collection_id).where(is_restored(now), Version.pinned.is_(False), ~Version.is_quarantined)
+    query = _select(collection_id).where(is_restored(now), Version.pinned.is_(False), Version.is_counted)
     return [(row.protected_until, _info(row)) for row in session.execute(query)]
 
 

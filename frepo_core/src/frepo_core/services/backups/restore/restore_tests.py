@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection
+from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.identity import By
 from frepo_core.errors import (
     BytesMissingError,
@@ -31,7 +32,8 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.blobs.stored_content import StoredContent
 from ...content.verified_reader import VerifiedContent
 from ...events.masking import Mask
-from ..versions.version_checks import BROKEN, RESTORE, NewCheck, VersionChecks
+from ..versions.late_results import LateResults
+from ..versions.version_checks import BROKEN, NewCheck
 from ..versions.versions import Versions
 from .command import PIECE, CommandNotStartedError, CommandResult, Readable, run_command
 from .results import GOOD, UNKNOWN, RestoreResult, judge, unknown
@@ -66,14 +68,14 @@ class RestoreTests:
         settings: Settings,
         versions: Versions,
         content: StoredContent,
-        checks: VersionChecks,
+        results: LateResults,
         mask: Mask,
     ) -> None:
         self._database = database
         self._settings = settings
         self._versions = versions
         self._content = content
-        self._checks = checks
+        self._results = results
         self._mask = mask
 
     def run(
@@ -99,7 +101,7 @@ class RestoreTests:
         details = {"command": Path(arguments[0]).name, "size": found.file.blob.size, "read": result.size}
         details |= {"status": result.status, "seconds": round(result.seconds, 3), "output": result.output}
         new = NewCheck(name=RESTORE, outcome=result.outcome, message=result.message, details=details)
-        if not self._checks.record(found.id, new, by=by):
+        if not self._results.record(found.id, new, by=by):
             raise NotFoundError("The version was deleted while it was tested")
         return result
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.backups.guards import Objection, find_strictest
+from frepo_core.domain.backups.verdicts import Judgement, Verdict
 from frepo_core.errors import DuplicateVersionError, InvalidAnswerError, UploadCheckError, VersionConflictError
 from frepo_core.plugins import IncomingVersion
 from frepo_core.settings import Settings
@@ -19,7 +20,8 @@ from ...content.checks.upload_checks import CheckReport
 from ..collections.collection_rows import find_collection
 from ..quarantine import OVERTAKEN
 from ..trash.removal import TrashReason
-from ..versions.version_rows import find_evicted, find_surplus, has_content
+from ..verdicts import NOTHING_KNOWN, judge_reports
+from ..versions.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
 from .decision import Decision, decide
 from .questions import Question
 from .stored_state import find_objection, read_state
@@ -27,12 +29,13 @@ from .strategies import Strategies, StrategyAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Admission:
     """What was decided about a version; `objection` is what its content is suspicious for."""
 
     decision: Decision
     objection: Objection | None
     is_overtaken: bool
+    judgement: Judgement
 
     @property
     def quarantine_reason(self) -> str | None:
@@ -98,7 +101,7 @@ class VersionRules:
         after: int | None,
         reports: Sequence[CheckReport],
         is_overtaken: bool,
-    ) -> Judgement:
+    ) -> Admission:
         """Decide about a version. The collection is locked, and the strategy was asked before.
 
         Raises `VersionConflictError`, a `RuleError` that refuses the version, or `OutdatedDecisionError`.
@@ -108,22 +111,42 @@ class VersionRules:
         if self.refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
         plugins = self.strategies.plugins
-        objection = _find_strictest(find_objection(session, collection, blob.size), reports)
+        guard = find_objection(session, collection, blob.size)
+        objection = _find_strictest(guard, reports)
+        # Guards say nothing about the content of an upload that was overtaken.
+        judgement = judge_reports(reports, None if is_overtaken else guard) if reports or guard else NOTHING_KNOWN
         at = question.answer.at if question.answer else incoming.created_at
-        state = read_state(session, plugins, collection, now=at)
-        ask = question.ask_in(collection, state)
-        decision = decide(plugins, state, incoming, objection=objection, is_overtaken=is_overtaken, ask=ask)
-        # Nothing is said about the content of an upload that was overtaken.
-        return Judgement(decision=decision, objection=None if is_overtaken else objection, is_overtaken=is_overtaken)
+        state = read_state(session, plugins, collection, now=at, spares_good=question.spares_good)
+        decision = decide(
+            plugins,
+            state,
+            incoming,
+            objection=objection,
+            is_overtaken=is_overtaken,
+            is_pending=judgement.verdict is Verdict.PENDING,
+            ask=question.ask_in(collection, state),
+        )
+        return Admission(
+            decision=decision,
+            objection=None if is_overtaken else objection,
+            is_overtaken=is_overtaken,
+            judgement=judgement,
+        )
 
     def find_leaving(
-        self, session: Session, row: Collection, judgement: Judgement, now: datetime
+        self, session: Session, row: Collection, admission: Admission, now: datetime
     ) -> tuple[Sequence[Version], TrashReason]:
-        """Return the versions that leave, and why: a version in quarantine evicts none but older ones there."""
-        if judgement.decision.is_quarantined:
-            surplus = find_surplus(session, row, keep=self._quarantine_max - 1, is_overtaken=judgement.is_overtaken)
+        """Return the versions that leave, and why.
+
+        A version in quarantine evicts none but older ones there, and a pending one none but older pending ones.
+        """
+        decision, keep = admission.decision, self._quarantine_max - 1
+        if decision.is_quarantined:
+            surplus = find_surplus(session, row, keep=keep, is_overtaken=admission.is_overtaken)
             return surplus, TrashReason.QUARANTINE_SURPLUS
-        return find_evicted(session, row, judgement.decision.evicted, now=now), TrashReason.EVICTED
+        if decision.waits:
+            return find_pending_surplus(session, row, keep=keep, now=now), TrashReason.UNJUDGED_SURPLUS
+        return find_evicted(session, row, decision.evicted, now=now), TrashReason.EVICTED
 
 
 def _find_strictest(guard: Objection | None, reports: Sequence[CheckReport]) -> Objection | None:

@@ -29,9 +29,11 @@ Ask: TypeAlias = Callable[[], Sequence[VersionInfo]]
 class RotationState:
     """What a decision depends on: a collection and its versions. Sizes are in bytes.
 
-    `versions` are those that strategies see, in ascending order: not the pinned ones, not those in quarantine.
-    `stored_size` is the size of these. `pinned_count` and `pinned_size` reduce the limits that a strategy is given.
-    `options` is an instance of the strategy's model. `collection_id` is None for an imagined collection.
+    `versions` are those that strategies see, in ascending order: not the pinned ones, not those in quarantine, not the
+    pending ones. `spared` is the newest good version if it is hidden from the strategy, because the incoming version is
+    not good: it stays, outside the limits. `stored_size` is the size of `versions`. `pinned_count` and `pinned_size`
+    reduce the limits that a strategy is given. `options` is an instance of the strategy's model. `collection_id` is
+    None for an imagined collection.
     """
 
     limits: Limits
@@ -42,17 +44,20 @@ class RotationState:
     pinned_size: int = 0
     options: Any = None
     collection_id: str | None = None
+    spared: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
     """What happens to a version that is not refused: it is added, and `evicted` are deleted for it.
 
-    If `is_quarantined`, it is put into quarantine, and nothing is deleted for it.
+    If `is_quarantined`, it is put into quarantine, and nothing is deleted for it. If `waits`, its verdict is pending,
+    and nothing is deleted before there is one.
     """
 
     evicted: Sequence[VersionInfo] = ()
     is_quarantined: bool = False
+    waits: bool = False
 
 
 def decide(
@@ -62,6 +67,7 @@ def decide(
     *,
     objection: Objection | None = None,
     is_overtaken: bool = False,
+    is_pending: bool = False,
     ask: Ask | None = None,
 ) -> Decision:
     """Return what happens to the incoming version, and which versions are deleted for it. Changes nothing.
@@ -71,7 +77,8 @@ def decide(
 
     `objection` is what a guard or an upload check found. Its action decides: `refuse` raises its error, `quarantine`
     needs no room, and with `keep` the version is refused only if an older one would be deleted for it.
-    A version that was overtaken by newer ones is put into quarantine unless it is refused.
+    A version that was overtaken by newer ones is put into quarantine unless it is refused. For one whose verdict is
+    pending, nothing is evicted yet: it is only asked whether it would be refused.
     `ask` returns what the strategy evicts, if it was asked before; without it, the strategy is called here.
 
     Raises `RuleError` if the version is refused, `ConfigurationError` if the strategy is not installed, and
@@ -98,7 +105,7 @@ def decide(
     allowed = [version for version in evicted if not version.protected]
     if len(allowed) < len(evicted) and not visible.has_room(incoming, without=allowed):
         raise VersionTooYoungError()
-    return Decision(evicted=allowed)
+    return Decision(waits=True) if is_pending else Decision(evicted=allowed)
 
 
 def check_keeps_newest(state: RotationState, decision: Decision, number: int) -> None:

@@ -5,9 +5,11 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
 
+_IS_COUNTED = Version.is_counted
+
 
 def find_newest_size(session: Session, collection_id: str, *conditions: ColumnElement[bool]) -> int | None:
-    """Return the size in bytes of the newest version that meets the conditions and is not in quarantine, or None."""
+    """Return the size in bytes of the newest version that meets the conditions and is counted, or None."""
     query = select(Blob.size).join(File, File.blob_id == Blob.id).join(Version, Version.file_id == File.id)
-    counted = query.where(Version.collection_id == collection_id, ~Version.is_quarantined, *conditions)
+    counted = query.where(Version.collection_id == collection_id, _IS_COUNTED, *conditions)
     return session.scalar(counted.order_by(Version.number.desc()).limit(1))

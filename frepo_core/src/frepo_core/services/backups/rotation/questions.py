@@ -17,7 +17,10 @@ CHANGED = "Others change this collection all the time, try again later"
 
 
 class Question:
-    """A question about an incoming version of one collection, and the answer to it. For one use case."""
+    """A question about an incoming version of one collection, and the answer to it. For one use case.
+
+    `spares_good` says that the incoming version is not good, so that the newest good one is hidden from the strategy.
+    """
 
     def __init__(
         self,
@@ -37,6 +40,7 @@ class Question:
         self._collection_id = collection_id
         self._make_incoming = make_incoming
         self._plan = plan
+        self.spares_good = False
 
     def settle(self, transact: Callable[[], Result]) -> Result:
         """Ask, then run a write transaction that uses `ask_in`. If the answer is outdated, ask again and run it again.
@@ -66,6 +70,8 @@ class Question:
 
     def _ask(self) -> None:
         try:
-            self.answer = self._strategies.ask(self._collection_id, self._make_incoming, self._plan)
+            self.answer = self._strategies.ask(
+                self._collection_id, self._make_incoming, self._plan, spares_good=self.spares_good
+            )
         except FrepoError:  # the transaction raises it where the caller expects it, such as after a precondition
             self.answer = None

@@ -15,11 +15,14 @@ from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
+from ..verdicts import find_newest_good, is_good
 from .decision import RotationState
 from .newest_size import find_newest_size
 from .strategy_options import load_options
 
 PAGE = 100
+# Built once: an upload of a version asks for it several times.
+_IS_COUNTED = Version.is_counted
 
 
 # Opens a session for reading, such as `Database.reading`.
@@ -33,12 +36,15 @@ def read_state(
     *,
     now: datetime,
     reading: Reading | None = None,
+    spares_good: bool = False,
 ) -> RotationState:
     """Return the state of a collection. Its versions are loaded when they are accessed, from the session or `reading`.
 
-    `now` decides which versions are younger than the minimal retention.
+    `now` decides which versions are younger than the minimal retention. `spares_good` hides the newest good version,
+    for an incoming one that is not good.
     """
     hidden = count_hidden(session, collection, now)
+    spared = _find_spared(session, collection, now) if spares_good else None
     return RotationState(
         limits=collection.limits,
         strategy=collection.strategy,
@@ -46,14 +52,24 @@ def read_state(
             reading or (lambda: nullcontext(session)),
             collection,
             now=now,
-            count=collection.versions_count - hidden.count,
+            count=collection.versions_count - hidden.count - (spared is not None),
+            spared=spared.id if spared else None,
         ),
-        stored_size=collection.stored_size - hidden.size,
+        stored_size=collection.stored_size - hidden.size - (spared.file.blob.size if spared else 0),
         pinned_count=hidden.count,
         pinned_size=hidden.size,
         options=load_options(plugins, collection),
         collection_id=collection.id,
+        spared=spared.id if spared else None,
     )
+
+
+def _find_spared(session: Session, collection: CollectionRecord, now: datetime) -> Version | None:
+    """Return the newest good version if strategies see it; None if it is hidden from them anyway, or there is none."""
+    newest = find_newest_good(session, collection.id)
+    if newest is None or newest.pinned or not newest.is_counted:
+        return None
+    return None if newest.protected_until is not None and newest.protected_until > now else newest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +94,7 @@ def count_hidden(session: Session, collection: CollectionRecord, now: datetime) 
     if collection.restored_until is not None and collection.restored_until > now:
         query = select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Version)
         query = query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
-        restored = is_restored(now) & Version.pinned.is_(False) & ~Version.is_quarantined
+        restored = is_restored(now) & Version.pinned.is_(False) & _IS_COUNTED
         found = session.execute(query.where(Version.collection_id == collection.id, restored)).one()
         count, size = count + found[0], size + int(found[1])
     return Hidden(count=count, size=size)
@@ -87,12 +103,12 @@ def count_hidden(session: Session, collection: CollectionRecord, now: datetime) 
 def find_objection(session: Session, collection: CollectionRecord, size: int) -> Objection | None:
     """Return the objection of the guard that a content of `size` bytes violates, or None.
 
-    The size is compared with that of the newest version that is not suspicious.
+    The size is compared with that of the newest version that is good and not suspicious.
     """
     guards = collection.guards
     if not (guards.min_version_size or guards.max_shrink_percent):
         return None
-    trusted = find_newest_size(session, collection.id, Version.is_suspicious.is_not(True))
+    trusted = find_newest_size(session, collection.id, Version.is_suspicious.is_not(True), is_good())
     error = guards.find_violation(size, trusted)
     return Objection(error=error, action=guards.action) if error else None
 
@@ -103,8 +119,11 @@ class LazyVersions(Sequence[VersionInfo]):
     `is_loading` is whether a page is loaded now.
     """
 
-    def __init__(self, reading: Reading, collection: CollectionRecord, *, now: datetime, count: int) -> None:
-        """Each page is loaded in a session of `reading`."""
+    def __init__(
+        self, reading: Reading, collection: CollectionRecord, *, now: datetime, count: int, spared: str | None = None
+    ) -> None:
+        """Each page is loaded in a session of `reading`. `spared` is the id of a version that is left out."""
+        self._spared = spared or ""
         self._now = now
         self._count = count
         self._reading = reading
@@ -145,7 +164,8 @@ class LazyVersions(Sequence[VersionInfo]):
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
             .where(Version.collection_id == self._collection.id, Version.number > after)
-            .where(Version.pinned.is_(False), ~Version.is_quarantined, ~is_restored(self._now))
+            .where(Version.pinned.is_(False), _IS_COUNTED, ~is_restored(self._now))
+            .where(Version.id != self._spared)
             .order_by(Version.number)
             .limit(PAGE)
         ).all()

@@ -72,9 +72,12 @@ def _basis_of(collection: CollectionRecord, state: RotationState) -> tuple[objec
         collection.pinned_size,
         collection.quarantined_count,
         collection.quarantined_size,
+        collection.pending_count,
+        collection.pending_size,
         collection.restored_until,
         state.pinned_count,
         state.pinned_size,
+        state.spared,
     )
 
 
@@ -92,10 +95,12 @@ class Strategies:
         collection_id: str,
         make_incoming: MakeIncoming,
         plan: Callable[[CollectionRecord], CollectionRecord] = lambda current: current,
+        *,
+        spares_good: bool = False,
     ) -> StrategyAnswer | None:
         """Ask a collection's strategy about an incoming version. Raises `FieldsError` if the collection is deleted.
 
-        `plan` returns the collection as it will be, or raises why it cannot be.
+        `plan` returns the collection as it will be, or raises why it cannot be. `spares_good` is as for `read_state`.
         """
         now = utc_now()
         with self._database.reading() as session:
@@ -103,7 +108,8 @@ class Strategies:
             incoming = make_incoming(session, collection)
             if incoming is None:
                 return None
-            state = read_state(session, self.plugins, collection, now=now, reading=self._database.reading)
+            reading = self._database.reading
+            state = read_state(session, self.plugins, collection, now=now, reading=reading, spares_good=spares_good)
         return self.ask_about(collection, state, incoming, at=now)
 
     def ask_about(

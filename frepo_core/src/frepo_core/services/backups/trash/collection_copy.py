@@ -13,6 +13,8 @@ _COUNTERS = (
     "pinned_size",
     "quarantined_count",
     "quarantined_size",
+    "pending_count",
+    "pending_size",
 )
 # They are about uploads and restored versions from before the deletion.
 _FORGOTTEN = ("full_since", "restored_until")

@@ -41,7 +41,7 @@ def remove_collection(
     cannot. Raises `VersionTooYoungError` if one of them is younger than the minimal retention.
     """
     deleted = CollectionRecord.of(row)
-    if (row.versions_count or row.quarantined_count) and not (with_versions and keep):
+    if (row.versions_count or row.quarantined_count or row.pending_count) and not (with_versions and keep):
         raise CollectionNotEmptyError()
     versions = session.scalars(select_with_files().where(Version.collection_id == row.id)).all()
     # Each version is deleted, so what protects a version from its deletion protects the collection, too.

@@ -30,7 +30,7 @@ from ...content.blobs.lifecycle import Blobs
 from ...events.facts import collection_event
 from ...events.recording import NewEvent, record
 from ..collections.expected_backups import set_deadline
-from ..versions.version_rows import set_suspicion
+from ..verdicts import note_newest
 from .collection_copy import collection_from
 from .entries import EndReason, end_entries
 from .removal import TrashReason
@@ -214,7 +214,7 @@ def _restore(session: Session, deleted: DeletedCollection, by: Identity) -> Rest
     granted = _give_access_back(session, deleted, by)
     entries = _locked(session, query)
     versions = [give_back(session, row, entry, protected_until=None, by=by) for entry in entries]
-    set_suspicion(session, row)
+    note_newest(session, row)
     set_deadline(row)
     session.flush()
     restored = CollectionRecord.of(row)

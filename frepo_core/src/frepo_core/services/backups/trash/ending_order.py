@@ -7,12 +7,14 @@ a version or a file uses is passed over. The newest good version in the trash ne
 good one.
 """
 
-from sqlalchemy import ColumnElement, Select, Text, and_, case, cast, func, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, TrashCheck, TrashEntry, Version, VersionCheck
+from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
 
 from ...content.blobs.blob_use import is_used_by_file
+from ..verdicts import is_good
+from .last_good import is_good_entry
 from .removal import ON_REQUEST
 
 _INCARNATION = func.coalesce(Collection.incarnation, Collection.id)
@@ -45,18 +47,10 @@ def measure_size(session: Session, storage: str) -> int:
 
 def _kept_blobs(blob_id: int | None) -> Select[int]:
     """Return a query for the blobs of the newest good versions in the trash, of collections that hold no good one."""
-    is_broken = select(TrashCheck.name).where(TrashCheck.trash_id == TrashEntry.id, TrashCheck.outcome == "broken")
     good = (
         select(TrashEntry.incarnation, func.max(TrashEntry.number).label("number"))
         .join(Blob, Blob.id == TrashEntry.blob_id)
-        .where(
-            TrashEntry.is_suspicious.is_not(True),
-            TrashEntry.quarantine_reason.is_(None),
-            ~is_broken.exists(),
-            ~cast(TrashEntry.checks, Text).like('%"outcome": "broken"%'),  # from before migration 0026
-            Blob.damaged_at.is_(None),
-            TrashEntry.incarnation.not_in(_good_collections()),
-        )
+        .where(is_good_entry(), TrashEntry.incarnation.not_in(_good_collections()))
         .group_by(TrashEntry.incarnation)
     )
     if blob_id is not None:
@@ -69,17 +63,10 @@ def _kept_blobs(blob_id: int | None) -> Select[int]:
 
 def _good_collections() -> Select[str]:
     """Return a query for the incarnations of collections that hold a good version and have a trash."""
-    is_broken = select(VersionCheck.name).where(VersionCheck.version_id == Version.id, VersionCheck.outcome == "broken")
     has_good = (
         select(Version.id)
         .join(File, File.id == Version.file_id)
         .join(Blob, Blob.id == File.blob_id)
-        .where(
-            Version.collection_id == Collection.id,
-            Version.is_suspicious.is_not(True),
-            ~Version.is_quarantined,
-            Blob.damaged_at.is_(None),
-            ~is_broken.exists(),
-        )
+        .where(Version.collection_id == Collection.id, is_good(), Blob.damaged_at.is_(None))
     )
     return select(_INCARNATION).where(_INCARNATION.in_(select(TrashEntry.incarnation)), has_good.exists())

@@ -24,6 +24,7 @@ class TrashReason(StrEnum):
     DELETED = "deleted"
     COLLECTION_DELETED = "collection_deleted"
     QUARANTINE_SURPLUS = "quarantine_surplus"
+    UNJUDGED_SURPLUS = "unjudged_surplus"
 
 
 # What a person has decided. On a storage that is nearly full, these entries end last.
@@ -97,5 +98,10 @@ def _entry(
         "is_suspicious": row.is_suspicious,
         "quarantine_reason": row.quarantine_reason,
         "note": row.note,
+        "verdict": row.verdict,
+        "verdict_reason": row.verdict_reason,
+        "released_at": row.released_at,
+        "released_by": row.released_by,
+        "sent_by": row.sent_by,
         "checks": [],
     }

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, Collection, TrashEntry, Version
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
@@ -17,6 +18,7 @@ from ...events.recording import NewEvent
 from ...files.file_rows import insert_file
 from ..rotation.newest_size import find_newest_size
 from ..rotation.stored_state import count_hidden
+from ..verdicts import is_bad, judge_again, release
 from .kept_checks import give_checks_back
 
 
@@ -55,13 +57,19 @@ def lock_blobs(session: Session, blob_ids: list[int]) -> None:
 
 
 def give_back(
-    session: Session, collection: Collection, entry: TrashEntry, *, protected_until: datetime | None, by: By
+    session: Session,
+    collection: Collection,
+    entry: TrashEntry,
+    *,
+    protected_until: datetime | None,
+    by: By,
+    releases: bool = False,
 ) -> tuple[VersionRecord, NewEvent]:
     """Insert the version of an entry, with its number and the first free stored name, and delete the entry.
 
     The collection and the entry are locked. The version is not evicted before `protected_until`. Returns the version
-    and the event about it. A version that was in quarantine becomes a normal one: somebody has decided that it is
-    needed.
+    and the event about it. A version that was in quarantine becomes a normal one. `releases` says that a person wants
+    this version, so that what was found before no longer counts; otherwise one that was found broken stays condemned.
     """
     blob = BlobRecord.of(entry.blob)
     file = insert_file(session, blob, name=entry.name, kind="version", public=False, password_hash=entry.password_hash)
@@ -71,16 +79,26 @@ def give_back(
         number=entry.number,
         file_id=file.id,
         created_at=entry.created_at,
-        is_suspicious=entry.is_suspicious,
+        is_suspicious=bool(entry.is_suspicious) and not releases,
         pinned=False,
         note=entry.note,
         protected_until=protected_until,
+        verdict=entry.verdict,
+        verdict_reason=entry.verdict_reason,
+        released_at=entry.released_at,
+        released_by=entry.released_by,
+        sent_by=entry.sent_by,
     )
     session.add(version)
     collection.versions_count += 1
     collection.stored_size += entry.size
     session.flush()
     give_checks_back(session, entry)
+    if releases:
+        release(version, by)
+    judge_again(session, version)
+    if is_bad(Verdict(version.verdict)):
+        version.condemned_at = utc_now()
     session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
     record = VersionRecord.of(version, file)
     data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}

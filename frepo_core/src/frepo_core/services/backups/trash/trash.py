@@ -17,7 +17,7 @@ from ...base.records import VersionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...events.recording import record
 from ..collections.collection_rows import find_collection, lock_collection
-from ..versions.version_rows import set_suspicion
+from ..verdicts import note_newest
 from .entries import EndReason, TrashedVersion, end_entries, select_with_blobs
 from .removal import incarnation_of
 from .restoration import give_back, lock_blobs, require_room
@@ -65,8 +65,8 @@ class Trash:
             entry = _find(session, collection_id, number, lock=True)
             require_room(session, collection, entry)
             until = utc_now() + self.keep if self.keep else None
-            version, event = give_back(session, collection, entry, protected_until=until, by=by)
-            set_suspicion(session, collection)
+            version, event = give_back(session, collection, entry, protected_until=until, by=by, releases=True)
+            note_newest(session, collection)
             record(session, event)
             return version
 

@@ -16,9 +16,9 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.checks.upload_checks import CheckReport
 from ...events.facts import version_event
 from ...events.recording import NewEvent
-from ..quarantine import OVERTAKEN, SURPLUS
+from ..quarantine import OVERTAKEN
 from ..rotation.strategy_options import options_problem
-from ..trash.removal import Removed
+from ..trash.removal import Removed, TrashReason
 from .version_checks import NewCheck
 
 log = logging.getLogger(__name__)
@@ -37,13 +37,14 @@ class Committed:
     """What the write transaction changed.
 
     `objection` says why the version is suspicious, and `removed` what became of the evicted versions.
-    `nights` is what the event about a version in quarantine says about earlier ones.
+    `why` is the reason why they left. `nights` is what the event about a version in quarantine says about earlier ones.
     """
 
     added: AddedVersion
     objection: Objection | None
     evicted: Sequence[VersionRecord]
     removed: Removed
+    why: TrashReason
     nights: Mapping[str, object]
 
 
@@ -51,7 +52,7 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
     """Return the events about the new version and about the evicted ones."""
     version, objection = committed.added.version, committed.objection
     is_quarantined = version.is_quarantined
-    why = {"reason": SURPLUS} if is_quarantined else {}
+    why = {} if committed.why is TrashReason.EVICTED else {"reason": committed.why.value}
     evicted = [
         version_event(
             EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why, **committed.removed.event_data
@@ -99,4 +100,10 @@ def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) ->
 
 def check_of(report: CheckReport) -> NewCheck:
     """Return the result of an upload check as it is recorded."""
-    return NewCheck(name=report.check, outcome=report.outcome, message=report.message, details=report.details)
+    return NewCheck(
+        name=report.check,
+        outcome=report.outcome,
+        message=report.message,
+        details=report.details,
+        covers=report.covers,
+    )

@@ -10,11 +10,12 @@ from sqlalchemy.orm import Session, undefer
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Event, Version, VersionCheck
+from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import FieldsError, NotFoundError
 
-from .version_checks import RESTORE, DetailedCheck, NewCheck, detailed_check, log_check, write_checks
+from .version_checks import DetailedCheck, NewCheck, detailed_check, log_check, write_checks
 
 RESTORE_OF_CLIENT = f"{RESTORE} (client)"
 DETAILS_BYTES = 16 << 10

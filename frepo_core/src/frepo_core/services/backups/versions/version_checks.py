@@ -6,15 +6,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, joinedload, undefer
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection, File, Version, VersionCheck
+from frepo_core.db.models import Blob, Collection, File, Version, VersionCheck
 from frepo_core.db.row_inserts import insert_of, insert_rows
+from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.plugins import PendingCheck
+from frepo_core.plugins.upload_check import Covers, OnFinding
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import VersionRecord
@@ -23,11 +25,9 @@ from ...events.recording import NewEvent, record
 
 log = logging.getLogger(__name__)
 
-Outcome = Literal["good", "broken", "pending", "not checked"]
+Outcome = Literal["good", "suspicious", "broken", "pending", "not checked"]
 BROKEN: Outcome = "broken"
 PENDING: Outcome = "pending"
-# The name of the check that a restore test records. Its last outcome is kept with the collection, too.
-RESTORE = "restore"
 _INSERT = insert_of(VersionCheck)
 
 
@@ -35,7 +35,9 @@ _INSERT = insert_of(VersionCheck)
 class NewCheck:
     """A result to record: the check's name, its outcome, a sentence for people, and details that are JSON.
 
-    `is_of_service` says that the service or a plug-in found it, so that no client may replace it.
+    `covers` is how far a good result goes. `on_finding` is what follows if a version that waited is broken, None for
+    what the settings say. `is_of_service` says that the service or a plug-in found it, so that no client may replace
+    it.
     """
 
     name: str
@@ -43,6 +45,8 @@ class NewCheck:
     message: str
     details: dict[str, Any] = field(default_factory=dict)
     is_of_service: bool = True
+    covers: Covers | None = None
+    on_finding: OnFinding | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,7 @@ def write_checks(
             version_id=version.id, name=check.name
         )
         row.outcome, row.message, row.details, row.at = check.outcome, check.message, check.details, now
+        row.covers = check.covers
         row.actor, row.is_of_service = str(actor_columns(by)["actor"]), check.is_of_service
         session.add(row)
         if has_events and check.outcome != PENDING:
@@ -90,9 +95,14 @@ def insert_checks(session: Session, version: VersionRecord, checks: Sequence[New
     if not checks:
         return
     same = {"version_id": version.id, "at": utc_now(), "actor": actor_columns(by)["actor"]}
-    insert_rows(session, _INSERT, [{**same, **vars(check)} for check in checks])
+    insert_rows(session, _INSERT, [{**same, **_columns(check)} for check in checks])
     told = [check for check in checks if check.outcome != PENDING]
     record(session, *(_event(version.collection_id, version.number, version.file.id, check, by) for check in told))
+
+
+def _columns(check: NewCheck) -> dict[str, Any]:
+    names = ("name", "outcome", "message", "details", "is_of_service", "covers")
+    return {name: getattr(check, name) for name in names}
 
 
 def _event(collection_id: str, number: int, file_id: int, check: NewCheck, by: By) -> NewEvent:
@@ -132,40 +142,26 @@ class VersionChecks:
         return cut(rows, page, lambda check: [check.version_number, check.name])
 
     def pending(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
-        """Return up to `limit` versions whose check `name` is pending, the oldest result first.
+        """Return up to `limit` versions whose check `name` is pending, in rounds: one of each collection, the smallest.
 
-        `without` are ids of versions that are left out.
+        In a collection, those that were tried least often come first. `without` are ids of versions that are left out.
         """
+        order = (VersionCheck.attempts, Blob.size, Version.number)
+        of_collection = func.row_number().over(partition_by=Version.collection_id, order_by=order)
         query = (
             select(Version, VersionCheck.at)
             .join(VersionCheck, VersionCheck.version_id == Version.id)
+            .join(File, File.id == Version.file_id)
+            .join(Blob, Blob.id == File.blob_id)
             .options(joinedload(Version.file).joinedload(File.blob))
             .where(VersionCheck.name == name, VersionCheck.outcome == PENDING)
-            .order_by(VersionCheck.at, VersionCheck.version_id)
+            .order_by(of_collection, Blob.size, Version.collection_id)
             .limit(limit)
         )
         if without:
             query = query.where(VersionCheck.version_id.not_in(without))
         with self._database.reading() as session:
             return [_pending(name, version, since) for version, since in session.execute(query)]
-
-    def record(self, version_id: str, check: NewCheck, *, by: By) -> bool:
-        """Record a result. Return False if the version was deleted meanwhile."""
-
-        def work(session: Session) -> Version | None:
-            if check.name == RESTORE:  # in the order of a deletion, which locks the collection first, too
-                of_version = select(Version.collection_id).where(Version.id == version_id).scalar_subquery()
-                session.execute(select(Collection.id).where(Collection.id == of_version).with_for_update())
-            version = session.scalar(select(Version).where(Version.id == version_id).with_for_update())
-            if version is not None:
-                write_checks(session, version, [check], by=by)
-            return version
-
-        version = self._database.write(work)
-        if version is None:
-            return False
-        log_check(version.collection_id, version.number, check, by)
-        return True
 
     def _records(self, query: Any) -> list[CheckRecord]:
         with self._database.reading() as session:

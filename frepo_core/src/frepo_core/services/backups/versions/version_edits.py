@@ -7,8 +7,9 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import Database
 from frepo_core.db.models import Collection, Version
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.limits import Limits
@@ -22,13 +23,12 @@ from ...events.recording import NewEvent, record
 from ..collections.collection_rows import lock_collection
 from ..collections.expected_backups import set_deadline
 from ..quarantine import end_nights
-from ..rotation.decision import check_keeps_newest, decide
 from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
-from ..rotation.stored_state import read_state
 from ..rotation.strategies import Strategies
-from ..trash.removal import TrashReason, move_to_trash
-from .version_rows import VersionPrecondition, find_evicted, select_with_files, set_suspicion
+from ..verdicts import failures_of, is_bad, judge_again, note_newest, release
+from .counting import Rotation
+from .version_rows import VersionPrecondition, select_with_files
 
 log = logging.getLogger(__name__)
 
@@ -72,8 +72,8 @@ class VersionEdits:
         """Change the given values of a version: release it first, then pin or unpin it.
 
         A released version becomes a normal one: limits count it, later versions are compared with it, and versions are
-        evicted for it as for an upload, but never the newest for an older one. What is so already stays, without an
-        event.
+        evicted for it as for an upload, but never the newest for an older one. What was found before no longer counts
+        against it: one that was found broken later can be released, too. What is so already stays, without an event.
 
         `precondition` is called with the locked version before the change; what it raises prevents the change.
         Raises `NotFoundError` if the version was deleted meanwhile, and `RuleError`: a version in quarantine cannot be
@@ -91,7 +91,7 @@ class VersionEdits:
             if precondition:
                 precondition(VersionRecord.of(row))
             edit = _Edit(row=row)
-            if change.releases and row.is_quarantined:
+            if change.releases and _is_held(row):
                 self._release(session, collection, edit, by, question)
             if change.pinned is not None and change.pinned != row.pinned:
                 _set_pinned(session, collection, edit, by, pinned=change.pinned)
@@ -121,8 +121,8 @@ class VersionEdits:
             return [VersionRecord.of(row) for row in rows]
 
     def _question(self, collection_id: str, version_id: str) -> Question:
-        """Return the question to the strategy about a version that is in quarantine."""
-        query = select_with_files().where(Version.id == version_id, Version.is_quarantined)
+        """Return the question to the strategy about a version that is in quarantine or pending."""
+        query = select_with_files().where(Version.id == version_id, ~Version.is_counted)
 
         def make_incoming(session: Session, collection: CollectionRecord) -> IncomingVersion | None:
             row = session.scalar(query)
@@ -134,34 +134,25 @@ class VersionEdits:
         self, session: Session, collection: Collection, edit: _Edit, by: Identity | None, question: Question
     ) -> None:
         """Make the version a normal one, and delete those that its collection's strategy evicts for it."""
-        row, current = edit.row, CollectionRecord.of(collection)
-        size, reason = row.file.blob.size, row.quarantine_reason
-        answer, plugins = question.answer, self._strategies.plugins
-        state = read_state(session, plugins, current, now=answer.at if answer else utc_now())
-        incoming = IncomingVersion(size=size, created_at=row.created_at)
-        decision = decide(plugins, state, incoming, ask=question.ask_in(current, state))
-        check_keeps_newest(state, decision, row.number)
-        evicted = find_evicted(session, collection, decision.evicted, now=utc_now())
-        records = [VersionRecord.of(old) for old in evicted]
-        removed = move_to_trash(
-            session, collection, evicted, reason=TrashReason.EVICTED, by=by, keep=self._keep, now=utc_now()
-        )
-        edit.released_blob_ids = removed.released_blob_ids
-        row.quarantined_at = row.quarantine_reason = None
-        row.is_suspicious = False
-        collection.quarantined_count -= 1
-        collection.quarantined_size -= size
-        collection.versions_count += 1
-        collection.stored_size += size
+        row, reason = edit.row, edit.row.quarantine_reason or edit.row.verdict_reason
+        over = failures_of(row)
+        if not row.is_counted:
+            rotation = Rotation(session, collection, question, self._strategies.plugins, keep=self._keep, by=by)
+            rotated = rotation.admit(row)
+            edit.released_blob_ids = rotated.released_blob_ids
+            edit.events += rotated.events
+        release(row, by)
+        judge_again(session, row)
         end_nights(collection)
         session.flush()
         _set_arrived(collection, row)
-        set_suspicion(session, collection)
-        ends = removed.event_data
-        edit.events += [
-            version_event(EventKind.VERSION_EVICTED, old, by=by, replaced_by=row.number, **ends) for old in records
-        ]
+        note_newest(session, collection, over=over)
         edit.events.append(version_event(EventKind.VERSION_RELEASED, VersionRecord.of(row), by=by, reason=reason))
+
+
+def _is_held(row: Version) -> bool:
+    """Return whether there is something to release: quarantine, waiting, or a verdict that speaks against it."""
+    return not row.is_counted or is_bad(Verdict(row.verdict))
 
 
 def _set_arrived(collection: Collection, version: Version) -> None:
@@ -177,8 +168,9 @@ def _set_pinned(session: Session, collection: Collection, edit: _Edit, by: Ident
         raise VersionQuarantinedError()
     step = 1 if pinned else -1
     edit.row.pinned = pinned
-    collection.pinned_count += step
-    collection.pinned_size += step * edit.row.file.blob.size
+    if edit.row.is_counted:  # a pending one is counted when rotation goes on
+        collection.pinned_count += step
+        collection.pinned_size += step * edit.row.file.blob.size
     if pinned:
         check_pins_leave_room(session, collection, CollectionRecord.of(collection).limits)
     kind = EventKind.VERSION_PINNED if pinned else EventKind.VERSION_UNPINNED

@@ -4,22 +4,23 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db.models import Collection, File, Version
 from frepo_core.db.row_inserts import insert_of, insert_rows
-from frepo_core.domain.backups.guards import Objection
-from frepo_core.domain.identity import new_uuid4
+from frepo_core.domain.backups.verdicts import Judgement
+from frepo_core.domain.identity import Identity, new_uuid4
 from frepo_core.domain.naming import version_name
 from frepo_core.errors import OutdatedDecisionError, VersionPinnedError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
-from ...base.records import BlobRecord, VersionRecord
+from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...files.file_rows import insert_file
 from ..collections.expected_backups import set_arrived
 from ..quarantine import OVERTAKEN, end_nights, enter_quarantine
 from ..rotation.stored_state import is_restored
+from ..verdicts import note_verdict
 
 # Called with a locked version before a change; what it raises prevents the change.
 VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
@@ -49,7 +50,7 @@ def find_evicted(
         return []
     ids = [version.id for version in evicted]
     query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
-    query = query.where(Version.pinned.is_(False), ~Version.is_quarantined, ~is_restored(now))
+    query = query.where(Version.pinned.is_(False), Version.is_counted, ~is_restored(now))
     rows = session.scalars(query.order_by(Version.number)).all()
     if len(rows) != len(evicted):
         raise OutdatedDecisionError("Others change this collection all the time, try again later")
@@ -69,39 +70,74 @@ def find_surplus(session: Session, collection: Collection, *, keep: int, is_over
     return rows[: max(len(rows) - keep, 0)]
 
 
+def find_pending_surplus(session: Session, collection: Collection, *, keep: int, now: datetime) -> Sequence[Version]:
+    """Return the pending versions but the newest `keep`, the oldest first; not those that are pinned or too young."""
+    if collection.pending_count <= keep:
+        return []
+    guards = CollectionRecord.of(collection).guards
+    pending = select_with_files().where(Version.collection_id == collection.id, Version.pending_since.is_not(None))
+    rows = [
+        row
+        for row in session.scalars(pending.order_by(Version.number))
+        if not row.pinned and not guards.protects(row.created_at, now=now)
+    ]
+    return rows[: collection.pending_count - keep]
+
+
 def insert_version(
     session: Session,
     collection: Collection,
     blob: BlobRecord,
     incoming: IncomingVersion,
     *,
-    objection: Objection | None,
+    judgement: Judgement,
+    is_suspicious: bool,
+    waits: bool = False,
     quarantine_reason: str | None = None,
+    by: Identity,
 ) -> VersionRecord:
-    """Insert the version under the next number, which is never used again, and update the collection's counters."""
+    """Insert the version under the next number, which is never used again, and update the collection's counters.
+
+    `waits` says that its verdict is pending, so that limits do not count it yet.
+    """
     collection.last_number += 1
+    now = incoming.created_at
     if quarantine_reason:
-        enter_quarantine(collection, blob.size, quarantine_reason, now=incoming.created_at)
+        enter_quarantine(collection, blob.size, quarantine_reason, now=now)
     else:
-        collection.versions_count += 1
-        collection.stored_size += blob.size
-        set_arrived(collection, incoming.created_at, is_suspicious=objection is not None)
+        _count(collection, blob.size, waits=waits)
+        set_arrived(collection, now)
         end_nights(collection)
+    if quarantine_reason != OVERTAKEN:
+        note_verdict(collection, judgement, at=now)
     name = version_name(collection.filename, collection.last_number)
     file = insert_file(session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash)
     values: dict[str, Any] = {
         "id": new_uuid4(),
         "collection_id": collection.id,
         "number": collection.last_number,
-        "created_at": incoming.created_at,
-        "is_suspicious": objection is not None,
+        "created_at": now,
+        "is_suspicious": is_suspicious,
         "pinned": False,
-        "quarantined_at": incoming.created_at if quarantine_reason else None,
+        "quarantined_at": now if quarantine_reason else None,
         "quarantine_reason": quarantine_reason,
         "note": "",
+        "verdict": judgement.verdict,
+        "verdict_reason": judgement.reason or None,
+        "pending_since": now if waits else None,
     }
-    insert_rows(session, _INSERT, [{**values, "file_id": file.id}])
+    sent_by = by.client if by.token else None
+    insert_rows(session, _INSERT, [{**values, "file_id": file.id, "sent_by": sent_by}])
     return VersionRecord(file=file, **values)
+
+
+def _count(collection: Collection, size: int, *, waits: bool) -> None:
+    if waits:
+        collection.pending_count += 1
+        collection.pending_size += size
+    else:
+        collection.versions_count += 1
+        collection.stored_size += size
 
 
 def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
@@ -113,23 +149,17 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
         raise VersionPinnedError()
     file_ids = [row.file_id for row in rows]
     released_blob_ids = [row.file.blob_id for row in rows]
-    counted = [row.file.blob.size for row in rows if not row.is_quarantined]
+    counted = [row.file.blob.size for row in rows if row.is_counted]
     quarantined = [row.file.blob.size for row in rows if row.is_quarantined]
+    pending = [row.file.blob.size for row in rows if row.pending_since is not None]
     collection.versions_count -= len(counted)
     collection.stored_size -= sum(counted)
     collection.quarantined_count -= len(quarantined)
     collection.quarantined_size -= sum(quarantined)
+    collection.pending_count -= len(pending)
+    collection.pending_size -= sum(pending)
     session.flush()
     if rows:
         session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
         session.execute(delete(File).where(File.id.in_(file_ids)))
     return released_blob_ids
-
-
-def set_suspicion(session: Session, collection: Collection) -> None:
-    """Note whether the newest version after a deletion is suspicious. Overtaken ones do not count."""
-    query = select(Version.created_at, Version.is_suspicious).where(
-        Version.collection_id == collection.id, func.coalesce(Version.quarantine_reason, "") != OVERTAKEN
-    )
-    newest = session.execute(query.order_by(Version.number.desc()).limit(1)).first()
-    collection.suspicious_since = newest.created_at if newest and newest.is_suspicious else None

@@ -30,6 +30,7 @@ from ..rotation.strategies import StrategyAnswer
 from ..trash.arrivals import KEPT
 from ..trash.removal import move_to_trash
 from ..trash.version_room import VersionRoom
+from ..verdicts import is_bad, judge_reports
 from .addition import AddedVersion, Committed, addition_events, check_of
 from .version_checks import insert_checks
 from .version_rows import insert_version
@@ -72,6 +73,7 @@ class VersionUpload(UploadTransaction[Committed]):
         if not self.is_repetition:
             target = UploadTarget(file_name=self._collection.filename, collection=collection_info(self._collection))
             self.reports = checks.run(self.content, target)
+            self._question.spares_good = bool(self.reports) and is_bad(judge_reports(self.reports).verdict)
 
     def refuse_early(self) -> bool:
         """Raise what refuses the version. Return whether the trash may give way to it: not to one in quarantine."""
@@ -98,7 +100,7 @@ class VersionUpload(UploadTransaction[Committed]):
         now, noted = utc_now(), self._collection.last_number
         incoming = IncomingVersion(size=blob.size, created_at=now)
         sender = find_sender(session, row, by)
-        judgement = self._rules.judge(
+        admission = self._rules.judge(
             session,
             row,
             blob,
@@ -108,21 +110,32 @@ class VersionUpload(UploadTransaction[Committed]):
             reports=self.reports,
             is_overtaken=sender is not None and sender.noted > noted,
         )
-        objection, reason = judgement.objection, judgement.quarantine_reason
+        objection, reason, waits = admission.objection, admission.quarantine_reason, admission.decision.waits
         if reason and room.is_low and not room.has_taken:
             raise StorageFull(KEPT)
-        leaving, why = self._rules.find_leaving(session, row, judgement, now)
+        leaving, why = self._rules.find_leaving(session, row, admission, now)
         if not reason:
             note_accepted(session, row, sender, noted, by, now)
         evicted = [VersionRecord.of(old) for old in leaving]
         removed = move_to_trash(session, row, leaving, reason=why, by=by, keep=self._rules.keep, now=now)
         hit("versions_deleted")
-        version = insert_version(session, row, blob, incoming, objection=objection, quarantine_reason=reason)
+        version = insert_version(
+            session,
+            row,
+            blob,
+            incoming,
+            judgement=admission.judgement,
+            is_suspicious=objection is not None,
+            waits=waits,
+            quarantine_reason=reason,
+            by=by,
+        )
         committed = Committed(
             added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
             objection=objection,
             evicted=evicted,
             removed=removed,
+            why=why,
             nights=describe_nights(row, reason) if reason else {},
         )
         record(session, *addition_events(committed, by))
@@ -135,7 +148,7 @@ class VersionUpload(UploadTransaction[Committed]):
     def _use_early_answer(self) -> None:
         """Use what was read early, if that was a moment ago. If the size was not known then, ask about it now."""
         early, self._early = self._early, None
-        if early is None or utc_now() - early.at >= FRESH:
+        if early is None or utc_now() - early.at >= FRESH or self._question.spares_good:
             return
         if early.incoming.size != self.content.size:
             if self._is_quarantined_by_check():

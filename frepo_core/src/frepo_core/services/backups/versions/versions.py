@@ -5,10 +5,11 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy import ColumnElement
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection, Version
+from frepo_core.db.models import Blob, Collection, File, Version
 from frepo_core.domain.access import allows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
@@ -32,13 +33,15 @@ from ...events.facts import version_event
 from ...events.recording import record
 from ..collections.collection_rows import lock_collection
 from ..trash.removal import TrashReason, move_to_trash
-from .version_rows import VersionPrecondition, select_with_files, set_suspicion
+from ..verdicts import failures_of, is_good, note_newest
+from .version_rows import VersionPrecondition, select_with_files
 
 log = logging.getLogger(__name__)
 
-_IS_COUNTED = ~Version.is_quarantined
-_NEWEST, _OLDEST = ("latest", "recent"), "first"
-_WORDS = (*_NEWEST, _OLDEST)
+# What words and times name: pending versions, too, but none in quarantine, and none that was found broken later.
+_IS_NAMED = ~Version.is_quarantined & Version.condemned_at.is_(None)
+_NEWEST, _OLDEST, _GOOD = ("latest", "recent"), "first", "good"
+_WORDS = (*_NEWEST, _OLDEST, _GOOD)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))?", re.ASCII)
 
 
@@ -61,16 +64,19 @@ class Versions:
             return [VersionRecord.of(row) for row in rows]
 
     def find(self, collection_id: str, name: str) -> VersionRecord:
-        """Return the version with this name: `latest`, `recent`, `first`, `v<N>`, or the version's id.
+        """Return the version with this name: `latest`, `recent`, `first`, `good`, `v<N>`, or the version's id.
 
-        A version in quarantine has only the last two. Raises `NotFoundError`.
+        `good` is the newest one whose verdict is good. A version in quarantine, and one that was found broken after it
+        had been accepted, has only the last two names. Raises `NotFoundError`.
         """
         query = select_with_files().where(Version.collection_id == collection_id)
         number = parse_version_number(name)
         if name in _NEWEST:
-            query = query.where(_IS_COUNTED).order_by(Version.number.desc()).limit(1)
+            query = query.where(_IS_NAMED).order_by(Version.number.desc()).limit(1)
         elif name == _OLDEST:
-            query = query.where(_IS_COUNTED).order_by(Version.number).limit(1)
+            query = query.where(_IS_NAMED).order_by(Version.number).limit(1)
+        elif name == _GOOD:
+            query = query.where(is_good(), _is_sound()).order_by(Version.number.desc()).limit(1)
         elif number is not None:
             query = query.where(Version.number == number)
         else:
@@ -84,7 +90,7 @@ class Versions:
     def find_selected(self, collection_id: str, selector: str) -> VersionRecord:
         """Return the version with this name, see `find`, or the newest one at or before a time of RFC 3339.
 
-        Versions in quarantine are not found by a time.
+        Versions in quarantine, and condemned ones, are not found by a time.
 
         A time without fractions of a second includes its whole second, and a day ends at midnight UTC.
         Raises `NotFoundError`.
@@ -92,7 +98,7 @@ class Versions:
         end = _parse_end(selector)
         if end is None:
             return self.find(collection_id, selector)
-        query = select_with_files().where(Version.collection_id == collection_id, Version.created_at < end, _IS_COUNTED)
+        query = select_with_files().where(Version.collection_id == collection_id, Version.created_at < end, _IS_NAMED)
         with self._database.reading() as session:
             row = session.scalar(query.order_by(Version.number.desc()).limit(1))
             if row is None:
@@ -144,10 +150,11 @@ class Versions:
             _check_deletable(collection, row)
             if simulate:
                 return version, []
+            over = failures_of(row)
             removed = move_to_trash(
                 session, collection, [row], reason=TrashReason.DELETED, by=by, keep=self._keep, now=utc_now()
             )
-            set_suspicion(session, collection)
+            note_newest(session, collection, over=over)
             record(session, version_event(EventKind.VERSION_DELETED, version, by=by, **removed.event_data))
             return version, removed.released_blob_ids
 
@@ -158,6 +165,11 @@ class Versions:
             log.info(
                 "collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, describe_actor(by), what
             )
+
+
+def _is_sound() -> ColumnElement[bool]:
+    """Return the condition that the bytes of a version are not damaged."""
+    return Version.file.has(File.blob.has(Blob.damaged_at.is_(None)))
 
 
 def _parse_end(selector: str) -> datetime | None:
@@ -185,7 +197,7 @@ def _not_found(collection_id: str, name: str) -> NotFoundError:
         "can be restored"
     )
     if name in _WORDS:
-        remedy += ". `latest` and `first` leave out versions in quarantine"
+        remedy += ". `latest`, `first` and `good` leave out versions in quarantine, and those that were found broken"
     sentence = f"The collection {collection_id} has no version {name[:64]!r}"
     explanation = _malformed(name, *_WORDS)
     return NotFoundError("Object not found", sentence=sentence, explanation=explanation, remedy=remedy)

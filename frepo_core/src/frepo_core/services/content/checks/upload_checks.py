@@ -5,13 +5,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from frepo_core.errors import ConfigurationError, UploadCheckError
 from frepo_core.plugins import CheckResult, Finding, OnFinding, Outcome, PluginContext, UploadCheck
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import Owned, PluginRegistry
-from frepo_core.plugins.upload_check import check_deadline, check_on_finding
+from frepo_core.plugins.upload_check import Covers, check_deadline, check_on_finding
 from frepo_core.settings import Settings, environment_name
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
@@ -22,7 +22,7 @@ from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
 
-ReportOutcome: TypeAlias = Literal["broken"] | Outcome
+ReportOutcome: TypeAlias = Literal["broken", "suspicious"] | Outcome
 FAILED = "The check failed, the log of the service knows more"
 NO_DETAILS: Mapping[str, Any] = {}
 LONGEST_NAME = 64
@@ -34,8 +34,8 @@ OUTCOMES = ("good", "pending", "not checked")
 class CheckReport:
     """What a check said about a content. `broken` is a finding; `origin` names the plug-in and its package.
 
-    `quarantines` says that the content of a version has to be put into quarantine. `kinds` and `database` are as in a
-    `CheckResult`; `has_answered` is false if the check failed or hung.
+    `quarantines` says that the content of a version has to be put into quarantine. `covers`, `kinds` and `database` are
+    as in a `CheckResult`; `has_answered` is false if the check failed or hung.
     """
 
     check: str
@@ -47,6 +47,7 @@ class CheckReport:
     kinds: tuple[str, ...] = ()
     database: str = ""
     has_answered: bool = True
+    covers: Covers | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,19 +120,21 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
     message, details, quarantines = FAILED, NO_DETAILS, False
     kinds: tuple[str, ...] = ()
     database, has_answered = "", False
+    covers: Covers | None = None
     try:
         with SpooledContent(content, target) as spooled, patience.limit(check.deadline) as seconds:
             result: Any = check.threads.call(partial(check.spec.run, spooled, check.context), seconds=seconds)
         _check_result(result)
         outcome, message, details = result.outcome, result.message, result.details
         kinds, database, has_answered = result.kinds, result.database, True
+        covers = result.covers if outcome == "good" else None
     except Finding as finding:
         follows = finding.on_finding or check.on_finding
         if follows == "refuse":
             context = {"check": check.spec.name, "message": storable(str(finding.message))}
             raise UploadCheckError(context=context) from finding
-        outcome, message, details = "broken", finding.message, finding.details
         kinds, has_answered = finding.kinds, True
+        outcome, message, details = finding.verdict, finding.message, finding.details
         quarantines = follows == "quarantine"
     except PluginHangs as hangs:
         message = f"The check {hangs}"
@@ -149,6 +152,7 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
         kinds=storable_kinds(kinds),
         database=storable(str(database))[:LONGEST_NAME],
         has_answered=has_answered,
+        covers=covers,
     )
 
 
@@ -172,10 +176,12 @@ def _check_result(result: object) -> None:
         raise TypeError(f"run() returned {result!r}, which is not a CheckResult")
     if result.outcome not in OUTCOMES:
         raise ValueError(f"the outcome {result.outcome!r} is not one of {', '.join(OUTCOMES)}")
+    if result.covers not in get_args(Covers):
+        raise ValueError(f"covers is {result.covers!r}, write container or content")
 
 
 def log_findings(subject: str, reports: Sequence[CheckReport]) -> None:
     """Log what the checks found wrong with a content that was accepted."""
     for report in reports:
-        if report.outcome == "broken":
+        if report.outcome in {"broken", "suspicious"}:
             log.warning("%s: %s found: %s", subject, report.origin, report.message)

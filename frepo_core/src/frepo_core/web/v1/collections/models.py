@@ -95,8 +95,10 @@ class LastVersion(Reply):
 class Collection(Reply):
     """A collection. `stored_size` counts each version's full size, in bytes; `trash_size` that of each in the trash.
 
-    Versions in quarantine count on their own. `unchanged_nights` is on how many later days the newest content has
-    arrived again.
+    Versions in quarantine count on their own. Pending versions are among the `versions`, and limits do not count them.
+    `unchanged_nights` is on how many later days the newest content has arrived again.
+
+    `state_reason` says why the collection is in its state, and names the worse and the better ones that apply, too.
 
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
@@ -118,11 +120,13 @@ class Collection(Reply):
     overdue_at: Time | None
     state: BackupState
     state_since: Time
+    state_reason: str
     last_version: LastVersion | None
     versions: Whole
     stored_size: Whole
     pinned_versions: Whole
     quarantined_versions: Whole
+    pending_versions: Whole
     trash_size: Whole
     created_at: Time
     created_by: str | None
@@ -148,11 +152,13 @@ class Collection(Reply):
             overdue_at=record.overdue_at,
             state=details.state.state,
             state_since=details.state.since,
+            state_reason=details.state.reason,
             last_version=LastVersion.of(details.newest) if details.newest else None,
-            versions=record.versions_count,
-            stored_size=record.stored_size,
+            versions=record.versions_count + record.pending_count,
+            stored_size=record.stored_size + record.pending_size,
             pinned_versions=record.pinned_count,
             quarantined_versions=record.quarantined_count,
+            pending_versions=record.pending_count,
             trash_size=details.trash_size,
             created_at=record.created_at,
             created_by=record.created_by,

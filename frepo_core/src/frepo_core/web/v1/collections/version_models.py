@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.services.backups.versions.client_checks import RESTORE_OF_CLIENT
 from frepo_core.services.backups.versions.version_checks import CheckRecord, DetailedCheck, Outcome
@@ -27,6 +28,10 @@ class Version(Reply):
     number only, and limits do not count it; `quarantine_reason` is the code name of the guard, `check` and the name of
     the upload check, or `overtaken` if newer versions of the same client arrived before it. A version that was restored
     from the trash is not evicted before `protected_until`.
+
+    `verdict` is what is known about the version, and `verdict_reason` why. While `pending`, a check that could condemn
+    it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
+    after it had been accepted at `condemned_at`: then it is neither `latest` nor `first`.
     """
 
     id: str
@@ -45,6 +50,10 @@ class Version(Reply):
     damaged: bool
     password_protected: bool
     protected_until: Time | None
+    verdict: Verdict
+    verdict_reason: str | None
+    pending: bool
+    condemned_at: Time | None
 
     @classmethod
     def of(cls, record: VersionRecord) -> "Version":
@@ -67,11 +76,19 @@ class Version(Reply):
             damaged=blob.is_damaged,
             password_protected=record.file.password_hash is not None,
             protected_until=record.protected_until,
+            verdict=record.verdict,
+            verdict_reason=record.verdict_reason,
+            pending=record.pending_since is not None,
+            condemned_at=record.condemned_at,
         )
 
 
 class VersionPatch(Patch):
-    """What can be changed of a version. `quarantined: false` releases it from quarantine; `true` is not possible."""
+    """What can be changed of a version.
+
+    `quarantined: false` releases it from quarantine, from waiting for its verdict, or from a verdict that speaks
+    against it: what was found before no longer counts. `true` is not possible.
+    """
 
     pinned: Annotated[bool, Field(strict=True)] = unset()
     note: str = Field(default_factory=str, max_length=1000)

@@ -20,7 +20,7 @@ from ...openapi.parameters import (
 from ...schemas import json_schemas
 
 _SELECTOR = (
-    "^(latest|recent|first|v[1-9][0-9]{0,17}|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
+    "^(latest|recent|first|good|v[1-9][0-9]{0,17}|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"
     f"(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)?|{json_schemas.UUID4[1:-1]})$"
 )
 # The parameters in paths. A module with a new one adds it here.
@@ -28,8 +28,8 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     "collection": ("The collection's id.", {**UUID, "examples": [json_schemas.A_COLLECTION]}),
     "selector": (
         (
-            "`latest` (or `recent`), `first`, `v<number>`, the version's id, or a time: the newest version at or "
-            "before it."
+            "`latest` (or `recent`), `first`, `good` (the newest good one), `v<number>`, the version's id, or "
+            "a time: the newest version at or before it."
         ),
         {"type": "string", "pattern": _SELECTOR, "examples": ["latest"]},
     ),

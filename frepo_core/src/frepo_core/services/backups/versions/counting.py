@@ -1,0 +1,134 @@
+"""Versions that limits begin to count: released from quarantine, judged late, or waited for long enough."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection, Version
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By
+from frepo_core.errors import FrepoError, OutdatedDecisionError
+from frepo_core.plugins import IncomingVersion, VersionInfo
+from frepo_core.plugins.registry import PluginRegistry
+
+from ...base.records import CollectionRecord, VersionRecord
+from ...events.facts import version_event
+from ...events.recording import NewEvent
+from ..rotation.decision import Decision, RotationState, check_keeps_newest, decide
+from ..rotation.questions import Question
+from ..rotation.stored_state import read_state
+from ..trash.removal import TrashReason, move_to_trash
+from .version_rows import find_evicted
+
+
+@dataclass(kw_only=True)
+class Rotated:
+    """What rotation has changed: its events, and blobs that perhaps nothing uses any more. `is_gone`: the version."""
+
+    events: list[NewEvent] = field(default_factory=list)
+    released_blob_ids: list[int] = field(default_factory=list)
+    is_gone: bool = False
+
+
+class Rotation:
+    """Rotates a collection, whose row is locked, for a version that is in it already. For one transaction."""
+
+    def __init__(
+        self,
+        session: Session,
+        collection: Collection,
+        question: Question,
+        plugins: PluginRegistry,
+        *,
+        keep: timedelta,
+        by: By,
+    ) -> None:
+        """`question` was asked about the version before the transaction. What leaves can be restored for `keep`."""
+        self._session = session
+        self._collection = collection
+        self._question = question
+        self._plugins = plugins
+        self._keep = keep
+        self._by = by
+
+    def admit(self, row: Version) -> Rotated:
+        """Evict for the version what its collection's strategy chooses, and count it from now on.
+
+        Raises `RuleError` if it is refused, or if the newest version would be evicted for the older one, and
+        `OutdatedDecisionError`. Nothing has changed then.
+        """
+        state, evicted = self._decide(row)
+        check_keeps_newest(state, Decision(evicted=evicted), row.number)
+        return self._count(row, evicted)
+
+    def admit_judged(self, row: Version) -> Rotated:
+        """Do the same for a version that was accepted already: it is counted although the collection is full.
+
+        If only newer versions could make room for it, it goes to the trash itself. Raises `OutdatedDecisionError`.
+        """
+        try:
+            _, evicted = self._decide(row)
+        except OutdatedDecisionError:
+            raise
+        except FrepoError:  # refused, failed or missing: nothing is evicted, and the next upload tries again
+            rotated = self._count(row, [])
+            self._collection.full_since = utc_now()
+            return rotated
+        if any(version.number > row.number for version in evicted):
+            return self._remove(row)
+        return self._count(row, evicted)
+
+    def _decide(self, row: Version) -> tuple[RotationState, Sequence[VersionInfo]]:
+        question, collection = self._question, CollectionRecord.of(self._collection)
+        at = question.answer.at if question.answer else utc_now()
+        state = read_state(self._session, self._plugins, collection, now=at, spares_good=question.spares_good)
+        incoming = IncomingVersion(size=row.file.blob.size, created_at=row.created_at)
+        decision = decide(self._plugins, state, incoming, ask=question.ask_in(collection, state))
+        return state, decision.evicted
+
+    def _count(self, row: Version, evicted: Sequence[VersionInfo]) -> Rotated:
+        leaving = find_evicted(self._session, self._collection, evicted, now=utc_now())
+        rotated = self._move(leaving, row.number)
+        start_counting(self._collection, row)
+        self._session.flush()
+        return rotated
+
+    def _remove(self, row: Version) -> Rotated:
+        rotated = self._move([row], None)
+        rotated.is_gone = True
+        return rotated
+
+    def _move(self, rows: Sequence[Version], replaced_by: int | None) -> Rotated:
+        records = [VersionRecord.of(old) for old in rows]
+        removed = move_to_trash(
+            self._session,
+            self._collection,
+            rows,
+            reason=TrashReason.EVICTED,
+            by=self._by,
+            keep=self._keep,
+            now=utc_now(),
+        )
+        data = removed.event_data | ({} if replaced_by is None else {"replaced_by": replaced_by})
+        events = [version_event(EventKind.VERSION_EVICTED, old, by=self._by, **data) for old in records]
+        return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
+
+
+def start_counting(collection: Collection, row: Version) -> None:
+    """Count a version that was in quarantine or pending until now as any other."""
+    size = row.file.blob.size
+    if row.is_quarantined:
+        collection.quarantined_count -= 1
+        collection.quarantined_size -= size
+    else:
+        collection.pending_count -= 1
+        collection.pending_size -= size
+    row.quarantined_at = row.quarantine_reason = row.pending_since = None
+    collection.versions_count += 1
+    collection.stored_size += size
+    if row.pinned:
+        collection.pinned_count += 1
+        collection.pinned_size += size

@@ -1,0 +1,187 @@
+"""Rotation waits for a version whose verdict is pending."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection, Event, Version
+
+pytestmark = pytest.mark.databases
+
+
+@pytest.fixture
+def kinds(services):
+    """Return the kinds of the events about a version."""
+
+    def kinds(number):
+        query = select(Event.kind).where(Event.version_number == number).order_by(Event.position, Event.id)
+        with services.database.reading() as session:
+            return [kind for kind in session.scalars(query) if kind.startswith("version.")]
+
+    return kinds
+
+
+@pytest.fixture
+def counters(services):
+    """Return how many versions a collection counts, and how many are in quarantine and pending; with their sizes."""
+
+    def counters(collection):
+        with services.database.reading() as session:
+            row = session.get(Collection, collection)
+            sizes = (row.stored_size, row.quarantined_size, row.pending_size)
+            return (row.versions_count, row.quarantined_count, row.pending_count), sizes
+
+    return counters
+
+
+def test_it_is_listed_and_latest_and_evicts_nothing(root, make, push, versions, named, shown, counters):
+    collection = make(2)
+    push(collection, "good", "good", "pending", "pending")
+
+    assert {1: "whole", 2: "whole", 3: "pending", 4: "pending"} == versions(collection)
+    assert (4, 2) == (named(collection, "latest"), named(collection, "good"))
+    assert (2, 0, 2) == counters(collection)[0]
+    found = shown(collection)
+    assert (4, 2) == (found["versions"], found["pending_versions"])
+    assert 4 == root.get(f"/repository/collection/{collection}").json["collection"]["versions_count"]
+
+
+def test_of_too_many_the_oldest_goes_to_the_trash_and_never_a_good_one(make, push, versions, services):
+    collection = make(2)
+    push(collection, "good", "good", *["pending"] * 5)
+
+    assert {1: "whole", 2: "whole", 6: "pending", 7: "pending"} == versions(collection)
+    assert {"unjudged_surplus"} == {entry.reason for entry in services.trash.list(collection)}
+
+
+def test_a_good_verdict_rotates(make, push, versions, judge, counters, kinds):
+    collection = make(2)
+    push(collection, "good", "good", "pending")
+
+    assert judge(collection, 3, "good", covers="content")
+
+    assert {2: "whole", 3: "complete"} == versions(collection)
+    assert ((2, 0, 0), (15, 0, 0)) == counters(collection)
+    assert "version.evicted" == kinds(1)[-1]
+
+
+def test_a_broken_one_goes_into_quarantine_and_the_night_failed(make, push, versions, judge, counters, shown, named):
+    collection = make(2)
+    push(collection, "good", "good", "pending")
+
+    judge(collection, 3, "broken", "cut off")
+
+    assert {1: "whole", 2: "whole", 3: "(broken)"} == versions(collection)
+    assert (2, 1, 0) == counters(collection)[0]
+    assert ("failed", "cut off") == (shown(collection)["state"], shown(collection)["state_reason"])
+    assert (2, 2) == (named(collection, "latest"), named(collection, "good"))
+
+
+def test_its_deadline_is_that_of_the_newest_good_one_again(root, make, push, judge, services, shown):
+    collection = make(3)
+    root.call(
+        "PATCH",
+        f"/api/v1/collections/{collection}",
+        json={"expected_every": "P1D"},
+        headers={"Content-Type": "application/merge-patch+json"},
+    )
+    push(collection, "good")
+    yesterday = utc_now() - timedelta(days=2)
+    services.database.execute(update(Version).values(created_at=yesterday))
+    push(collection, "pending")
+    met = shown(collection)
+    judge(collection, 2, "broken")
+
+    assert "ok" == met["state"] and met["due_at"] > utc_now().isoformat()
+    assert "overdue" == shown(collection)["state"]
+    assert (yesterday + timedelta(days=1)).isoformat()[:16] == shown(collection)["due_at"][:16]
+
+
+def test_one_older_than_what_could_make_room_goes_to_the_trash_itself(make, push, versions, judge, services):
+    collection = make(1)
+    push(collection, "pending", "good")
+
+    judge(collection, 1, "good")
+
+    assert {2: "whole"} == versions(collection)
+    assert [(1, "evicted")] == [(entry.number, entry.reason) for entry in services.trash.list(collection)]
+
+
+def test_if_the_strategy_refuses_it_the_collection_is_full(root, make, push, versions, judge, shown):
+    collection = make(2)
+    push(collection, "pending", "good", "good")
+    for number in (2, 3):
+        root.call(
+            "PATCH",
+            f"/api/v1/collections/{collection}/versions/v{number}",
+            json={"note": "kept"},
+            headers={"Content-Type": "application/merge-patch+json"},
+        )
+    change = {"strategy": "keep", "strategy_options": {"last": 2, "on_full": "refuse"}}
+    root.call(
+        "PATCH",
+        f"/api/v1/collections/{collection}",
+        json=change,
+        headers={"Content-Type": "application/merge-patch+json"},
+    )
+
+    judge(collection, 1, "good")
+
+    assert {2, 3} <= set(versions(collection))
+
+
+def test_a_pinned_one_that_is_broken_stays_where_it_is(root, make, push, versions, judge, counters):
+    collection = make(3)
+    push(collection, "good", "pending")
+    merge = {"Content-Type": "application/merge-patch+json"}
+    root.call("PATCH", f"/api/v1/collections/{collection}/versions/v2", json={"pinned": True}, headers=merge)
+
+    judge(collection, 2, "broken")
+
+    assert {1: "whole", 2: "broken"} == versions(collection)
+    assert (2, 0, 0) == counters(collection)[0]
+
+
+def test_a_person_can_release_it(root, make, push, versions, counters):
+    collection = make(1)
+    push(collection, "good", "pending")
+    merge = {"Content-Type": "application/merge-patch+json"}
+
+    answer = root.call(
+        "PATCH", f"/api/v1/collections/{collection}/versions/v2", json={"quarantined": False}, headers=merge
+    )
+
+    assert ("unchecked", False) == (answer.json["verdict"], answer.json["pending"])
+    assert {2: "unchecked"} == versions(collection)
+    assert (1, 0, 0) == counters(collection)[0]
+
+
+def test_three_attempts_in_vain_make_it_suspicious_and_rotation_goes_on(make, push, versions, judge, named):
+    collection = make(1)
+    push(collection, "good", "pending")
+    for _ in range(2):
+        judge(collection, 2, "pending", "no time")
+        assert {1: "whole", 2: "pending"} == versions(collection)
+
+    judge(collection, 2, "pending", "no time")
+
+    assert {1: "whole", 2: "suspicious"} == versions(collection)
+    assert (2, 1) == (named(collection, "latest"), named(collection, "good"))
+
+
+def test_when_patience_is_over_rotation_goes_on_without_a_verdict(make, push, versions, services, counters, kinds):
+    collection = make(1)
+    push(collection, "good", "pending")
+    past = utc_now() - timedelta(days=2)
+    services.database.execute(update(Version).where(Version.number == 2).values(pending_since=past))
+
+    assert {"rotated": 1} == services.jobs.run("unjudged", cause="console").summary
+
+    # Nobody knows whether it is good: the newest good one stays.
+    assert {1: "whole", 2: "pending"} == versions(collection)
+    assert (2, 0, 0) == counters(collection)[0]
+    assert "version.unjudged" in kinds(2)
+    push(collection, "good")
+    assert {3: "whole"} == versions(collection)
