@@ -88,6 +88,12 @@ class ServerHooks(Protocol):
         its head was complete.
         """
 
+    def body_aborted(self, environ: Mapping[str, Any], *, received: int, size: int | None, reason: str) -> None:
+        """Note that a body broke off after `received` bytes of `size` (None: it was not announced), in a worker.
+
+        `environ` is that of the decision. `reason` is `disconnected`, `timeout` or `too_many_connections`.
+        """
+
     def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:
         """Return the media type and the body of an error that the server answers, None for the server's own.
 

@@ -1,4 +1,4 @@
-"""Asks the application whether a body may arrive, in a worker."""
+"""What the application is asked and told about bodies that have not arrived, in a worker."""
 
 import copy
 from io import BytesIO
@@ -41,3 +41,31 @@ class DecisionTask:
             environ["CONTENT_LENGTH"] = str(self._arrived)
         hooks: ServerHooks = self._channel.hooks
         return hooks.decide(environ)
+
+
+class AbortedBodyTask:
+    """A task for a worker: tell the application that a body will not end, after how many bytes and why.
+
+    If the application has not decided about the request yet, it is asked first: it learns whose body this was.
+    """
+
+    def __init__(self, channel: Any, request: Any, reason: str) -> None:
+        self._channel, self._request, self._reason = channel, request, reason
+        self._received = len(request.body_rcv)
+
+    def service(self) -> None:
+        """Tell the application."""
+        request, hooks = self._request, self._channel.hooks
+        environ = request.decided_environ if request.is_decided else self._ask(hooks)
+        if environ is not None:
+            size = None if request.chunked else request.content_length
+            hooks.body_aborted(environ, received=self._received, size=size, reason=self._reason)
+
+    def cancel(self) -> None:
+        """Do nothing: the process ends."""
+
+    def _ask(self, hooks: ServerHooks) -> Any:
+        """Return what the application has found about the request; None if it refuses it."""
+        self._request.body_rcv = None  # it is deleted
+        decision = hooks.decide(ApplicationTask(self._channel, self._request).get_environment())
+        return None if decision.refusal else decision.environ

@@ -12,7 +12,7 @@ from waitress.parser import HTTPRequestParser
 
 from .application import Decision
 from .application_task import ApplicationTask
-from .decision_task import DecisionTask
+from .decision_task import AbortedBodyTask, DecisionTask
 
 # Bodies up to this size, in bytes, are received without a decision, unless they are slow.
 MAX_UNDECIDED_BODY = 1 << 20
@@ -86,6 +86,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         """Finish the answers. The client may have closed only its sending side (RFC 9293, 3.6)."""
         with self.requests_lock:
             if self.request is not None:
+                self._note_abort("disconnected")
                 self.request.close()
                 self.request = None
             self._is_half_closed = True
@@ -246,11 +247,21 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         with self.outbuf_lock:
             return bool(super()._flush_some(do_close and threading.get_ident() == self._reader))
 
-    def handle_close(self) -> None:
-        """Close the connection, and delete an incomplete body."""
+    def handle_close(self, reason: str = "disconnected") -> None:
+        """Close the connection, and delete an incomplete body. `reason` is why it did not end."""
+        self._note_abort(reason)
         super().handle_close()
         if self.request is not None:
             self.request.close()
+
+    def _note_abort(self, reason: str) -> None:
+        """Tell the application that a body that is arriving will not end, once for each."""
+        request = self.request
+        if self.hooks is None or request is None or request.is_aborted or not _is_arriving(request):
+            return
+        if request.command not in METHODS_WITHOUT_BODY and request.body_rcv is not None:
+            request.is_aborted = True
+            self.server.task_dispatcher.add_task(AbortedBodyTask(self, request, reason))
 
 
 def _is_arriving(request: HTTPRequestParser) -> bool:

@@ -18,6 +18,7 @@ CLOSE_INTERVAL = 0.25
 UNITS = {"s": 1, "m": 60, "h": 3600}
 # So many bodies of one client, in this process, may be silent for longer than `channel_timeout`.
 MAX_SILENT_BODIES = 4
+CLOSED_FOR_OTHERS = "too_many_connections"
 MIN_IDLE_SECONDS = 1.0
 MIN_HEAD_SECONDS = 5.0
 
@@ -79,7 +80,7 @@ class IdleTimeout:
         if now >= self._next_check:
             self._next_check = now + self._interval
             for channel in list(self._overdue(now)):
-                channel.handle_close()  # with `will_close`, waitress would wait until the client reads
+                channel.handle_close("timeout")  # with `will_close`, waitress would wait until the client reads
 
     def _overdue(self, now: float) -> Iterator[EarlyResponseChannel]:
         silent: dict[str, list[EarlyResponseChannel]] = defaultdict(list)
@@ -129,7 +130,7 @@ class IdleTimeout:
         for group, age in ((idle, MIN_IDLE_SECONDS), (heads, MIN_HEAD_SECONDS)):
             for since, channel in sorted(group, key=lambda pair: pair[0])[: max(count, 0)]:
                 if now - since > age:
-                    channel.handle_close()
+                    channel.handle_close(CLOSED_FOR_OTHERS)
                     count -= 1
         self._close_bodies(count)
 
@@ -146,7 +147,7 @@ class IdleTimeout:
             most = max(bodies.values(), key=len)
             if len(most) <= MAX_SILENT_BODIES:
                 break
-            most.pop().handle_close()
+            most.pop().handle_close(CLOSED_FOR_OTHERS)
             count -= 1
 
 

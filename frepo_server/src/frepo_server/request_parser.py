@@ -28,6 +28,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
 
     # What the application has decided before the body arrived.
     is_decided = False
+    is_aborted = False
     decided_environ: Mapping[str, Any] = MappingProxyType({})
     owner: str | None = None
 

@@ -246,6 +246,7 @@ export const t = {
     "version.noted": (e) => `Note of version ${e.version_number} changed`,
     "version.checked": (e) => `Version ${e.version_number} checked: ${e.data.outcome}`,
     "version.downloaded": (e) => `Version ${e.version_number} downloaded`,
+    "upload.aborted": () => "Upload broke off",
     "run.failed": () => "Backup job failed",
     "run.reported": () => "Backup job skipped",
     "trash.ended": (e) => `Version ${e.version_number} deleted for good${e.data.early ? ", before its time" : ""}`,

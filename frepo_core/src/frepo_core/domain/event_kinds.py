@@ -80,6 +80,14 @@ class EventKind(StrEnum):
         *("name", "size", "sha256", "type"),
     )
 
+    UPLOAD_ABORTED = (
+        "upload.aborted",
+        (
+            "An upload of a version broke off after `received` bytes. One event counts those of a token to a "
+            "collection in a minute."
+        ),
+        *("received", "size", "reason", "count"),
+    )
     RUN_FAILED = (
         "run.failed",
         "A client reported that its backup job failed. There is one event a minute for each token and collection.",

@@ -2,6 +2,7 @@
 
 from .base import (
     AccessDeniedError,
+    BodyEndedError,
     ConfigurationError,
     FieldsError,
     FrepoError,
@@ -67,6 +68,7 @@ from .service import (
 __all__ = [
     "AccessDeniedError",
     "BlobNotFound",
+    "BodyEndedError",
     "BytesMissingError",
     "CollectionFullError",
     "CollectionNotEmptyError",

@@ -138,3 +138,11 @@ class MalformedRequestError(FrepoError):
     """The request cannot be parsed: invalid JSON or multipart, a wrong charset, or a wrong length."""
 
     number = 400
+
+
+class BodyEndedError(MalformedRequestError):
+    """The body ended after `received` bytes, before the size that was announced: its client has gone."""
+
+    def __init__(self, received: int) -> None:
+        super().__init__("The body ended early")
+        self.received = received

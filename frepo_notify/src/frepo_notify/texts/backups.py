@@ -117,6 +117,13 @@ BACKUPS: Mapping[str, Text] = {
         counted=("version downloaded", "versions downloaded"),
         what=_VERSION + " ({size}) was downloaded.",
     ),
+    "upload.aborted": Text(
+        title="Upload to {collection} broke off",
+        counted=("upload broken off", "uploads broken off"),
+        what="An upload to the collection {collection} broke off{times} ({reason}). Nothing was stored.",
+        advice="If the client does not repeat it, look at its log and at the network, and run the backup again.",
+        level="warning",
+    ),
     "run.failed": Text(
         title="Backup job of {collection} failed",
         counted=("backup job failed", "backup jobs failed"),

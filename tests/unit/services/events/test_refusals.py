@@ -15,7 +15,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError, RuleError, VersionTooBigError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.events import refusals
+from frepo_core.services.events import event_counts
 from frepo_core.services.events.refusals import Refusals
 
 ALERTING = "alert_when_backup_limit_reached"
@@ -56,7 +56,7 @@ def minute_later(services, monkeypatch):
 
     def minute_later():
         now = time.monotonic
-        monkeypatch.setattr(refusals.time, "monotonic", lambda: now() + 61)
+        monkeypatch.setattr(event_counts.time, "monotonic", lambda: now() + 61)
         older = update(Event).values(at=utc_now() - timedelta(seconds=61))
         services.database.write(lambda session: session.execute(older))
 
@@ -227,8 +227,8 @@ def test_a_collection_of_young_versions_is_full(make_collection, push, refuse, k
 
 
 def test_only_so_many_refusals_are_remembered(monkeypatch):
-    monkeypatch.setattr(refusals, "MAX_COUNTED", 3)
-    counts = refusals._Counts()
+    monkeypatch.setattr(event_counts, "MAX_COUNTED", 3)
+    counts = event_counts.Counts()
 
     assert [1] * 5 == [counts.take(("token", "collection", str(number))) for number in range(5)]
     assert (1, 0) == (counts.take(("token", "collection", "0")), counts.take(("token", "collection", "4")))

@@ -1,5 +1,7 @@
 """A known token that may not upload a version is an event; strangers and other requests leave no trace."""
 
+from io import BytesIO
+
 import pytest
 from sqlalchemy import select
 from webtest.app import TestRequest
@@ -9,6 +11,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.web.routing.server_hooks import DECISION, Decision
 from support.client import COLLECTIONS, Client, with_settings
 
+MIB = 1 << 20
 HERE = {"REMOTE_ADDR": "192.0.2.7"}
 
 # A constant, because pytest-xdist compares the names of tests between its processes.
@@ -92,3 +95,17 @@ def test_a_refusal_before_the_body_arrives_is_recorded_once(app, admin, make_col
     assert (400, False) == (request.get_response(app.app).status_int, decision.is_made)
     (event,) = refusals()
     assert (5, 1) == (event.data["size"], event.data["count"])
+
+
+def test_a_body_that_ends_early_is_an_event(services, root, collection):
+    """As under a server that calls the application while the body arrives."""
+    path = f"/api/v1/collections/{collection}/versions"
+
+    for _ in range(2):
+        body = {"wsgi.input": BytesIO(bytes(MIB + 4)), "CONTENT_LENGTH": str(2 * MIB)}
+        assert 400 == root.call("POST", path, environ=body).status_int
+
+    with services.database.reading() as session:
+        (event,) = session.scalars(select(Event).where(Event.kind == "upload.aborted"))
+    assert (collection, services.tokens.fingerprint(root.token)) == (event.collection_id, event.actor)
+    assert {"received": MIB, "size": 2 * MIB, "reason": "disconnected", "count": 1} == event.data

@@ -11,6 +11,7 @@ const STATES = {
   "version.refused": "full",
   "version.suspicious": "suspicious",
   "version.quarantined": "suspicious",
+  "upload.aborted": "late",
   "run.failed": "overdue",
   "collection.overdue": "overdue",
   "collection.recovered": "ok",

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeAlias, cast
 
 from frepo_core.errors import (
+    BodyEndedError,
     ConfigurationError,
     DigestMismatchError,
     EmptyContentError,
     FrepoError,
-    MalformedRequestError,
     StorageFull,
 )
 
@@ -26,7 +26,6 @@ from .mime_detection import HEAD_BYTES, detect_type
 from .spool import DISK_FULL_ERRORS, IN_MEMORY, TEMPORARY_DISK_FULL, Spool, SpooledFile, UnnamedFile, plain_file
 
 CHUNK = 1 << 20
-BODY_ENDED_EARLY = "The body ended early"
 
 
 class HashedStream(Protocol):
@@ -112,8 +111,8 @@ class Ingest:
     def read(self, incoming: Incoming, limits: Limits = ()) -> Iterator[Content]:
         """Read the whole stream and yield its content.
 
-        Raises the error of the exceeded limit, `EmptyContentError`, `DigestMismatchError`, `MalformedRequestError` if
-        the stream ends early, or `StorageFull`.
+        Raises the error of the exceeded limit, `EmptyContentError`, `DigestMismatchError`, `BodyEndedError` if the
+        stream ends early, or `StorageFull`.
         """
         if incoming.declared_size is not None:
             _enforce(limits, incoming.declared_size)
@@ -173,7 +172,7 @@ def _read_and_hash(incoming: Incoming, spool: BinaryIO | None, limits: Limits) -
     sums = Checksums()
     md5 = hashlib.md5(usedforsecurity=False) if incoming.md5 else None
     size, head = 0, b""
-    while chunk := _read(incoming.stream):
+    while chunk := _read(incoming.stream, size):
         size += len(chunk)
         _enforce(limits, size)
         if len(head) < HEAD_BYTES:
@@ -184,7 +183,7 @@ def _read_and_hash(incoming: Incoming, spool: BinaryIO | None, limits: Limits) -
         if spool:
             spool.write(chunk)
     if incoming.declared_size is not None and size < incoming.declared_size:
-        raise MalformedRequestError(BODY_ENDED_EARLY)
+        raise BodyEndedError(size)
     if not size:
         raise _empty_content()
     if incoming.sha256 or md5:
@@ -209,12 +208,12 @@ def _enforce(limits: Limits, size: int) -> None:
         limit.enforce(size)
 
 
-def _read(stream: BinaryIO) -> bytes:
-    """Read a chunk. A client that disconnects is a malformed request, not an error of the service."""
+def _read(stream: BinaryIO, received: int) -> bytes:
+    """Read a chunk, after `received` bytes. A client that disconnects is no error of the service."""
     try:
         return stream.read(CHUNK)
     except OSError as error:
-        raise MalformedRequestError(BODY_ENDED_EARLY) from error
+        raise BodyEndedError(received) from error
 
 
 def _can_rewind(stream: BinaryIO) -> bool:

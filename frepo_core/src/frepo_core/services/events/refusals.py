@@ -3,12 +3,8 @@
 import contextlib
 import logging
 import re
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -20,6 +16,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.naming import printable
 from frepo_core.errors import (
+    BodyEndedError,
     CollectionFullError,
     DigestMismatchError,
     EmptyContentError,
@@ -34,13 +31,12 @@ from frepo_core.errors import (
 )
 
 from ..base.records import CollectionRecord
+from .aborted_uploads import AbortedUploads
+from .event_counts import INTERVAL, Counts
 from .recording import NewEvent, record
 
 log = logging.getLogger(__name__)
 
-INTERVAL = timedelta(minutes=1)
-# Each entry takes about 300 bytes. The count of a forgotten one is lost.
-MAX_COUNTED = 10_000
 REFUSALS = (
     DigestMismatchError,
     EmptyContentError,
@@ -60,12 +56,16 @@ class Attempt:
 
 
 class Refusals:
-    """Records refusals. That never changes the answer to the client: errors are logged."""
+    """Records refusals. That never changes the answer to the client: errors are logged.
+
+    `aborted` records uploads whose bodies did not end.
+    """
 
     def __init__(self, database: Database, *, is_read_only: bool) -> None:
         self._database = database
         self._is_read_only = is_read_only
-        self._counts = _Counts()
+        self._counts = Counts()
+        self.aborted = AbortedUploads(database, is_read_only=is_read_only)
 
     @contextlib.contextmanager
     def recorded(self, collection: CollectionRecord, *, by: Identity, size: int | None) -> Iterator[Attempt]:
@@ -76,6 +76,9 @@ class Refusals:
         except REFUSALS as error:
             _log(collection, error, by=by, size=attempt.size)
             self.record(collection.id, error, by=by, size=attempt.size)
+            raise
+        except BodyEndedError as error:
+            self.aborted.record(collection.id, by=by, received=error.received, size=size, reason="disconnected")
             raise
 
     def record(self, collection_id: str, error: FrepoError, *, by: Identity, size: int | None = None) -> None:
@@ -164,28 +167,3 @@ def describe_refusal(error: FrepoError) -> str:
 
 def _message(error: FrepoError) -> str:
     return error.explanation or error.message
-
-
-class _Counts:
-    """Counts refusals, and says for which an event is due."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._entries: OrderedDict[tuple[str, str, str], tuple[float, int]] = OrderedDict()
-
-    def take(self, key: tuple[str, str, str]) -> int:
-        """Count a refusal. Return how many the event is about that is due now, 0 if the last one is too recent."""
-        now = time.monotonic()
-        with self._lock:
-            last, count = self._entries.pop(key, (now - INTERVAL.total_seconds(), 0))
-            is_due = now - last >= INTERVAL.total_seconds()
-            self._entries[key] = (now, 0) if is_due else (last, count + 1)
-            if len(self._entries) > MAX_COUNTED:
-                self._entries.popitem(last=False)
-        return count + 1 if is_due else 0
-
-    def put_back(self, key: tuple[str, str, str], count: int) -> None:
-        """Add refusals that were not recorded to the next event."""
-        with self._lock:
-            last, more = self._entries.get(key, (time.monotonic(), 0))
-            self._entries[key] = (last, more + count)

@@ -23,8 +23,10 @@ from frepo_core.services.content.spool import Spool
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
 # Keys of the WSGI environment, about the time before the body arrived: the last number of the collection, the identity
-# of the token, whether the collection lists it, and how many seconds ago the head was complete.
+# of the token, whether the collection lists it, how many seconds ago the head was complete, and to which collection the
+# body is uploaded.
 NOTED, SENDER, LISTED, AGE = "frepo.noted", "frepo.sender", "frepo.listed", "frepo.age"
+UPLOAD_TO = "frepo.upload_to"
 _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 
 

@@ -31,6 +31,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.FieldsError: 400,
     errors.IdInUseError: 400,
     errors.MalformedRequestError: 400,
+    errors.BodyEndedError: 400,
     errors.RuleError: 400,
     errors.VersionConflictError: 412,
     errors.IdempotencyConflictError: 422,

@@ -12,7 +12,7 @@ from frepo_core.errors import MalformedRequestError, ReadOnlyError
 from ..base.context import Context, collection_context, make_context
 from ..base.dialect import dialect_of
 from ..base.endpoint import Answer, Endpoint
-from ..base.request import LISTED, NOTED, SENDER, FrepoRequest
+from ..base.request import LISTED, NOTED, SENDER, UPLOAD_TO, FrepoRequest
 from ..schemas.json_body import JSON_BYTES
 from ..views.answer_cache import Decorator
 from .server_hooks import DECISION, Decision
@@ -94,6 +94,7 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
         raise MalformedRequestError(f"The {'JSON ' if endpoint.body else ''}body is larger than {limit} bytes")
     if request.context.collection:
         decision.environ[NOTED] = request.context.collection.last_number
+        decision.environ[UPLOAD_TO] = request.context.collection.id if endpoint.content else None
     if request.identity:
         decision.environ |= {SENDER: request.identity, LISTED: request.context.listed}
         decision.owner = request.identity.token

@@ -3,6 +3,7 @@
 Other servers serve the application without them, more slowly.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
+from frepo_core.services.events.aborted_uploads import AbortReason
 
 from ..base.dialect import dialect_at
+from ..base.request import SENDER, UPLOAD_TO
 from ..content.multipart import is_multipart
 from .base_path import without_base_path
 
@@ -75,6 +78,11 @@ class ServerHooks:
             status, headers = answers[-1][:2]
             decision.refusal = status, headers, body
         return decision
+
+    def body_aborted(self, environ: Mapping[str, Any], *, received: int, size: int | None, reason: AbortReason) -> None:
+        """Record that the upload of a version broke off. `environ` is that of the decision about it."""
+        if (collection_id := environ.get(UPLOAD_TO)) and (by := environ.get(SENDER)):
+            self._services.refusals.aborted.record(collection_id, by=by, received=received, size=size, reason=reason)
 
     def error_body(self, path: str, text: str, status: int) -> tuple[str, bytes] | None:
         """Return the media type and the body of an error that the server answers; None: that of the first API."""

@@ -10,6 +10,7 @@ export const GROUPS = {
     "version.refused",
     "version.suspicious",
     "version.quarantined",
+    "upload.aborted",
     "run.failed",
     "collection.overdue",
     "collection.full",
@@ -17,7 +18,7 @@ export const GROUPS = {
     "storage.*",
     "job.failed",
   ],
-  version: ["version.*", "run.*", "trash.*"],
+  version: ["version.*", "upload.*", "run.*", "trash.*"],
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
   token: ["token.*"],
@@ -47,6 +48,7 @@ const OLD_KEYS = {
 const REMOVED = new Set(["evicted", "deleted", "revoked", "expired"]);
 const ICONS = {
   version: "clock",
+  upload: "clock",
   run: "clock",
   trash: "trash",
   collection: "collections",
