@@ -1,6 +1,7 @@
 """Uploads and downloads: cancelled, cut, corrupted, several at once, to disk and by a link."""
 
 import hashlib
+import random
 import signal
 
 import pytest
@@ -11,7 +12,7 @@ from support.reliability.faulty_proxy import FaultyProxy
 from .conftest import Console
 
 MIB = 1024 * 1024
-CONTENT = b"".join(number.to_bytes(4, "big") for number in range(MIB))
+CONTENT = random.Random(7).randbytes(4 * MIB)
 # Chromium's dialog is replaced by the private file system of the page: the stream to disk is the same.
 PICKER = """window.showSaveFilePicker = async ({ suggestedName }) =>
   (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })"""
