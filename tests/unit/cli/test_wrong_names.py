@@ -44,7 +44,9 @@ def test_words_for_versions_are_said_to_leave_out_the_quarantine(console, collec
     console.answer("backup:edit", collection, "--min-version-size", "5", "--on-suspicious", "quarantine")
     console.run("backup:upload", collection, "1")
 
-    assert "`latest` and `first` leave out versions in quarantine" in console.refusal("backup:download", collection)
+    assert "`latest`, `first` and `good` leave out versions in quarantine" in console.refusal(
+        "backup:download", collection
+    )
     assert "quarantine" not in console.refusal("backup:download", collection, "v9")
 
 

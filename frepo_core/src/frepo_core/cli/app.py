@@ -1,4 +1,4 @@
-"""The console application `frepo`: application options, exit status 0 or 1, errors as messages on stderr."""
+"""The console application `frepo`: application options, exit status, errors as messages on stderr."""
 
 import argparse
 import itertools
@@ -66,7 +66,7 @@ class FrepoApp(App):
         self.print_help_if_requested()
 
     def run(self, argv: list[str]) -> int:
-        """Return 0 or 1."""
+        """Return the exit status: that of the command, 1 for an error before it runs."""
         return exit_status(lambda: self._run(argv), self.stdout, self.stderr)
 
     def _run(self, argv: list[str]) -> int:
@@ -77,23 +77,26 @@ class FrepoApp(App):
 
     def run_subcommand(self, argv: list[str]) -> int:
         """Run a command. An error becomes a message on stderr; `--debug` adds the traceback."""
-        parser = None
+        parser, error_status = None, 1
         try:
             factory, name, rest = self.command_manager.find_command(argv)
             # Without a name: with one, cliff reads the metadata of all installed packages to find hooks.
             command = factory(self, self.options)
             if not type(command).__module__.startswith("frepo_core."):  # it may work long without frepo's services
                 gc_pause.resume()
+            error_status = getattr(command, "error_status", error_status)
             parser = command.get_parser(f"frepo {name}")
             return int(command.run(parser.parse_args(rest)) or 0)
+        except SystemExit as exit_:  # of argparse: a wrong argument, or --help
+            return error_status if exit_.code else 0
         except KeyboardInterrupt:
-            return self._fail("frepo: interrupted")
+            return self._fail("frepo: interrupted", error_status)
         except Exception as error:  # noqa: BLE001  # the outermost handler of the console
             if isinstance(error, BrokenPipeError) and self._is_stdout_closed():
-                return 1
+                return error_status
             if self.options.debug:
                 traceback.print_exception(error, file=self.stderr)
-            return self._fail(explain(error, parser))
+            return self._fail(explain(error, parser), error_status)
 
     def _after_command(self, argv: list[str]) -> list[str]:
         return list(itertools.dropwhile(lambda argument: argument not in self.command_manager.commands, argv))
@@ -104,9 +107,9 @@ class FrepoApp(App):
         poll.register(sys.stdout.fileno(), 0)
         return bool(poll.poll(0))  # POLLERR or POLLHUP; nothing else is asked for
 
-    def _fail(self, message: str) -> int:
+    def _fail(self, message: str, status: int) -> int:
         print(escape_controls(message, keeps_lines=True), file=self.stderr)
-        return 1
+        return status
 
 
 class _Help(HelpCommand):

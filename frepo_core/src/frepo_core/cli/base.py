@@ -29,12 +29,14 @@ _EXAMPLES = "Examples:"
 class FrepoCommand(Command):
     """A command of frepo; `take_action` returns the exit status; None is 0.
 
-    A `FrepoError` becomes a message on stderr and exit status 1. The docstring of the class is its help text, and
-    `examples` are command lines that `--help` shows below the options. Results are written to `self.app.stdout`.
+    A `FrepoError` becomes a message on stderr and the exit status `error_status`. The docstring of the class is its
+    help text, and `examples` are command lines that `--help` shows below the options. Results are written to
+    `self.app.stdout`.
     """
 
     app: "FrepoApp"
     examples: ClassVar[tuple[str, ...]] = ()
+    error_status: ClassVar[int] = 1
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser that accepts no abbreviated options."""

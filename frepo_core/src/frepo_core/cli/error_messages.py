@@ -38,28 +38,28 @@ _OTHER_NAMES = {
 }
 
 
-def exit_status(work: Callable[[], object], stdout: TextIO, stderr: TextIO) -> int:
-    """Run `work`, which returns an exit status, and return 0 or 1. An error of frepo is printed.
+def exit_status(work: Callable[[], int | None], stdout: TextIO, stderr: TextIO) -> int:
+    """Run `work`, and return the exit status that it returns. An error of frepo is printed, and is exit status 1.
 
     argparse alone would exit with 2.
     """
     try:
-        status = work()
+        status = int(work() or 0)
     except FrepoError as error:
         print(escape_controls(explain(error), keeps_lines=True), file=stderr)
         status = 1
     except SystemExit as exit_:
-        status = exit_.code
+        status = 1 if exit_.code else 0
     try:
         stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         _discard_stdout()
-        status = 1
+        status = status or 1
     except OSError as error:
         _discard_stdout()
         print(f"frepo: the answer cannot be written: {error.strerror}", file=stderr)
         status = 1
-    return 1 if status else 0
+    return status
 
 
 def _discard_stdout() -> None:

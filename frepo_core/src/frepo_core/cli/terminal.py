@@ -14,7 +14,7 @@ RED, YELLOW, GREEN = "31", "33", "32"
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("ok", "good", "new", "yes"), GREEN),
     **dict.fromkeys(("late", "suspicious", "full", "pending", "warning", "not checked", "interrupted"), YELLOW),
-    **dict.fromkeys(("damaged", "overdue", "broken", "problem", "failed", "refused", "lost"), RED),
+    **dict.fromkeys(("damaged", "overdue", "broken", "problem", "failed", "refused", "lost", "critical"), RED),
 }
 
 

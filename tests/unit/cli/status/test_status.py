@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import delete, insert, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Lease, Sample
@@ -49,37 +49,96 @@ def rows_of(done):
 class TestStatus:
     def test_nothing_wrong_is_exit_status_0(self, console, make, led):
         make("good.sql", expected_every="1d")
-        make("late.sql", expected_every="1d", due_at=utc_now() - HOUR)
 
         done = console.run("status", "-f", "json")
 
         assert 0 == done.returncode
         rows = {row["What"]: (row["State"], row["Details"]) for row in rows_of(done)}
-        assert ("ok", "1 late, 1 new") == rows["collections"]
+        assert ("ok", "1 new") == rows["collections"]
         assert {"ok"} == {state for state, _ in rows.values()}
         assert {"database", "storage", "blobs", "trash", "worker", "jobs", "collections"} == rows.keys()
 
     def test_a_service_without_a_worker_is_wrong(self, console, services):
         done = console.run("status", "-f", "json")
 
-        assert 1 == done.returncode
+        assert 2 == done.returncode
         rows = {row["What"]: (row["State"], row["Details"]) for row in rows_of(done)}
-        assert "wrong" == rows["worker"][0]
+        assert "critical" == rows["worker"][0]
         assert "No worker leads" in rows["worker"][1]
 
-    def test_collections_with_a_problem_are_named_the_worst_first(self, console, make, led):
+    def test_collections_with_a_problem_are_named_with_the_reason_the_worst_first(self, console, make, led):
         since = utc_now() - 2 * HOUR
-        full = make("full.sql", full_since=since)
-        overdue = make("overdue.sql", expected_every="1d", due_at=since, overdue_at=since)
+        late = make("late.sql", expected_every="1d", due_at=since, overdue_at=utc_now() + HOUR)
+        failed = make("failed.sql", failed_since=since, failed_reason="The gzip data ends early", full_since=since)
+        overdue = make("overdue.sql", expected_every="1d", arrived_at=since - DAY, due_at=since, overdue_at=since)
+        make("good.sql")
 
         done = console.run("status", "-f", "json")
 
-        assert 1 == done.returncode
-        shown = [(row["What"], row["State"], row["Details"]) for row in rows_of(done)][-2:]
-        assert shown == [
-            (f"collection {overdue}", "wrong", f"overdue.sql: overdue since {since:%Y-%m-%d %H:%M} UTC"),
-            (f"collection {full}", "wrong", f"full.sql: full since {since:%Y-%m-%d %H:%M} UTC"),
+        assert 2 == done.returncode
+        at, before = f"{since:%Y-%m-%d %H:%M} UTC", f"{since - DAY:%Y-%m-%d %H:%M} UTC"
+        reasons = {
+            overdue: f"overdue.sql: overdue since {at}: no backup has arrived since {before}, it was due {at}",
+            failed: f"failed.sql: failed since {at}: The gzip data ends early; "
+            f"there is no room for a new version since {at}",
+            late: f"late.sql: late since {at}: a backup was due {at}",
+        }
+        severities = ("critical", "critical", "warning")
+        shown = [(row["What"], row["State"], row["Details"]) for row in rows_of(done)]
+        assert ("collections", "critical", "1 overdue, 1 failed, 1 late, 1 new") == shown[-4]
+        assert shown[-3:] == [
+            (f"collection {one}", severity, text)
+            for (one, text), severity in zip(reasons.items(), severities, strict=True)
         ]
+
+    def test_each_state_has_the_exit_status_of_a_nagios_plugin(self, console, services, make, led):
+        since = utc_now() - HOUR
+        expected = {"expected_every": "1d", "due_at": since}
+        states = {
+            "overdue": (2, {**expected, "overdue_at": since}),
+            "failed": (2, {"failed_since": since}),
+            "full": (2, {"full_since": since}),
+            "suspicious": (1, {"suspicious_since": since}),
+            "late": (1, {**expected, "overdue_at": utc_now() + HOUR}),
+            "ok": (0, {"versions_count": 1}),
+        }
+        for state, (status, values) in states.items():
+            collection = make(f"{state}.sql", **values)
+
+            of_one = console.run("backup:status", collection, "-f", "json")
+            of_all = console.run("status")
+
+            shown = json.loads(of_one.stdout)
+            assert (state, state != "ok") == (shown["state"], bool(shown["reason"]))
+            assert (status, status) == (of_one.returncode, of_all.returncode), state
+            gone = delete(Collection).where(Collection.id == collection)
+            services.database.write(lambda session, gone=gone: session.execute(gone))
+
+    def test_twenty_collections_are_named_and_the_others_counted(self, console, make, led):
+        for number in range(23):
+            make(f"{number}.sql", suspicious_since=utc_now() - HOUR)
+
+        rows = rows_of(console.run("status", "-f", "json"))
+
+        named = [row for row in rows if row["What"].startswith("collection ")]
+        assert 20 == len(named)
+        more = "and 3 more; `frepo backup:list --state STATE` lists them"
+        assert ("collections", "warning", more) == tuple(rows[-1].values())
+
+    def test_what_cannot_be_said_is_exit_status_3(self, console):
+        wrong = {"DATABASE_URL": "postgresql://frepo@127.0.0.1:1/frepo"}
+        for arguments, environment in (
+            (["status"], wrong),
+            (["status", "--overdue"], wrong),
+            (["status"], {"TRASH_KEEP": "soon"}),
+            (["status", "--no-such-option"], {}),
+            (["backup:status"], {}),
+            (["backup:status", "00000000-0000-4000-8000-000000000000"], {}),
+        ):
+            done = console.run(*arguments, **environment)
+
+            assert (3, "") == (done.returncode, done.stdout), arguments
+            assert done.stderr
 
 
 class TestOverdue:
@@ -92,7 +151,7 @@ class TestOverdue:
 
         done = console.run("status", "--overdue", "-f", "json")
 
-        assert 1 == done.returncode
+        assert 2 == done.returncode
         rows = rows_of(done)
         assert [(overdue, "db7.sql", "overdue"), (late, "late.sql", "late")] == [
             (row["Collection"], row["Name"], row["State"]) for row in rows
@@ -109,10 +168,17 @@ class TestOverdue:
             == rows[0]
         )
 
-    def test_a_late_one_alone_is_not_wrong(self, console, make):
+    def test_a_late_one_alone_is_a_warning(self, console, make):
         make("late.sql", expected_every="1d", due_at=utc_now() - HOUR)
 
-        assert "late.sql" == console.answer("status", "--overdue", "-f", "value", "-c", "Name")
+        done = console.run("status", "--overdue", "-f", "value", "-c", "Name")
+
+        assert (1, "late.sql\n", "") == (done.returncode, done.stdout, done.stderr)
+
+    def test_nothing_is_missing_is_exit_status_0(self, console, make):
+        make("good.sql", expected_every="1d")
+
+        assert "" == console.answer("status", "--overdue")
 
 
 class TestUsage:

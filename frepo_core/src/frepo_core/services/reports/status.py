@@ -1,25 +1,25 @@
 """Answers whether anything is wrong: with the service itself, its jobs, and the backups in it."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..backups.collections.states import PROBLEMS
+from ..backups.collections.states import CRITICAL, WARNING, Severity, severity_of
 from ..foundation import Foundation
 from .health import Health
 from .job_health import JobsFailError, check_worker
 from .overview.overview import Overviews
 
-# Only the worst collections are named. `frepo status --overdue` names all that are missing.
-NAMED = 50
+# Only the worst collections are named. `frepo backup:list --state STATE` lists all.
+NAMED = 20
+NOT_WELL = (*CRITICAL, *WARNING)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StatusLine:
-    """Something that was looked at: its name, whether it is as it should be, and a text for people."""
+    """Something that was looked at: its name, how bad it is, and a text for people."""
 
     subject: str
-    is_good: bool
+    severity: Severity
     text: str
 
 
@@ -37,20 +37,27 @@ def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
         except JobsFailError as error:
             problems["worker"] = [error.message]
     for name, texts in problems.items():
-        yield StatusLine(subject=name, is_good=not texts, text="; ".join(texts))
+        severity = Severity.CRITICAL if texts else Severity.OK
+        yield StatusLine(subject=name, severity=severity, text="; ".join(texts))
 
 
 def _collection_lines(overviews: Overviews) -> Iterator[StatusLine]:
     overview = overviews.read()
-    counts = Counter({state.value: number for state, number in overview.collections.items() if number})
-    is_good = not any(overview.collections[state] for state in PROBLEMS)
-    text = ", ".join(f"{number} {state}" for state, number in counts.items()) or "none"
-    yield StatusLine(subject="collections", is_good=is_good, text=text)
+    counts = {state: number for state, number in overview.collections.items() if number}
+    severity = max((severity_of(state) for state in counts), default=Severity.OK)
+    text = ", ".join(f"{number} {state.value}" for state, number in counts.items()) or "none"
+    yield StatusLine(subject="collections", severity=severity, text=text)
     for name in overview.failing_jobs:
-        yield StatusLine(subject=f"job {name}", is_good=False, text="its last run failed, see `frepo jobs`")
-    for collection, state in overviews.in_states(PROBLEMS, NAMED):
+        text = "its last run failed, see `frepo jobs`"
+        yield StatusLine(subject=f"job {name}", severity=Severity.CRITICAL, text=text)
+    found = overviews.in_states(NOT_WELL, NAMED + 1)
+    for collection, state in found[:NAMED]:
         yield StatusLine(
             subject=f"collection {collection.id}",
-            is_good=False,
-            text=f"{collection.filename}: {state.state} since {state.since:%Y-%m-%d %H:%M} UTC",
+            severity=severity_of(state.state),
+            text=f"{collection.filename}: {state.state} since {state.since:%Y-%m-%d %H:%M} UTC: {state.reason}",
         )
+    if len(found) > NAMED:
+        more = sum(number for state, number in counts.items() if state in NOT_WELL) - NAMED
+        text = f"and {max(more, 1)} more; `frepo backup:list --state STATE` lists them"
+        yield StatusLine(subject="collections", severity=severity_of(found[NAMED][1].state), text=text)

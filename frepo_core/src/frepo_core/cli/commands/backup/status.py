@@ -5,13 +5,16 @@ from typing import Any
 
 from ...columns import Expected, Moment, Size, Words
 from ...tables import Record, ShowCommand
+from ..status.exit_statuses import StatusCommand
 from .versions import problems_of
 
 
-class Status(ShowCommand):
-    """Say how the backups of a collection are. Exit status 1 if they are damaged, overdue, full or suspicious.
+class Status(StatusCommand, ShowCommand):
+    """Say how the backups of a collection are, and why.
 
-    The states, the worst one first: damaged, overdue, full, suspicious, late (within the grace), new, ok.
+    The states, the worst one first: damaged, overdue, failed, full, suspicious, late (within the grace), new, ok. The
+    exit status is that of a Nagios plug-in: 2 for the first four, 1 for suspicious and late, 0 for new and ok, 3 if it
+    cannot say.
     """
 
     examples = ("frepo backup:status 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
@@ -24,7 +27,7 @@ class Status(ShowCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Return the state, and what it follows from."""
-        from frepo_core.services.backups.collections.states import PROBLEMS
+        from frepo_core.services.backups.collections.states import severity_of
 
         services = self.services()
         found = services.collection_pages.details(services.collections.get(arguments.id))
@@ -33,12 +36,13 @@ class Status(ShowCommand):
         checks = services.version_checks.outcomes(record.id, newest.number) if newest else []
         suspicious = [version for version in services.versions.list(record.id) if version.is_suspicious]
         found_wrong = services.version_checks.outcomes(record.id, suspicious[-1].number) if suspicious else []
-        self._is_wrong = state.state in PROBLEMS
+        self.severity = severity_of(state.state)
         fields: dict[str, Any] = {
             "id": record.id,
             "name": record.filename,
             "state": self.word(state.state.value),
             "since": Moment(state.since),
+            "reason": state.reason,
             "expected_every": Expected(record.expected_every or ""),
             "due_at": Moment(record.due_at),
             "overdue_at": Moment(record.overdue_at),
@@ -54,8 +58,3 @@ class Status(ShowCommand):
             "suspicious_because": problems_of(suspicious[-1], found_wrong) if suspicious else "",
         }
         return tuple(fields), tuple(fields.values())
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Return 1 if something is wrong."""
-        status = int(super().run(arguments))
-        return status or int(self._is_wrong)

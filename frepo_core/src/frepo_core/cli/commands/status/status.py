@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ...columns import Expected, Moment, Words
 from ...tables import ListCommand, Rows
+from .exit_statuses import StatusCommand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
@@ -13,11 +14,12 @@ COLUMNS = ("What", "State", "Details")
 OVERDUE_COLUMNS = ("Collection", "Name", "State", "Due", "Overdue", "Last arrival", "Expected every", "Labels")
 
 
-class Status(ListCommand):
-    """Say whether anything is wrong with the service or its backups. Exit status 1 if so, for cron and Nagios.
+class Status(StatusCommand, ListCommand):
+    """Say whether anything is wrong with the service or its backups.
 
-    With --overdue, list the collections whose backup is due and has not arrived. Exit status 1 if the grace of one is
-    over.
+    With --overdue, list the collections whose backup is due and has not arrived. The exit status is that of a Nagios
+    plug-in: 0 if all is well, 1 if a collection is suspicious or late, 2 if anything worse is wrong, 3 if it cannot
+    say.
     """
 
     long = frozenset({"Collection", "Overdue", "Labels"})
@@ -35,27 +37,24 @@ class Status(ListCommand):
         services = self.services()
         return self._overdue(services) if arguments.overdue else self._status(services)
 
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Return 1 if something is wrong."""
-        status = int(super().run(arguments))
-        return status or int(self._is_wrong)
-
     def _status(self, services: "Services") -> Rows:
         from frepo_core.services.reports.status import read_status
 
         lines = read_status(services, services.health, services.overviews)
-        self._is_wrong = not all(line.is_good for line in lines)
-        return COLUMNS, [(line.subject, "ok" if line.is_good else "wrong", line.text) for line in lines]
+        self.severity = max(line.severity for line in lines)
+        return COLUMNS, [(line.subject, self.word(line.severity.name.lower()), line.text) for line in lines]
 
     def _overdue(self, services: "Services") -> Rows:
+        from frepo_core.services.backups.collections.states import BackupState, severity_of
+
         found = services.overviews.missing()
-        self._is_wrong = bool(found.overdue)
-        states = [("overdue", found.overdue), ("late", found.late)]
+        states = [(BackupState.OVERDUE, found.overdue), (BackupState.LATE, found.late)]
+        self.severity = max((severity_of(state) for state, rows in states if rows), default=0)
         return OVERDUE_COLUMNS, [
             (
                 row.id,
                 row.filename,
-                state,
+                self.word(state.value),
                 Moment(row.due_at),
                 Moment(row.overdue_at),
                 Moment(row.arrived_at),

@@ -4,7 +4,7 @@ from collections.abc import Collection as Group
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func, or_, select
@@ -29,7 +29,23 @@ class BackupState(StrEnum):
 
 
 CRITICAL = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FAILED, BackupState.FULL)
+WARNING = (BackupState.SUSPICIOUS, BackupState.LATE)
 PROBLEMS = (*CRITICAL, BackupState.SUSPICIOUS)
+
+
+class Severity(IntEnum):
+    """How bad something is. The numbers are the exit statuses of Nagios plug-ins."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+
+
+def severity_of(state: BackupState) -> Severity:
+    """Return how bad a state is."""
+    if state in CRITICAL:
+        return Severity.CRITICAL
+    return Severity.WARNING if state in WARNING else Severity.OK
 
 
 @dataclass(frozen=True, kw_only=True)
