@@ -44,4 +44,8 @@ def test_every_command_of_the_page_about_runs_works(terminal, tmp_path):
         assert set(shown) <= set(output.splitlines())
     runs = json.loads(terminal.run('curl --fail-with-body -sS -H @token.header "$COLLECTION/runs"'))["items"]
     assert ["failed"] * 3 == [run["outcome"] for run in runs]
-    assert "cat: shop.sql: No such file or directory" == runs[0]["reason"]
+    reason = "cat: shop.sql: No such file or directory"
+    assert (reason, [2, 2, None]) == (runs[0]["reason"], [run["version"] for run in runs])
+    assert '"number":1,' in terminal.run('curl --fail-with-body -sS -H @token.header "$COLLECTION/versions/good"')
+    shown = json.loads(terminal.run('curl --fail-with-body -sS -H @token.header "$COLLECTION"'))
+    assert ("failed", reason) == (shown["state"], shown["state_reason"].partition(";")[0])

@@ -9,11 +9,13 @@ from typing import Literal
 from .verdicts import shorten
 
 RunOutcome = Literal["ok", "failed", "skipped"]
+# The name of the check that a report of the sender is, about the version that its run has stored.
+RUN = "run"
 ERROR_OUTPUT_BYTES = 8 << 10
 # How long after its arrival a version can be the one of a run that failed.
 CONDEMNABLE = timedelta(days=1)
-# What the report of a run may be delayed by on its way.
-_DELAY = timedelta(minutes=1)
+# How long the report of a run may be on its way. Clients round down, too.
+_DELAY = timedelta(seconds=5)
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _LINE_END = re.compile(r"\r\n?")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

@@ -126,7 +126,7 @@ class CoreServices(FileServices):
     def run_reports(self) -> "RunReports":
         from ..backups.runs.run_reports import RunReports
 
-        return RunReports(self.database, self.mask)
+        return RunReports(self.database, self.mask, self.late_results)
 
     @cached_property
     def refusals(self) -> "Refusals":

@@ -1,6 +1,7 @@
 """The use case of a client that reports a run of its backup job: it is recorded, and what it says has effects.
 
-A client can only speak against what it has sent itself. A failed run makes the state of its collection `failed`.
+A failed run makes the state of its collection `failed`. A client speaks only about versions that it has sent itself: it
+may condemn the newest one, within a day of its arrival, or vouch for one.
 """
 
 import logging
@@ -20,8 +21,10 @@ from ...events.masking import Mask
 from ...events.recording import NewEvent, record
 from ..collections.collection_rows import lock_collection
 from ..trash.removal import incarnation_of
+from ..verdicts import note_failed
+from ..versions.late_results import LateResults
 from .run_records import RunRecord
-from .run_versions import find_version
+from .run_versions import VersionResult, find_result, find_version
 
 log = logging.getLogger(__name__)
 
@@ -35,27 +38,32 @@ _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 class RunReports:
     """Records runs."""
 
-    def __init__(self, database: Database, mask: Mask) -> None:
+    def __init__(self, database: Database, mask: Mask, results: LateResults) -> None:
         self._database = database
         self._mask = mask
+        self._results = results
 
     def record(self, collection_id: str, run: NewRun, *, by: Identity) -> RunRecord:
         """Record a run, and return it. A failed one makes the state of the collection `failed`.
+
+        What it says about the version that it has stored is recorded as the check `run` of that version.
 
         There is an event about a run that failed or was skipped, unless there is one of the last minute about this
         collection and this token. Raises `FieldsError` if the collection does not exist.
         """
 
-        def work(session: Session) -> RunRecord:
-            collection = lock_collection(session, collection_id)
-            version = find_version(session, collection, run, by.client, utc_now())
+        def work(session: Session) -> tuple[RunRecord, VersionResult | None]:
+            collection, now = lock_collection(session, collection_id), utc_now()
+            version = find_version(session, collection, run, by.client, now)
             row = self._insert(session, collection, run, version, by)
             self._note(collection, row)
             _delete_surplus(session, row)
             _record_event(session, collection, row, by)
-            return RunRecord.of(row)
+            return RunRecord.of(row), find_result(session, collection, run, version, row.reason, now)
 
-        done = self._database.write(work)
+        done, result = self._database.write(work)
+        if result is not None:
+            self._results.record(result.version_id, result.check, by=by)
         if done.outcome != "ok":
             text, who = "collection %s: a run %s, as %s reports: %s", describe_actor(by)
             log.warning(text, collection_id, "failed" if done.outcome == "failed" else "was skipped", who, done.reason)
@@ -92,8 +100,7 @@ class RunReports:
         collection.last_run_at, collection.last_run_outcome = row.at, row.outcome
         collection.last_run_reason = row.reason
         if row.outcome == "failed":
-            collection.failed_since = collection.failed_since or row.at
-            collection.failed_reason = row.reason
+            note_failed(collection, row.reason, at=row.at)
 
 
 def _delete_surplus(session: Session, row: Run) -> None:

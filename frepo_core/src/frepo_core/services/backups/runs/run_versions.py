@@ -1,13 +1,24 @@
-"""Finds the version that a run is about: only one that the same client has sent."""
+"""What a run says about a version: only about one that the same client has sent."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, Version
-from frepo_core.domain.backups.runs import NewRun
+from frepo_core.db.models import Blob, Collection, File, Version, VersionCheck
+from frepo_core.domain.backups.runs import CONDEMNABLE, RUN, NewRun
+
+from ..versions.version_checks import BROKEN, NewCheck
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionResult:
+    """A result to record about a version."""
+
+    version_id: str
+    check: NewCheck
 
 
 def find_version(session: Session, collection: Collection, run: NewRun, client: str, now: datetime) -> Version | None:
@@ -28,3 +39,27 @@ def find_version(session: Session, collection: Collection, run: NewRun, client: 
         query = query.where(Version.created_at >= since, Version.number == collection.last_number)
     newest: Version | None = session.scalar(query.order_by(Version.number.desc()).limit(1))
     return newest
+
+
+def find_result(
+    session: Session, collection: Collection, run: NewRun, version: Version | None, reason: str, now: datetime
+) -> VersionResult | None:
+    """Return what a run says about its version, None if that is nothing new.
+
+    One that failed condemns only the newest version, within a day of its arrival. What was condemned stays so until a
+    person releases it: a later run does not vouch for it.
+    """
+    if version is None:
+        return None
+    is_recent = version.number == collection.last_number and version.created_at >= now - CONDEMNABLE
+    if run.outcome == "failed" and is_recent:
+        check = NewCheck(name=RUN, outcome=BROKEN, message=f"The run failed: {reason}")
+    elif run.is_proven:
+        message = "Each stage of the run ended with status 0, says the client that sent it"
+        check = NewCheck(name=RUN, outcome="good", message=message, covers="content")
+    else:
+        return None
+    known = session.get(VersionCheck, (version.id, RUN))
+    if known is not None and known.is_of_service and known.outcome in {BROKEN, check.outcome}:
+        return None
+    return VersionResult(version_id=version.id, check=check)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, undefer
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Event, Version, VersionCheck
+from frepo_core.domain.backups.runs import RUN
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
@@ -28,7 +29,7 @@ class ClientChecks:
 
     def __init__(self, database: Database, reserved: Iterable[str]) -> None:
         self._database = database
-        self._reserved = frozenset(reserved)
+        self._reserved = frozenset(reserved) | {RUN}
 
     def record(self, version_id: str, check: NewCheck, *, by: Identity) -> DetailedCheck:
         """Record a result, and return it. It replaces the one of the same name. `restore` becomes `restore (client)`.
