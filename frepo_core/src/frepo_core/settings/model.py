@@ -10,9 +10,9 @@ from frepo_core.errors import RemotesBusyError
 
 from .database import DatabaseSettings
 from .declaration import harmless, setting
+from .restore_tests import RestoreTestSettings
 from .types import (
     BasePath,
-    CommandLine,
     Domain,
     Duration,
     Expression,
@@ -27,7 +27,7 @@ from .types import (
 )
 
 
-class Settings(DatabaseSettings):
+class Settings(DatabaseSettings, RestoreTestSettings):
     """The settings of one service. They are frozen: a change needs a restart."""
 
     model_config = ConfigDict(
@@ -214,18 +214,6 @@ class Settings(DatabaseSettings):
     )
     jobs_verify_rate: Size = setting(
         "jobs.verify_rate", "50MB", "How many bytes a second the job `verify` reads at most; 0: no limit."
-    )
-    restore_tests_command: CommandLine = setting(
-        "restore_tests.command",
-        "",
-        "The command that tests whether a version can be restored, such as `gunzip -t`; it reads the version from its "
-        "stdin. Empty: no nightly restore tests.",
-    )
-    restore_tests_timeout: Duration = setting(
-        "restore_tests.timeout",
-        "6h",
-        "How long the command of a restore test may run before it is killed.",
-        gt=timedelta(),
     )
 
     # The worker

@@ -29,7 +29,7 @@ class Collection(Base):
     `reported_overdue_at` is the value of `overdue_at` about which an event was written. `incarnation` distinguishes the
     collection from others that had its id before; null stands for the id itself. `restored_until` is the latest
     `protected_until` of a version that was restored from the trash. `restore_tried_at` and `restore_outcome` are those
-    of the last restore test, whose version may have been deleted.
+    of the last restore test, whose version may have been deleted; `restore_tested_at` is when one was good last.
 
     `versions_count` and `stored_size` count what the limits count: all versions, pinned ones included, but those in
     quarantine and those whose verdict is pending, which `pending_count` and `pending_size` count. `failed_since` is
@@ -80,6 +80,7 @@ class Collection(Base):
     suspicious_since: Mapped[datetime | None] = mapped_column(index=True)
     restore_tried_at: Mapped[datetime | None]
     restore_outcome: Mapped[str | None] = mapped_column(exact(16))
+    restore_tested_at: Mapped[datetime | None]
     pinned_count: Mapped[int] = mapped_column(server_default="0")
     pinned_size: Mapped[int] = mapped_column(server_default="0")
     quarantined_count: Mapped[int] = mapped_column(server_default="0")

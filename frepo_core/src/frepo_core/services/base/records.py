@@ -140,7 +140,7 @@ class CollectionRecord:
     which rotation waits. `baseline` is what guards compare new versions with.
 
     `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
-    expected.
+    expected. The last restore test was at `restore_tried_at`, the last good one at `restore_tested_at`.
     """
 
     id: str
@@ -172,6 +172,9 @@ class CollectionRecord:
     pending_size: int = 0
     failed_since: datetime | None = None
     failed_reason: str | None = None
+    restore_tested_at: datetime | None = None
+    restore_tried_at: datetime | None = None
+    restore_outcome: str | None = None
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
@@ -218,6 +221,9 @@ class CollectionRecord:
             pending_size=row.pending_size,
             failed_since=row.failed_since,
             failed_reason=row.failed_reason,
+            restore_tested_at=row.restore_tested_at,
+            restore_tried_at=row.restore_tried_at,
+            restore_outcome=row.restore_outcome,
         )
 
 

@@ -15,6 +15,7 @@ from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
 from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
+from ..upkeep.engine.job_runs import find_interrupted
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_events, prune_job_runs, prune_runs
 from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
@@ -148,24 +149,30 @@ def rotate_unjudged(services: CoreServices, context: JobContext) -> Summary:
     return {"rotated": unjudged.end_waiting(now=context.now, by=_actor("unjudged"), keep_going=context.check_lease)}
 
 
-def test_restore(services: CoreServices, context: JobContext) -> Summary:
-    """Test whether the newest version of one collection can be restored: of the one with the oldest last test.
+def test_restores(services: CoreServices, context: JobContext) -> Summary:
+    """Test whether versions can be restored, one of each collection, until `restore_tests.window` is over.
 
-    Raises `RestoreFailedError` if it cannot, or if the test could not be completed.
+    A run that follows an interrupted one continues it, and ends when that would have ended. Raises `RestoreFailedError`
+    at the end if one cannot be restored, or if its test could not be completed.
     """
-    collection = services.restore_tests.find_next()
-    if collection is None:
-        return {"skipped": "no collection has a version"}
-    context.progress(f"collection {collection.id}")
-    result = services.restore_tests.run(collection, by=_actor("restore_tests"), keep_going=context.check_lease)
-    if result.outcome != "good" and not result.is_skipped:
-        raise RestoreFailedError(f"Collection {collection.id}, version v{result.version.number}: {result.message}")
+    began = find_interrupted(
+        services.database, "restore_tests", since=context.now - services.settings.restore_tests_window
+    )
+    night = services.nightly_tests.run(
+        began=began or context.now,
+        now=context.now,
+        by=_actor("restore_tests"),
+        keep_going=context.check_lease,
+        progress=context.progress,
+    )
+    if night.problems:
+        raise RestoreFailedError(night.describe_problems())
     return {
-        "collection": collection.id,
-        "version": result.version.number,
-        "outcome": result.outcome,
-        "size": result.size,
-        "seconds": round(result.seconds, 1),
+        "good": night.good,
+        "untestable": night.untestable,
+        "left": night.left,
+        "size": night.size,
+        "seconds": round(night.seconds, 1),
     }
 
 
@@ -190,8 +197,8 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
         "restore_tests",
         "30 5 * * *",
         "long",
-        "Test whether the newest version of a collection can be restored",
-        test_restore,
+        "Test whether the newest version of each collection can be restored",
+        test_restores,
     ),
 )
 

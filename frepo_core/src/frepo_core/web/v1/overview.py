@@ -100,7 +100,7 @@ class OverviewReply(Reply):
 
 def show_overview(request: FrepoRequest) -> Answer:
     """Show figures about the state of the whole service."""
-    untested = request.services.restore_tests.count().never
+    untested = request.services.restore_ages.count().never
     return Answer(body=OverviewReply.of(request.services.overviews.read(), never_restore_tested=untested))
 
 

@@ -8,7 +8,6 @@ import time
 import pytest
 
 from frepo_core.errors import ConfigurationError, FieldsError, NotFoundError
-from frepo_core.services.backups.restore.restore_tests import RestoreCounts
 from frepo_core.testing import Fail
 
 DUMP = os.urandom(3 << 20)
@@ -221,16 +220,12 @@ def test_an_unmounted_disk_proves_nothing(services, collection, push, restore, r
     assert "is its disk mounted?" in result.message
 
 
-def test_a_storage_that_fails_proves_nothing_but_counts_as_a_try(
-    services, collection, push, restore, wrap, make_collection
-):
+def test_a_storage_that_fails_proves_nothing(collection, push, restore, wrap, recorded):
     push(collection, DUMP)
-    other = make_collection(5)
-    push(other, b"other")
     wrap(Fail("open"))
 
     assert "not checked" == restore("cat").outcome
-    assert other == services.restore_tests.find_next().id
+    assert {1: "not checked"} == recorded()
 
 
 def test_a_program_that_is_not_there_proves_nothing_and_the_message_says_what_to_do(
@@ -274,44 +269,6 @@ def test_no_more_of_a_version_is_in_memory_or_on_disk_than_a_piece(collection, p
     restore("sh -c 'head -c 1000000 > /dev/null; sleep 1'")
 
     assert sum(read) < 2_000_000
-
-
-class TestTheNextCollection:
-    def test_those_that_were_never_tested_come_first_and_then_the_one_tested_longest_ago(
-        self, services, make_collection, push
-    ):
-        collections = [make_collection(5) for _ in range(3)]
-        make_collection(5)
-        for collection in collections:
-            push(collection, b"content")
-        tested = []
-        for _ in range(5):
-            collection = services.restore_tests.find_next()
-            tested.append(collection.id)
-            services.restore_tests.run(collection, command="cat", by=None)
-
-        assert [*collections, *collections[:2]] == tested
-
-    @pytest.mark.databases
-    def test_the_last_outcome_stays_when_its_version_is_deleted(self, services, make_collection, push, sender):
-        first, second, third = (make_collection(5) for _ in range(3))
-        for collection in (first, second, third):
-            push(collection, b"content")
-        assert RestoreCounts(never=3, good=0, broken=0, unknown=0) == services.restore_tests.count()
-
-        services.restore_tests.run(services.collections.get(first), command="cat", by=None)
-        services.restore_tests.run(services.collections.get(second), command="sh -c 'cat; exit 3'", by=None)
-        push(first, b"newer")
-        services.versions.delete(first, "v1", by=sender)
-
-        assert RestoreCounts(never=1, good=1, broken=1, unknown=0) == services.restore_tests.count()
-        assert third == services.restore_tests.find_next().id
-
-    def test_without_versions_there_is_none(self, services, make_collection):
-        make_collection(5)
-
-        assert services.restore_tests.find_next() is None
-        assert RestoreCounts(never=0, good=0, broken=0, unknown=0) == services.restore_tests.count()
 
 
 def test_two_tests_at_once_do_not_disturb_each_other(collection, push, restore):

@@ -1,6 +1,7 @@
 """Restore tests: a version is read into a command of the operator, which says whether it can be restored."""
 
-from .restore_tests import RestoreCounts, RestoreFailedError, RestoreTests
-from .results import RestoreResult
+from .nightly_tests import NightlyTests, RestoreFailedError
+from .restore_ages import RestoreAges, UntestedCollections
+from .restore_tests import RestoreTests
 
-__all__ = ["RestoreCounts", "RestoreFailedError", "RestoreResult", "RestoreTests"]
+__all__ = ["NightlyTests", "RestoreAges", "RestoreFailedError", "RestoreTests", "UntestedCollections"]

@@ -1,4 +1,4 @@
-"""The use cases of restore tests: test a version with a command, and find the collection whose turn it is."""
+"""The use case of a restore test: a version is streamed into a command, and the outcome is recorded."""
 
 import logging
 import os
@@ -6,23 +6,19 @@ import shlex
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import func, select
-
-from frepo_core.db import Database
-from frepo_core.db.models import Collection
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.identity import By
 from frepo_core.errors import (
     BytesMissingError,
     ConfigurationError,
     FieldsError,
-    FrepoError,
     NotFoundError,
     PluginError,
+    TooManyCondemnedError,
 )
 from frepo_core.plugins import StorageError
 from frepo_core.settings import Settings
@@ -45,33 +41,17 @@ VERIFY = "`frepo storage:verify` finds out what is damaged"
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR")
 
 
-class RestoreFailedError(FrepoError):
-    """A version could not be restored, or the test could not be completed."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RestoreCounts:
-    """How many collections with versions had this outcome in their last restore test; `never`: they had none."""
-
-    never: int
-    good: int
-    broken: int
-    unknown: int
-
-
 class RestoreTests:
     """Tests versions with commands. The command reads the version from its stdin; its exit status is the answer."""
 
     def __init__(
         self,
-        database: Database,
         settings: Settings,
         versions: Versions,
         content: StoredContent,
         results: LateResults,
         mask: Mask,
     ) -> None:
-        self._database = database
         self._settings = settings
         self._versions = versions
         self._content = content
@@ -92,8 +72,9 @@ class RestoreTests:
 
         By default, the command and its time limit are those of the settings. The outcome is `broken` if the command
         says so by its exit status, and the storage has returned the bytes of the upload. It is `not checked` if the
-        storage has not, or if the command did not run, was killed, was late, or ended before it had read all. Raises
-        `NotFoundError`, `FieldsError` and `ConfigurationError`, and what `keep_going` raises; then nothing is recorded.
+        storage has not, if the command did not run, was killed, was late, or ended before it had read all, and for a
+        job that has condemned too many collections. Raises `NotFoundError`, `FieldsError` and `ConfigurationError`, and
+        what `keep_going` raises; then nothing is recorded.
         """
         arguments = self._split(command or self._settings.restore_tests_command)
         found = self._versions.find(collection.id, version)
@@ -101,30 +82,14 @@ class RestoreTests:
         details = {"command": Path(arguments[0]).name, "size": found.file.blob.size, "read": result.size}
         details |= {"status": result.status, "seconds": round(result.seconds, 3), "output": result.output}
         new = NewCheck(name=RESTORE, outcome=result.outcome, message=result.message, details=details)
-        if not self._results.record(found.id, new, by=by):
+        try:
+            is_recorded = self._results.record(found.id, new, by=by)
+        except TooManyCondemnedError as error:
+            text = f"{error.message}. It said: {result.message}"
+            return replace(result, outcome=UNKNOWN, message=text, is_spared=True)
+        if not is_recorded:
             raise NotFoundError("The version was deleted while it was tested")
         return result
-
-    def find_next(self) -> CollectionRecord | None:
-        """Return the collection with versions whose last restore test is the longest ago, or that never had one."""
-        last = Collection.restore_tried_at
-        query = select(Collection).where(Collection.versions_count > 0)
-        with self._database.reading() as session:
-            row = session.scalar(query.order_by(last.is_not(None), last, Collection.created_at, Collection.id).limit(1))
-            return CollectionRecord.of(row) if row else None
-
-    def count(self) -> RestoreCounts:
-        """Count the collections with versions by the outcome of their last restore test."""
-        outcome = Collection.restore_outcome
-        number = func.count().label("number")
-        query = select(outcome, number).where(Collection.versions_count > 0).group_by(outcome)
-        counts = {row.restore_outcome: row.number for row in self._database.fetch_rows(query)}
-        return RestoreCounts(
-            never=counts.get(None, 0),
-            good=counts.get(GOOD, 0),
-            broken=counts.get(BROKEN, 0),
-            unknown=counts.get(UNKNOWN, 0),
-        )
 
     def _test(
         self,

@@ -28,7 +28,7 @@ class RestoreResult:
     """The result of a restore test, as it was recorded. `size` is how many bytes the command has read.
 
     `status` is the exit status of the command, negative for the number of a signal, None if it was killed by the test
-    or did not run.
+    or did not run. `is_spared` says that the version was not condemned because too many others were.
     """
 
     version: VersionRecord
@@ -38,6 +38,7 @@ class RestoreResult:
     size: int
     seconds: float
     output: str
+    is_spared: bool = False
 
     @property
     def is_skipped(self) -> bool:

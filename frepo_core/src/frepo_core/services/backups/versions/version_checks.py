@@ -88,6 +88,8 @@ def write_checks(
         if check.name == RESTORE:
             last = update(Collection).where(Collection.id == version.collection_id)
             session.execute(last.values(restore_tried_at=now, restore_outcome=check.outcome))
+            if check.outcome == "good":
+                session.execute(last.values(restore_tested_at=now))
 
 
 def insert_checks(session: Session, version: VersionRecord, checks: Sequence[NewCheck], *, by: By) -> None:

@@ -15,6 +15,7 @@ from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.lease import Lease
 from .job_failures import Outcome, note_outcome
 
+MAX_INTERRUPTED = 100
 LOST = "The process that ran the job ended, or lost its lease, before the job was done"
 
 
@@ -105,6 +106,21 @@ def find_last_run(session: Session, name: str, *conditions: ColumnElement[bool])
     query = select(JobRun).where(JobRun.name == name, *conditions)
     row = session.scalar(query.order_by(JobRun.started_at.desc(), JobRun.id.desc()).limit(1))
     return _make_record(row) if row else None
+
+
+def find_interrupted(database: Database, name: str, *, since: datetime) -> datetime | None:
+    """Return when the work of a job began that was interrupted last and since a time; None if it was completed.
+
+    If the runs after an interruption were interrupted, too, that is the start of the first of them.
+    """
+    began = None
+    for run in list_runs(database, name, MAX_INTERRUPTED):
+        if run.ended_at is None:
+            continue  # this run
+        if run.outcome != Outcome.INTERRUPTED or run.started_at < since:
+            break
+        began = run.started_at
+    return began
 
 
 def list_runs(database: Database, name: str, limit: int) -> list[RunRecord]:

@@ -1,0 +1,110 @@
+"""The restore tests of a night: collection after collection, until the time is over."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from frepo_core.domain.identity import By
+from frepo_core.errors import FrepoError, NotFoundError
+
+from ..collections.collections import Collections
+from .restore_ages import RestoreAges
+from .restore_tests import RestoreTests
+from .results import GOOD, RestoreResult
+
+VERSION = "good"
+NAMED = 10
+
+
+class RestoreFailedError(FrepoError):
+    """Versions could not be restored, or their tests could not be completed."""
+
+
+@dataclass(kw_only=True)
+class Night:
+    """What was found so far. `left` are the collections that wait, `problems` sentences about what was not good.
+
+    `untestable` counts collections without a version to test, or with one that the command does not know. `size` is in
+    bytes, `seconds` is how long the commands ran. `is_braked` says that versions were not condemned because too many
+    would have been.
+    """
+
+    left: int
+    good: int = 0
+    untestable: int = 0
+    size: int = 0
+    seconds: float = 0.0
+    is_braked: bool = False
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        """The number of collections that had their turn."""
+        return self.good + self.untestable + len(self.problems)
+
+    def describe(self, name: str) -> str:
+        """Return how far the night is, while the collection of this name is tested."""
+        problems = f", {len(self.problems)} of them not restored" if self.problems else ""
+        return f"{self.done} of {self.done + self.left} collections{problems}, now {name}"
+
+    def describe_problems(self) -> str:
+        """Return a sentence for people."""
+        named = "; ".join(self.problems[:NAMED]) + ("; ..." if len(self.problems) > NAMED else "")
+        text = f"{len(self.problems)} of {self.done} collections could not be restored. {named}"
+        return f"Is the machine down into which versions are restored? {text}" if self.is_braked else text
+
+    def note(self, result: RestoreResult, collection_id: str) -> None:
+        """Count the result of a test."""
+        self.left -= 1
+        self.size += result.size
+        self.seconds += result.seconds
+        self.is_braked |= result.is_spared
+        if result.outcome == GOOD:
+            self.good += 1
+        elif result.is_skipped:
+            self.untestable += 1
+        else:
+            self.problems.append(f"Collection {collection_id}, version v{result.version.number}: {result.message}")
+
+
+class NightlyTests:
+    """Tests one version of each collection, by the age of the collection's last test."""
+
+    def __init__(self, collections: Collections, tests: RestoreTests, ages: RestoreAges, window: timedelta) -> None:
+        self._collections = collections
+        self._tests = tests
+        self._ages = ages
+        self._window = window
+
+    def run(
+        self,
+        *,
+        began: datetime,
+        now: datetime,
+        by: By,
+        keep_going: Callable[[], None],
+        progress: Callable[[str], None],
+    ) -> Night:
+        """Test collections that were not tested since `began`, until `restore_tests.window` after it is over.
+
+        A test that runs then is completed. Times are in UTC (aware). Raises what `keep_going` raises, which is called
+        often: results until then are recorded.
+        """
+        deadline = time.monotonic() + (began + self._window - now).total_seconds()
+        waiting = self._ages.find_waiting(began)
+        night = Night(left=len(waiting))
+        for collection_id in waiting:
+            if time.monotonic() >= deadline:
+                break
+            keep_going()
+            try:
+                collection = self._collections.get(collection_id)
+                progress(night.describe(f"{collection.filename} ({collection_id})"))
+                result = self._tests.run(collection, VERSION, by=by, keep_going=keep_going)
+            except NotFoundError:
+                night.left -= 1
+                night.untestable += 1
+            else:
+                night.note(result, collection_id)
+        return night

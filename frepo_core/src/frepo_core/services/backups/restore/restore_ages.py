@@ -1,0 +1,92 @@
+"""When collections were restore-tested: which one is next, and which ones were not tested for too long."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection
+from frepo_core.settings import Settings
+
+from ...base.records import CollectionRecord
+from ..versions.version_checks import BROKEN
+from .results import GOOD, UNKNOWN
+
+# More are not tested in one night.
+MAX_WAITING = 10_000
+_TRIED, _TESTED = Collection.restore_tried_at, Collection.restore_tested_at
+_HAS_VERSIONS = Collection.versions_count > 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreCounts:
+    """How many collections with versions had this outcome in their last restore test; `never`: they had none."""
+
+    never: int
+    good: int
+    broken: int
+    unknown: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class UntestedCollections:
+    """How many collections had no good restore test for longer than `every`, and some of them, the longest first."""
+
+    every: timedelta
+    number: int
+    collections: Sequence[CollectionRecord]
+
+
+class RestoreAges:
+    """Reads when collections were restore-tested. The columns are written with the results of the tests."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._every = settings.restore_tests_every
+        self._has_command = bool(settings.restore_tests_command)
+
+    def find_waiting(self, since: datetime) -> Sequence[str]:
+        """Return the ids of the collections that were not tested since a time (UTC, aware), in the order of their turn.
+
+        Those without a good test for `restore_tests.every` come before the others; among both, those that were never
+        tested come first, then those whose last test is the longest ago. One that got no version since its last good
+        test, which was within `restore_tests.every`, does not wait.
+        """
+        is_recent = func.coalesce(_TESTED >= utc_now() - self._every, False)
+        is_same = func.coalesce(Collection.arrived_at <= _TESTED, False)
+        query = select(Collection.id).where(_HAS_VERSIONS, or_(_TRIED.is_(None), _TRIED < since))
+        query = query.where(~(is_recent & is_same))
+        order = (is_recent, _TRIED.is_not(None), _TRIED, Collection.created_at, Collection.id)
+        with self._database.reading() as session:
+            return session.scalars(query.order_by(*order).limit(MAX_WAITING)).all()
+
+    def count(self) -> RestoreCounts:
+        """Count the collections with versions by the outcome of their last restore test."""
+        outcome, number = Collection.restore_outcome, func.count().label("number")
+        query = select(outcome, number).where(_HAS_VERSIONS).group_by(outcome)
+        counts = {row.restore_outcome: row.number for row in self._database.fetch_rows(query)}
+        return RestoreCounts(
+            never=counts.get(None, 0),
+            good=counts.get(GOOD, 0),
+            broken=counts.get(BROKEN, 0),
+            unknown=counts.get(UNKNOWN, 0),
+        )
+
+    def find_untested(self, limit: int) -> UntestedCollections:
+        """Return the collections whose last good test is longer ago than `restore_tests.every`, at most `limit`.
+
+        Those that were never tested count if they are older than that and there is a command for nightly tests.
+        """
+        latest = utc_now() - self._every
+        is_untested: ColumnElement[bool] = _TESTED < latest
+        if self._has_command:
+            is_untested = or_(is_untested, _TESTED.is_(None) & (Collection.created_at < latest))
+        found = select(Collection).where(_HAS_VERSIONS, is_untested)
+        with self._database.reading() as session:
+            number = session.scalar(select(func.count()).select_from(Collection).where(_HAS_VERSIONS, is_untested))
+            order = (_TESTED.is_not(None), _TESTED, Collection.created_at, Collection.id)
+            rows = session.scalars(found.order_by(*order).limit(limit))
+            collections = [CollectionRecord.of(row) for row in rows]
+        return UntestedCollections(every=self._every, number=number or 0, collections=collections)
