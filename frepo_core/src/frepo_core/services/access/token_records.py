@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row
 
 from frepo_core.db.models import Token
-from frepo_core.domain.identity import parse_uuid4
+from frepo_core.domain.identity import Identity, parse_uuid4
+from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import token_key
 from frepo_core.settings import Settings
 
 ADMIN_SETTING = "security.admin_token"
+_ROLES: dict[str, Role] = {role.value: role for role in Role}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,3 +80,21 @@ def admin_token_key(settings: Settings) -> str | None:
     """Return the key of the token whose id is in the setting `security.admin_token`, None if that is not set."""
     canonical = parse_uuid4(settings.security_admin_token.get_secret_value().lower())
     return token_key(settings.enc_token_phrase.get_secret_value(), canonical) if canonical else None
+
+
+def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
+    """Make an identity of a token's row for a client at this address. Unknown roles are ignored."""
+    return Identity(
+        token=row.key,
+        fingerprint=row.fingerprint,
+        roles=frozenset(_ROLES[name] for name in row.roles if name in _ROLES),
+        tags=tuple(row.tags),
+        mimes=tuple(row.mimes),
+        max_file_size=row.max_file_size,
+        user_agents=tuple(row.user_agents),
+        ip_addresses=tuple(row.ip_addresses),
+        expires_at=row.expires_at,
+        address=address,
+        name=row.name,
+        first_token=row.first_key,
+    )

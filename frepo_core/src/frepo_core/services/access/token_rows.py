@@ -17,9 +17,9 @@ from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 
 from ..base.change_log import token_values
-from ..base.records import identity_of
 from ..events.actors import actor_of
 from ..events.recording import NewEvent, record
+from .token_records import identity_of
 
 LIST_OF_TOKENS = "`frepo auth:list` lists the tokens with their fingerprints"
 _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")

@@ -19,10 +19,10 @@ from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, Field
 from frepo_core.settings import Settings
 
 from ..base.change_log import describe, token_values
-from ..base.records import identity_of
 from ..events.recording import record
 from .former_tokens import find_expiry
 from .token_last_use import TokenUses
+from .token_records import identity_of
 from .token_restrictions import refusal_reason
 from .token_rows import NewToken, expiry, insert_token, new_row, revocation
 

@@ -5,20 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
-from frepo_core.db.models import Blob, Collection, File, Token, Version
+from frepo_core.db.models import Blob, Collection, File, Version
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
 from frepo_core.domain.backups.verdicts import Verdict
-from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import Limits
-from frepo_core.domain.roles import Role
 from frepo_core.plugins import CollectionInfo
 
 _FILE, _BLOB = File.__table__, Blob.__table__
 NO_BASELINE = Baseline()
-_ROLES: dict[str, Role] = {role.value: role for role in Role}
 # The column has `keep` for `mark`.
 _ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
 # For downloads and listings. A query on tables costs half as much as one on models through a session. Only columns
@@ -283,21 +280,3 @@ class VersionRecord:
             pending_since=row.pending_since,
             condemned_at=row.condemned_at,
         )
-
-
-def identity_of(row: Token | Row[Any], address: str = "") -> Identity:
-    """Make an identity of a token's row for a client at this address. Unknown roles are ignored."""
-    return Identity(
-        token=row.key,
-        fingerprint=row.fingerprint,
-        roles=frozenset(_ROLES[name] for name in row.roles if name in _ROLES),
-        tags=tuple(row.tags),
-        mimes=tuple(row.mimes),
-        max_file_size=row.max_file_size,
-        user_agents=tuple(row.user_agents),
-        ip_addresses=tuple(row.ip_addresses),
-        expires_at=row.expires_at,
-        address=address,
-        name=row.name,
-        first_token=row.first_key,
-    )

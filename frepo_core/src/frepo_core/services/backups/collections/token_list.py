@@ -14,9 +14,9 @@ from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError, NotFoundError
 
+from ...access.token_records import identity_of
 from ...access.token_rows import LIST_OF_TOKENS, visible_to
 from ...access.tokens import Tokens
-from ...base.records import identity_of
 from ...events.facts import collection_event
 from ...events.recording import NewEvent, record
 from .collection_rows import find_collection
