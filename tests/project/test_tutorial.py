@@ -12,6 +12,7 @@ import pytest
 from support.console.terminal import Terminal, blocks
 from support.installation.debian import Machine, copy_clone
 from support.paths import ROOT
+from support.scale import only_in_long_form
 from support.servers import nginx, postgresql
 from support.servers.processes import free_port
 
@@ -93,6 +94,7 @@ def test_each_local_part_runs(walkthrough, title):
     walkthrough(0, title)
 
 
+@only_in_long_form
 @pytest.mark.parametrize("title", LOCAL_PARTS)
 def test_each_local_part_runs_again_in_the_same_clone(walkthrough, title):
     walkthrough(1, title)
