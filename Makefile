@@ -23,7 +23,7 @@ PYTEST_OPTIONS ?=
 # Servers that the tests start as child processes: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
     postgresql mariadb-server nginx-light caddy apache2-bin haproxy openssh-server sqlite3 curl strace \
-    redis-server etcd-server etcd-client mariadb-backup qemu-utils squashfs-tools 7zip cpio age gnupg \
+    redis-server etcd-server etcd-client mariadb-backup qemu-utils squashfs-tools 7zip cpio age gnupg slapd git \
     iproute2 bzip2 xz-utils zstd lz4 zip libarchive-tools busybox prometheus restic chromium-headless-shell
 START_POLICY := /usr/sbin/policy-rc.d
 # OpenStack Swift is installed from PyPI, which takes seconds and 80 MB; Debian's packages take more than 1 GB. It has a

@@ -56,6 +56,8 @@ def pytest_collection_finish() -> None:
 # Servers and wheels that take seconds to make: one process runs all these modules, so that they share them.
 TOGETHER = {
     "tests/production/": "site",
+    "tests/plugins/integrity/test_sql_dumps": "dumps",
+    "tests/plugins/integrity/test_real_dumps": "dumps",
     "tests/plugins/storages/test_s3": "ceph",
     "tests/plugins/storages/test_ownership": "ceph",
     "tests/plugins/third_parties/": "wheels",

@@ -13,6 +13,7 @@ from .formats.compressed import decompress
 from .formats.format import Format
 from .formats.single_pass import FORMATS
 from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, Report
+from .tar_inspection import inspect_tar
 
 # db.sql.xz.gz has two. More compressions within each other come from a bomb.
 MAX_DEPTH = 4
@@ -76,12 +77,15 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
         except BrokenContent as broken:
             raise (broken if broken.kind == kind else broken.inside(kind)) from broken
     if kind == "tar":
-        members = tar_archive.check_tar(source, inspection.budget)
-        return Report(outcome="good", message=f"The tar archive is whole, it has {members} members", kinds=("tar",))
+        return inspect_tar(
+            source, inspection.budget, lambda member, inside: _inspect(member, inside, inspection, depth + 1)
+        )
     if kind in FORMATS:
         return _inspect_single_pass(source, head, FORMATS[kind], inspection.budget)
     if found.program:
         return _inspect_sql(source, head, found.program, inspection.budget)
+    if kind == "zip":
+        return Report(outcome="good", message=zip_directory.check_stream(source, inspection.budget), kinds=("zip",))
     message = f"{kind} inside a compression cannot be checked"
     return Report(outcome="not checked", message=message, kinds=(kind,))
 

@@ -1,5 +1,6 @@
 """tar archives: headers, sizes and the end. The contents of members have no checksum in this format."""
 
+import gzip
 import io
 import os
 import tarfile
@@ -143,3 +144,48 @@ def test_an_archive_in_a_compression_is_checked(check):
         assert ("good", (compress, "tar")) == (check(pack(tar_of(DATA))).outcome, check(pack(tar_of(DATA))).kinds)
         broken = check(pack(tar_of(DATA)[:20_000]))
         assert (broken.kind, broken.kinds) == ("tar", (compress, "tar"))
+
+
+DUMP = (
+    b"-- MySQL dump 10.13  Distrib 8.0.36\n--\n-- Host: db    Database: shop\n%s\n"
+    b"-- Dump completed on 2026-03-01  2:00:07\n"
+)
+
+
+def archive(members):
+    """Return an archive of these files, whose names are the keys."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as made:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            made.addfile(member, io.BytesIO(content))
+    return file.getvalue()
+
+
+def test_an_archive_of_one_dump_is_that_dump(check, check_quickly):
+    dump = DUMP % rows(20_000)
+    for name, pack in {"shop.sql": bytes, "./backup/shop.sql.gz": gzip.compress}.items():
+        whole, cut = archive({name: pack(dump)}), archive({name: pack(dump[:-100])})
+
+        report, broken = check(whole), check(gzip.compress(cut))
+        assert ("good", "content", "shop") == (report.outcome, report.covers, report.database)
+        assert "MySQL/MariaDB dump" == report.names[-1]
+        assert isinstance(broken, BrokenContent) and ("sql", "gzip", "tar") == (broken.kind, *broken.kinds[:2])
+        assert ("pending", "pending") == (check_quickly(whole).outcome, check_quickly(cut).outcome)
+
+
+def test_a_cut_dump_among_other_files_is_what_somebody_has_kept(check, check_quickly):
+    content = archive({"old.sql": (DUMP % rows(20_000))[:-100], "notes.txt": b"a text"})
+
+    for function in (check, check_quickly):
+        assert ("good", "container") == (function(content).outcome, function(content).covers)
+
+
+def test_the_files_of_a_dump_without_its_contents_are_suspicious(check, check_quickly):
+    data = {"shop/3456.dat.gz": gzip.compress(b"1\n"), "shop/3457.dat.gz": b""}
+
+    for function in (check, check_quickly):
+        assert "suspicious" == function(archive(data)).verdict
+        assert "good" == function(archive(data | {"notes.txt": b"a text"})).outcome
+        assert "good" == function(archive({f"2026030{day}.dat.gz": b"a measurement" for day in range(9)})).outcome

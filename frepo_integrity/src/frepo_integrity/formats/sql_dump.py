@@ -90,6 +90,15 @@ PROGRAMS = (
         last="-- Dump completed",
     ),
     Program(
+        name="mysqldump --xml",
+        label="MySQL/MariaDB dump",
+        database=re.compile(rb"^<database name=\"([^\"\n]*)\">", re.MULTILINE),
+        first_line=_line(r"<\?xml version=\"1.0\"\?>\r?\n<mysqldump "),
+        start=re.compile(rb"<\?xml version=\"1.0\"\?>\r?\n<mysqldump "),
+        last_line=_later_line(r"</mysqldump>"),
+        last="</mysqldump>",
+    ),
+    Program(
         name=".dump of sqlite3",
         label="SQLite dump",
         first_line=_line(r"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?$"),

@@ -5,9 +5,10 @@ The contents of members have no checksum, so changed bytes in them cannot be see
 """
 
 import re
+from collections.abc import Callable, Iterator
 
 from ..budget import Budget
-from ..byte_stream import ByteStream
+from ..byte_stream import CHUNK, ByteStream
 from ..outcomes import BrokenContent, NotCheckable
 
 BLOCK = 512
@@ -24,6 +25,23 @@ _PAX_HEAD = 40
 # Links, devices, folders and pipes have no content, whatever their size field says.
 _WITHOUT_CONTENT = frozenset(b"123456")
 _HARD_LINK = ord("1")
+_FILES = frozenset(b"0\0")
+
+
+class Member(ByteStream):
+    """The content of a member of this size. What is not read of it is skipped."""
+
+    def __init__(self, source: ByteStream, size: int) -> None:
+        super().__init__(self._read(source))
+        self.left = size
+
+    def _read(self, source: ByteStream) -> Iterator[bytes]:
+        while self.left and (data := source.take(min(self.left, CHUNK))):
+            self.left -= len(data)
+            yield data
+
+
+Look = Callable[[str, Member], object]
 
 
 def is_tar(head: bytes) -> bool:
@@ -38,8 +56,11 @@ def is_empty_tar(content: bytes) -> bool:
     return len(content) in {2 * BLOCK, RECORD} and not content.strip(b"\0")
 
 
-def check_tar(source: ByteStream, budget: Budget) -> int:
-    """Read the archive to the end of the stream; return the number of members. Raises `BrokenContent`."""
+def check_tar(source: ByteStream, budget: Budget, look: Look = lambda name, member: None) -> int:
+    """Read the archive to the end of the stream; return the number of members. Raises `BrokenContent`.
+
+    `look` is called with the name, if it is a short one, and the content of each file.
+    """
     members = 0
     pax_size: int | None = None
     while True:
@@ -63,7 +84,14 @@ def check_tar(source: ByteStream, budget: Budget) -> int:
         if kind == ord("S"):
             _skip_sparse_map(source, header, budget)
         if _has_content(source, kind, size):
-            _skip_content(source, size)
+            member = Member(source, size)
+            if kind in _FILES:
+                look(_name(header), member)
+            _skip_content(source, member.left, -size % BLOCK)
+
+
+def _name(header: bytes) -> str:
+    return header[:100].rstrip(b"\0").decode("utf-8", "replace")
 
 
 def _has_content(source: ByteStream, kind: int, size: int) -> bool:
@@ -95,9 +123,8 @@ def _read_block(source: ByteStream, what: str) -> bytes:
     return block
 
 
-def _skip_content(source: ByteStream, size: int) -> None:
-    padded = (size + BLOCK - 1) // BLOCK * BLOCK
-    if source.skip(padded) < padded:
+def _skip_content(source: ByteStream, size: int, padding: int) -> None:
+    if source.skip(size + padding) < size + padding:
         raise BrokenContent("tar", f"The tar archive ends too early, within a member, after {source.offset} bytes")
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ..budget import Budget
-from ..byte_stream import read_at
+from ..byte_stream import ByteStream, read_at
 from ..outcomes import BrokenContent, NotCheckable
+from .format import read_all_but
 
 END = struct.Struct("<4s4H2LH")
 _LOCATOR = struct.Struct("<4sLQL")
@@ -65,6 +66,24 @@ def read_directory(file: BinaryIO, size: int) -> Directory:
     if shift < 0:
         raise broken(f"its directory is {-shift} bytes longer than the room for it, so bytes are missing")
     return Directory(offset=offset + shift, size=length, entries=entries, shift=shift)
+
+
+def check_stream(source: ByteStream, budget: Budget) -> str:
+    """Check the record at the end of an archive that can be read once only; return a sentence about a whole one."""
+    tail = read_all_but(source, budget, END.size + _MAX_COMMENT, lambda data: None)
+    without_padding = len(tail.rstrip(b"\0"))
+    for match in _END_START.finditer(tail):
+        end = match.start() + END.size
+        if end > len(tail):
+            break
+        _, _, _, _, entries, length, offset, comment = END.unpack_from(tail, match.start())
+        is_zip64 = _FULL16 == entries or _FULL32 in (length, offset)
+        position = source.offset - len(tail) + match.start()
+        if without_padding <= end + comment <= len(tail) and (is_zip64 or length + offset <= position):
+            if not entries:
+                raise broken("there is nothing in it")
+            return f"The zip archive has the end of its directory, which has {entries} entries"
+    raise broken("the record at its end is missing")
 
 
 def _find_end(file: BinaryIO, tail: bytes, start: int) -> int:

@@ -20,6 +20,8 @@ _OFFSET = 0x00FFFFFFFFFFFE00
 _COMPRESSED = 1 << 62
 _MAX_TABLES = 1 << 20
 _PIECE = 4096
+# QEMU writes whole sectors only.
+_SECTOR = 512
 
 
 @dataclass(kw_only=True)
@@ -57,6 +59,8 @@ def check(source: ByteStream, budget: Budget) -> str:
         reader.skip(offset - reader.offset, "what its tables name")
         _read_table(reader, image, size, is_first=is_first)
     source.drain()
+    if source.offset % _SECTOR:
+        raise reader.broken(f"its {source.offset} bytes are no multiple of {_SECTOR}")
     if image.last >= source.offset:
         raise reader.broken(f"it has {source.offset} bytes, but its tables name a cluster at byte {image.last}")
     return "The disk image reaches to all clusters that its tables name"
