@@ -24,7 +24,10 @@ from support.reliability.event_replay import check_events
 GRACE = timedelta(hours=48)
 QUARANTINE_MAX = 2  # the default of the setting
 # The kinds of events that refused and failed requests record, although they change nothing else.
-ABOUT_REFUSALS = ("version.refused", "collection.full", "storage.full", "storage.unavailable", "storage.recovered")
+ABOUT_REFUSALS = (
+    *("version.refused", "upload.aborted", "collection.full"),
+    *("storage.full", "storage.unavailable", "storage.recovered"),
+)
 EVERYTHING = 1 << 30  # more blobs than the sweep finds in any test
 ALERTING = "alert_when_backup_limit_reached"
 # With such a size limit, only the number of versions can make a collection full.

@@ -62,6 +62,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "due_at": None,
         "overdue_at": None,
         "last_version": None,
+        "last_run": None,
         "versions": 0,
         "stored_size": 0,
         "trash_size": 0,

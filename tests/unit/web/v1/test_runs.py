@@ -134,6 +134,21 @@ def test_a_failed_run_makes_the_collection_failed_for_its_reason(sender, path, f
     assert "still gone" == failed()[1]
 
 
+def test_a_collection_shows_its_last_run(root, sender, path, collection):
+    def last_run():
+        (listed,) = root.get("/api/v1/collections").json["items"]
+        shown = root.get(f"/api/v1/collections/{collection}").json
+        assert shown["last_run"] == listed["last_run"]
+        return shown["last_run"]
+
+    assert last_run() is None
+    at = sender.post(path, FAILED).json["at"]
+    assert {"outcome": "failed", "at": at, "reason": "pg_dump: error: the server is gone"} == last_run()
+    sender.post(path, {"outcome": "ok"})
+
+    assert ("ok", "") == (last_run()["outcome"], last_run()["reason"])
+
+
 def test_only_failed_and_skipped_runs_are_events_one_a_minute_for_each_token(sender, member, path, events):
     sender.post(path, {"outcome": "ok", "exit_statuses": [0]})
     assert [] == events()

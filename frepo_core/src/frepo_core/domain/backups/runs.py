@@ -69,6 +69,20 @@ class NewRun:
         return max([*starts, now - CONDEMNABLE]) if starts else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class LastRun:
+    """The run of a collection that was reported last, at a time (UTC, aware)."""
+
+    outcome: str
+    at: datetime
+    reason: str
+
+    @classmethod
+    def of(cls, outcome: str | None, at: datetime | None, reason: str | None) -> "LastRun | None":
+        """Make it of the columns of a collection; None if no run was reported."""
+        return None if outcome is None or at is None else cls(outcome=outcome, at=at, reason=reason or "")
+
+
 def clean_output(text: str) -> str:
     """Return the end of a program's output, in at most 8 KiB of UTF-8, without control characters but line ends."""
     text = _CONTROLS.sub("", _LINE_END.sub("\n", _COLOURS.sub("", text)))

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from frepo_core.db.models import Blob, Collection, File, Version
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
+from frepo_core.domain.backups.runs import LastRun
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.limits import Limits
 from frepo_core.plugins import CollectionInfo
@@ -172,6 +173,7 @@ class CollectionRecord:
     restore_tested_at: datetime | None = None
     restore_tried_at: datetime | None = None
     restore_outcome: str | None = None
+    last_run: LastRun | None = None
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
@@ -221,6 +223,7 @@ class CollectionRecord:
             restore_tested_at=row.restore_tested_at,
             restore_tried_at=row.restore_tried_at,
             restore_outcome=row.restore_outcome,
+            last_run=LastRun.of(row.last_run_outcome, row.last_run_at, row.last_run_reason),
         )
 
 

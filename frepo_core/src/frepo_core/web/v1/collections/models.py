@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from frepo_core.domain.backups.runs import RunOutcome
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation, parse_grace
 from frepo_core.domain.texts.labels import MAX_LABEL, MAX_LABELS, check_labels
@@ -92,6 +93,14 @@ class LastVersion(Reply):
         )
 
 
+class LastRun(Reply):
+    """The run of the backup job that a client has reported last. `at` is when; `reason` is why it failed."""
+
+    outcome: RunOutcome
+    at: Time
+    reason: str
+
+
 class Collection(Reply):
     """A collection. `stored_size` counts each version's full size, in bytes; `trash_size` that of each in the trash.
 
@@ -122,6 +131,7 @@ class Collection(Reply):
     state_since: Time
     state_reason: str
     last_version: LastVersion | None
+    last_run: LastRun | None
     versions: Whole
     stored_size: Whole
     pinned_versions: Whole
@@ -154,6 +164,7 @@ class Collection(Reply):
             state_since=details.state.since,
             state_reason=details.state.reason,
             last_version=LastVersion.of(details.newest) if details.newest else None,
+            last_run=LastRun.model_validate(record.last_run, from_attributes=True) if record.last_run else None,
             versions=record.versions_count + record.pending_count,
             stored_size=record.stored_size + record.pending_size,
             pinned_versions=record.pinned_count,
