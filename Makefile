@@ -100,8 +100,8 @@ demo: install  ## fill the empty service of `make serve` with a hundred collecti
 
 test: install  ## run all tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last. There
-# are more processes than processors, because the long tests often wait.
-	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
+# are more processes than processors, because the long tests often wait: each for two thirds of its time.
+	$(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
 
 test-fast: install  ## run the tests of tests/unit without servers and commands, on SQLite only
 	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit \

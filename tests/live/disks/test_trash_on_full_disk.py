@@ -84,40 +84,25 @@ FILES = [("POST", "/repository/file/upload?fileName=a.png"), ("POST", "/api/v1/f
 VERSIONS = [("POST", "/repository/collection/{}/backup"), ("PUT", "/api/v1/collections/{}/versions")]
 
 
-@pytest.mark.parametrize(("method", "path"), FILES)
-def test_an_announced_file_is_refused(upload, trash, method, path):
-    wire = upload(path, f"Content-Length: {LARGE}", "Expect: 100-continue", method=method)
-
-    assert 507 == wire.reply().status
-    assert [1, 2] == trash()
-
-
-@pytest.mark.parametrize(("method", "path"), VERSIONS)
-def test_an_announced_version_ends_nothing(upload, trash, collection, method, path):
-    wire = upload(path.format(collection), f"Content-Length: {LARGE}", "Expect: 100-continue", method=method)
-
-    assert wire.socket.recv(100).startswith(b"HTTP/1.1 100")
-    wire.send(bytes(MIB)).close()
-    assert [1, 2] == trash()
-
-
-def test_a_version_that_does_not_fit_even_without_the_trash_is_refused(upload, trash, collection):
+def test_what_is_announced_ends_nothing(upload, trash, collection):
+    for method, path in FILES:
+        wire = upload(path, f"Content-Length: {LARGE}", "Expect: 100-continue", method=method)
+        assert 507 == wire.reply().status, path
+    for method, path in VERSIONS:
+        wire = upload(path.format(collection), f"Content-Length: {LARGE}", "Expect: 100-continue", method=method)
+        assert wire.socket.recv(100).startswith(b"HTTP/1.1 100"), path
+        wire.send(bytes(MIB)).close()
     wire = upload(VERSIONS[0][1].format(collection), f"Content-Length: {200 * MIB}", "Expect: 100-continue")
+    assert 507 == wire.reply().status, "it does not fit even without the trash"
 
-    assert 507 == wire.reply().status
     assert [1, 2] == trash()
 
 
-@pytest.mark.parametrize(("method", "path"), FILES)
-def test_a_file_of_unknown_size_fills_the_disk_and_ends_nothing(client, disk, trash, method, path):
-    answer = client.request(method, path, (os.urandom(MIB) for _ in range(60)))
-
-    assert 507 == answer.status
-    assert [1, 2] == trash()
-    assert eventually(True, lambda: free(disk) >= FREE - MIB)
-
-
-def test_a_file_keeps_as_much_free_as_the_trash_needs(client, trash, collection):
+def test_a_file_keeps_as_much_free_as_the_trash_needs(client, disk, trash, collection):
+    for method, path in FILES:
+        assert 507 == client.request(method, path, (os.urandom(MIB) for _ in range(60))).status, path
+        assert [1, 2] == trash(), "it filled the disk and ended nothing"
+        assert eventually(True, lambda: free(disk) >= FREE - MIB)
     content = os.urandom(30 * MIB)
 
     assert 507 == client.upload(content).status

@@ -58,8 +58,9 @@ def make(tmp_path, notes):
 
 
 @pytest.mark.own_server
-@pytest.mark.parametrize("with_signal", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("server", ["own", "stock"])
+@pytest.mark.parametrize(
+    ("server", "with_signal"), [("own", signal.SIGTERM), ("own", signal.SIGINT), ("stock", signal.SIGTERM)]
+)
 def test_a_lifecycle_starts_before_the_first_request_and_stops_at_the_end(make, notes, server, with_signal):
     service = make(server)
     service.start()
