@@ -194,3 +194,29 @@ def test_a_protected_version_is_not_deleted(console, upload, collection):
     refusal = console.refusal("backup:delete-version", collection, "latest", "--yes")
 
     assert "version_is_younger_than_the_minimal_retention" in refusal
+
+
+def test_versions_are_listed_by_verdict_of_one_collection_and_of_all(console, collection, upload):
+    upload()
+    upload(CONTENT[:-20])
+    other = console.answer("backup:create-collection", "-f", "another.sql.gz")
+    for content in (CONTENT, b"not compressed"):
+        (console.folder / "dump").write_bytes(content)
+        console.answer("backup:upload", other, "dump")
+
+    assert [("v2", "broken")] == [
+        (one["Version"], one["Verdict"]) for one in versions(console, collection, "--verdict", "broken")
+    ]
+    bad = json.loads(console.answer("backup:versions", "--verdict", "broken", "--verdict", "suspicious", "-f", "json"))
+    assert [("another.sql.gz", "v2"), ("db.sql.gz", "v2")] == [(one["Name"], one["Version"]) for one in bad]
+    assert [other, collection] == [one["Collection"] for one in bad]
+    assert all(one["Message"] for one in bad)
+
+    status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
+    assert ("failed", "v1") == (status["state"], status["newest_good"])
+    assert status["newest_good_at"]
+
+
+def test_without_a_collection_a_verdict_is_needed(console):
+    for options in ([], ["--problems"], ["--problems", "--verdict", "broken"]):
+        assert "<id>: is required" in console.refusal("backup:versions", *options), options

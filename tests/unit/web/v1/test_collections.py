@@ -63,6 +63,8 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "overdue_at": None,
         "last_version": None,
         "last_run": None,
+        "newest_good_number": None,
+        "newest_good_at": None,
         "versions": 0,
         "stored_size": 0,
         "trash_size": 0,

@@ -8,6 +8,7 @@ from sqlalchemy import insert, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Sample
 from frepo_core.domain.roles import Role
+from frepo_core.services.backups.collections.states import BackupState
 
 COLLECTIONS = "/api/v1/collections"
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
@@ -95,6 +96,7 @@ class TestStates:
     def test_lists_are_filtered_and_sorted_by_state(self, create, root, set_row):
         past = utc_now() - DAY
         for name, values in {
+            "failed": {"failed_since": past, "failed_reason": "The dump was cut", "full_since": past},
             "full": {"full_since": past},
             "overdue": {"due_at": past - DAY, "overdue_at": past, "full_since": past},
             "late": {"due_at": past, "last_number": 1},
@@ -108,10 +110,13 @@ class TestStates:
         def names(query):
             return [(item["name"], item["state"]) for item in root.get(f"{COLLECTIONS}?{query}").json["items"]]
 
-        worst_first = [(name, name) for name in ("overdue", "full", "late", "new", "ok")]
+        worst_first = [(name, name) for name in ("overdue", "failed", "full", "late", "new", "ok")]
         assert worst_first == names("sort=state")
         assert worst_first[::-1] == names("sort=-state")
         assert [("full", "full"), ("ok", "ok")] == names("state=ok&state=full")
+        assert 6 == len(names("&".join(f"state={state}" for state in BackupState)))
+        (failed,) = root.get(f"{COLLECTIONS}?state=failed").json["items"]
+        assert failed["state_reason"].startswith("The dump was cut; there is no room")
         assert ("ok", "ok") == names("sort=last_version_at")[0]  # the others were made later than it arrived
 
     @pytest.mark.parametrize("order", ["state", "-state", "last_version_at", "-last_version_at"])
@@ -141,8 +146,8 @@ class TestOverview:
 
         shown = holder(Role.VIEW_METRICS).get("/api/v1/overview").json
 
-        expected = dict.fromkeys(("damaged", "overdue", "full", "suspicious", "late"), 0) | {"new": 1, "ok": 1}
-        assert expected == shown["collections"]
+        none = dict.fromkeys(("damaged", "overdue", "failed", "full", "suspicious", "late"), 0)
+        assert {**none, "new": 1, "ok": 1} == shown["collections"]
         assert (5, 5, 1) == tuple(shown["size"][name] for name in ("sent", "stored", "blobs"))
         assert {"uploads": 1, "refusals": 0} == shown["last_24_hours"] == shown["last_30_days"]
         assert shown["free_space"] > 0
@@ -150,7 +155,22 @@ class TestOverview:
             shown[name]
             for name in ("versions", "storage", "growth_per_day", "full_on", "damaged_blobs", "failing_jobs")
         )
-        assert 1 == shown["never_restore_tested"]
+        assert (1, []) == (shown["never_restore_tested"], shown["problems"])
+        assert {"good": 1, "pending": 0, "suspicious": 0, "broken": 0} == shown["verdicts"]
+
+    def test_it_names_the_collections_with_a_problem_that_the_token_may_see(self, create, root, holder, set_row):
+        collection = create("shop.sql.gz").json["id"]
+        set_row(collection, failed_since=utc_now(), failed_reason="The dump was cut")
+        late = create("late.sql", expected_every="1d").json["id"]
+        set_row(late, due_at=utc_now() - DAY, overdue_at=utc_now() + DAY)
+
+        shown = root.get("/api/v1/overview").json
+
+        assert (1, 1) == (shown["collections"]["failed"], shown["collections"]["late"])
+        problems = [(one["id"], one["name"], one["state"]) for one in shown["problems"]]
+        assert [(collection, "shop.sql.gz", "failed"), (late, "late.sql", "late")] == problems
+        assert "The dump was cut" == shown["problems"][0]["reason"]
+        assert [] == holder(Role.VIEW_METRICS).get("/api/v1/overview").json["problems"]
 
 
 class TestHistory:

@@ -236,10 +236,9 @@ def collection_info(record: CollectionRecord) -> CollectionInfo:
 class VersionRecord:
     """One version and its file.
 
-    `is_suspicious` says that it violates a guard of its collection and was kept, or that it is in quarantine since
-    `quarantined_at` (UTC, aware) for `quarantine_reason`. One that was restored is not evicted before
-    `protected_until`. `verdict` is what is known about it, and `verdict_reason` why. Rotation waits for it while
-    `pending_since` is set; it was found broken after it had been accepted at `condemned_at`.
+    `is_suspicious` says that it violates a guard and was kept, or is in quarantine since `quarantined_at` (UTC, aware).
+    A restored one is not evicted before `protected_until`. `verdict` is what is known about it. Rotation waits for it
+    while `pending_since` is set; it was accepted and found broken at `condemned_at`; `released_by` has released it.
     """
 
     id: str
@@ -257,6 +256,8 @@ class VersionRecord:
     verdict_reason: str | None = None
     pending_since: datetime | None = None
     condemned_at: datetime | None = None
+    released_at: datetime | None = None
+    released_by: str | None = None
 
     @property
     def is_quarantined(self) -> bool:
@@ -282,4 +283,6 @@ class VersionRecord:
             verdict_reason=row.verdict_reason,
             pending_since=row.pending_since,
             condemned_at=row.condemned_at,
+            released_at=row.released_at,
+            released_by=row.released_by,
         )

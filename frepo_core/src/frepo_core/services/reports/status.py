@@ -3,15 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..backups.collections.states import CRITICAL, WARNING, Severity, severity_of
+from ..backups.collections.states import NOT_WELL, Severity, severity_of
 from ..foundation import Foundation
 from .health import Health
 from .job_health import JobsFailError, check_worker
-from .overview.overview import Overviews
-
-# Only the worst collections are named. `frepo backup:list --state STATE` lists all.
-NAMED = 20
-NOT_WELL = (*CRITICAL, *WARNING)
+from .overview.overview import NAMED, Overviews
 
 
 @dataclass(frozen=True, kw_only=True)

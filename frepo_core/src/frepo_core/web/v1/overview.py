@@ -1,10 +1,11 @@
 """The endpoint of the overview of the service."""
 
+from collections.abc import Sequence
 from datetime import date
 
-from frepo_core.services.backups.collections.states import BackupState
+from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.reports.overview.activity import Activity
-from frepo_core.services.reports.overview.overview import Overview
+from frepo_core.services.reports.overview.overview import NAMED, Overview
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import V1, FrepoRequest
@@ -17,11 +18,31 @@ class CollectionStates(Reply):
 
     damaged: Whole
     overdue: Whole
+    failed: Whole
     full: Whole
     suspicious: Whole
     late: Whole
     new: Whole
     ok: Whole
+
+
+class Verdicts(Reply):
+    """How many versions are good, pending, suspicious and broken, those in quarantine included."""
+
+    good: Whole
+    pending: Whole
+    suspicious: Whole
+    broken: Whole
+
+
+class Problem(Reply):
+    """A collection whose state is not `ok` or `new`, and why."""
+
+    id: str
+    name: str
+    state: BackupState
+    since: Time
+    reason: str
 
 
 class StoredBytes(Reply):
@@ -56,12 +77,14 @@ class OverviewReply(Reply):
     `free_space` is null if the storage cannot tell, and so is `total_space`, which would be free if the storage were
     empty: of a disk its size without what is reserved for root. `growth_per_day` is that of the last 30 days, null if
     less than a day is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is the
-    number of collections with versions that never had a restore test.
+    number of collections with versions that never had a restore test. `problems` are the worst collections that the
+    token may see, at most 20.
     """
 
     at: Time
     collections: CollectionStates
     versions: Whole
+    verdicts: Verdicts
     size: StoredBytes
     storage: str
     free_space: int | None
@@ -73,15 +96,17 @@ class OverviewReply(Reply):
     damaged_blobs: Whole
     failing_jobs: list[str]
     never_restore_tested: Whole
+    problems: list[Problem]
 
     @classmethod
-    def of(cls, found: Overview, *, never_restore_tested: int) -> "OverviewReply":
+    def of(cls, found: Overview, *, never_restore_tested: int, problems: Sequence[Problem]) -> "OverviewReply":
         """Convert the overview."""
         sizes = found.sizes
         return cls(
             at=found.at,
             collections=CollectionStates(**{state.value: found.collections[state] for state in BackupState}),
             versions=found.versions,
+            verdicts=Verdicts(**vars(found.verdicts)),
             size=StoredBytes(
                 sent=sizes.sent, stored=sizes.stored, blobs=sizes.blobs, trash=sizes.trash, measured_at=sizes.at
             ),
@@ -95,13 +120,19 @@ class OverviewReply(Reply):
             damaged_blobs=found.damaged_blobs,
             failing_jobs=list(found.failing_jobs),
             never_restore_tested=never_restore_tested,
+            problems=list(problems),
         )
 
 
 def show_overview(request: FrepoRequest) -> Answer:
     """Show figures about the state of the whole service."""
+    overviews = request.services.overviews
     untested = request.services.restore_ages.count().never
-    return Answer(body=OverviewReply.of(request.services.overviews.read(), never_restore_tested=untested))
+    problems = [
+        Problem(id=one.id, name=one.filename, **vars(state))
+        for one, state in overviews.in_states(NOT_WELL, NAMED, by=request.sender)
+    ]
+    return Answer(body=OverviewReply.of(overviews.read(), never_restore_tested=untested, problems=problems))
 
 
 ENDPOINTS = [

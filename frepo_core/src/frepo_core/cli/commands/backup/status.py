@@ -31,7 +31,7 @@ class Status(StatusCommand, ShowCommand):
 
         services = self.services()
         found = services.collection_pages.details(services.collections.get(arguments.id))
-        record, newest = found.record, found.newest
+        record, newest, good = found.record, found.newest, found.newest_good
         state = services.overviews.states([record.id])[record.id]
         checks = services.version_checks.outcomes(record.id, newest.number) if newest else []
         suspicious = [version for version in services.versions.list(record.id) if version.is_suspicious]
@@ -49,7 +49,10 @@ class Status(StatusCommand, ShowCommand):
             "last_version": f"v{newest.number}" if newest else "",
             "last_version_at": Moment(newest.created_at if newest else None),
             "last_version_size": Size(newest.file.blob.size if newest else 0),
+            "last_version_verdict": self.word(newest.verdict.value if newest else ""),
             "last_version_checks": ", ".join(f"{check.name}: {check.outcome}" for check in checks),
+            "newest_good": f"v{good.number}" if good else "",
+            "newest_good_at": Moment(good.created_at if good else None),
             "versions": record.versions_count,
             "stored_size": Size(record.stored_size),
             "pinned": record.pinned_count,

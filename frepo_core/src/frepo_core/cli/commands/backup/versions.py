@@ -5,7 +5,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.error_explanations import explain
+from frepo_core.errors import FieldsError
 
 from ...columns import Moment, Size
 from ...error_messages import OPTIONS
@@ -16,11 +18,13 @@ from ...terminal import YELLOW, Word
 if TYPE_CHECKING:
     from frepo_core.services.backups.versions.version_checks import CheckRecord
     from frepo_core.services.base.records import VersionRecord
+    from frepo_core.services.composition.container import Services
 
 COLUMNS = (
     "Version",
     "Time",
     "Size",
+    "Verdict",
     "Suspicious",
     "Pinned",
     "Quarantine",
@@ -31,28 +35,43 @@ COLUMNS = (
     "File",
     "Id",
 )
+FLEET_COLUMNS = ("Collection", "Name", *COLUMNS)
 _BAD = ("broken", "pending", "not checked", "good")
 
 
 class Versions(ListCommand):
-    """List the versions of a collection, newest first: which are pinned, quarantined, suspicious, or failed a check."""
+    """List the versions of a collection, newest first: which are good, pinned, quarantined, or failed a check.
 
-    long = frozenset({"Note", "Message", "SHA-256", "File", "Id"})
+    Without the id of a collection, list the versions of all collections that have one of the verdicts.
+    """
+
+    long = frozenset({"Suspicious", "Note", "Message", "SHA-256", "File", "Id", "Collection"})
     examples = (
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --problems -c Version -c Message",
+        "frepo backup:versions --verdict broken --verdict suspicious -c Name -c Version -c Message",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", nargs="?", help="the id of the collection; not given: all, needs --verdict")
         parser.add_argument("--problems", action="store_true", help="only suspicious, damaged and broken versions")
+        parser.add_argument(
+            "--verdict",
+            metavar="VERDICT",
+            action="append",
+            default=[],
+            choices=[verdict.value for verdict in Verdict],
+            help=f"only versions with this verdict: {', '.join(Verdict)}; may be repeated",
+        )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each version."""
         services = self.services()
+        if arguments.id is None:
+            return self._fleet(services, arguments)
         collection = services.collections.get(arguments.id)
         checks: dict[int, list[CheckRecord]] = defaultdict(list)
         for check in services.version_checks.outcomes(collection.id):
@@ -61,7 +80,17 @@ class Versions(ListCommand):
         return COLUMNS, [
             self._row(version, checks[version.number])
             for version in versions
-            if not arguments.problems or _is_bad(version, checks[version.number])
+            if (not arguments.problems or _is_bad(version, checks[version.number]))
+            and (not arguments.verdict or version.verdict in arguments.verdict)
+        ]
+
+    def _fleet(self, services: "Services", arguments: argparse.Namespace) -> Rows:
+        """Return a row for each version of any collection with one of the verdicts."""
+        if not arguments.verdict or arguments.problems:
+            raise FieldsError({"id": ["is required, unless --verdict is given, and --problems is not"]})
+        return FLEET_COLUMNS, [
+            (collection.id, collection.filename, *self._row(version, []))
+            for collection, version in services.versions.with_verdict([Verdict(one) for one in arguments.verdict])
         ]
 
     def _row(self, version: "VersionRecord", checks: "Sequence[CheckRecord]") -> tuple[Any, ...]:
@@ -70,12 +99,13 @@ class Versions(ListCommand):
             f"v{version.number}",
             Moment(version.created_at),
             Size(blob.size),
+            self.word(version.verdict.value),
             self.alarm(version.is_suspicious, YELLOW),
             version.pinned,
             self.word(version.quarantine_reason or "", YELLOW),
             version.note,
             self._outcome(checks, is_damaged=blob.is_damaged),
-            problems_of(version, checks),
+            problems_of(version, checks) if checks else version.verdict_reason or problems_of(version, []),
             blob.digest,
             version.file.stored_name,
             version.id,

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from frepo_core.db import Database, text_expressions, utc_now
 from frepo_core.db.json_expressions import has_item
 from frepo_core.db.models import Collection, CollectionToken, Sample, Version
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
 
 from ...base.keyset import Page, PageRequest, cut, paged
@@ -20,7 +21,17 @@ from ...base.records import CollectionRecord, VersionRecord
 from ..trash.entries import read_sizes
 from ..versions.version_rows import select_with_files
 from .collection_search import CollectionSearch, search_collections, visible_to
-from .states import BackupState, StateRecord, is_in_state, read_states, severity_column, since_column, state_column
+from .newest_good import GoodVersion, read_newest_good
+from .states import (
+    BackupState,
+    StateRecord,
+    describe_state,
+    is_in_state,
+    read_states,
+    severity_column,
+    since_column,
+    state_column,
+)
 
 # Time (UTC), size in bytes and number of versions.
 DailySize = tuple[datetime, int, int]
@@ -41,25 +52,29 @@ _PART_OF_ID = re.compile("[0-9a-fA-F-]+")
 class CollectionFilter:
     """Which collections: name, description or id contain `text` in any case, and they have this strategy; empty: any.
 
-    They are in one of the `states`, if there are any, and have all of the `labels`.
+    They are in one of the `states`, and have a version with one of the `verdicts`, if there are any, and have all of
+    the `labels`.
     """
 
     text: str = ""
     strategy: str = ""
     states: Sequence[BackupState] = ()
     labels: Sequence[str] = ()
+    verdicts: Sequence[Verdict] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionDetails:
     """A collection, its newest version, None if it has none, its state when it was read, and the bytes in its trash.
 
-    `listed` is whether the collection lists the token of the reader.
+    `newest_good` is its newest good version, None if it has none. `listed` is whether the collection lists the token of
+    the reader.
     """
 
     record: CollectionRecord
     newest: VersionRecord | None
     state: StateRecord
+    newest_good: GoodVersion | None = None
     trash_size: int = 0
     listed: bool = False
 
@@ -110,11 +125,14 @@ class CollectionPages:
         with self._database.reading() as session:
             newest = _newest_versions(session, [record]).get(record.id)
             states = read_states(session, [record.id], utc_now())
+            good = read_newest_good(session, [record.id]).get(record.id)
             trash_size = read_sizes(session, [record.id]).get(record.id, 0)
             listed = by is not None and session.get(CollectionToken, (record.id, by.token)) is not None
         # It may have been deleted since the record was read.
         state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
-        return CollectionDetails(record=record, newest=newest, state=state, trash_size=trash_size, listed=listed)
+        return CollectionDetails(
+            record=record, newest=newest, newest_good=good, state=state, trash_size=trash_size, listed=listed
+        )
 
 
 def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Identity) -> list[CollectionDetails]:
@@ -123,12 +141,14 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Ident
     query = select(Collection, state_column(now), since_column(now), lists_token).where(Collection.id.in_(ids))
     found = {row.id: (row, BackupState(state), since, listed) for row, state, since, listed in session.execute(query)}
     newest = _newest_versions(session, [row for row, *_ in found.values()])
+    good = read_newest_good(session, ids)
     trash = read_sizes(session, ids)
     return [
         CollectionDetails(
             record=CollectionRecord.of(row),
             newest=newest.get(row.id),
-            state=StateRecord(state=state, since=since),
+            newest_good=good.get(row.id),
+            state=describe_state(row, state, since, now),
             trash_size=trash.get(row.id, 0),
             listed=listed,
         )
@@ -147,6 +167,8 @@ def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[C
         conditions.append(Collection.strategy == wanted.strategy)
     if wanted.states:
         conditions.append(is_in_state(wanted.states, now))
+    if wanted.verdicts:
+        conditions.append(Collection.id.in_(select(Version.collection_id).where(Version.verdict.in_(wanted.verdicts))))
     conditions += [has_item(Collection.labels, label) for label in wanted.labels]
     return conditions
 

@@ -30,7 +30,7 @@ class BackupState(StrEnum):
 
 CRITICAL = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FAILED, BackupState.FULL)
 WARNING = (BackupState.SUSPICIOUS, BackupState.LATE)
-PROBLEMS = (*CRITICAL, BackupState.SUSPICIOUS)
+NOT_WELL = (*CRITICAL, *WARNING)
 
 
 class Severity(IntEnum):
@@ -118,20 +118,25 @@ def count_with_versions(
 def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str, StateRecord]:
     """Return the states of collections by id."""
     query = select(Collection, state_column(now), since_column(now)).where(Collection.id.in_(ids))
-    return {row.id: _record(row, state, since, now) for row, state, since in session.execute(query)}
+    return {row.id: describe_state(row, state, since, now) for row, state, since in session.execute(query)}
 
 
 def read_in_states(
-    session: Session, states: Iterable[BackupState], now: datetime, limit: int
+    session: Session,
+    states: Iterable[BackupState],
+    now: datetime,
+    limit: int,
+    visible: Iterable[ColumnElement[bool]] = (),
 ) -> list[tuple[CollectionRecord, StateRecord]]:
-    """Return collections that are in one of the states, the worst and oldest first."""
+    """Return collections that are in one of the states and `visible`, the worst and oldest first."""
     since = since_column(now)
-    query = select(Collection, state_column(now), since).where(is_in_state(states, now))
+    query = select(Collection, state_column(now), since).where(is_in_state(states, now), *visible)
     rows = session.execute(query.order_by(severity_column(now), since, Collection.id).limit(limit))
-    return [(CollectionRecord.of(row), _record(row, state, since, now)) for row, state, since in rows]
+    return [(CollectionRecord.of(row), describe_state(row, state, since, now)) for row, state, since in rows]
 
 
-def _record(row: Collection, state: str, since: datetime, now: datetime) -> StateRecord:
+def describe_state(row: Collection, state: str, since: datetime, now: datetime) -> StateRecord:
+    """Return the state of a collection, with the reason, from what `state_column` and `since_column` have found."""
     return StateRecord(state=BackupState(state), since=since, reason="; ".join(_reasons(row, state, now)))
 
 

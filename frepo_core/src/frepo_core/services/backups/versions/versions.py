@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, Version
 from frepo_core.domain.access import allows
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
@@ -63,6 +64,18 @@ class Versions:
             )
             return [VersionRecord.of(row) for row in rows]
 
+    def with_verdict(self, verdicts: Sequence[Verdict]) -> Sequence[tuple[CollectionRecord, VersionRecord]]:
+        """Return the versions of all collections that have one of the verdicts, with their collections.
+
+        They are in the order of the names of the collections, the newest version of each first.
+        """
+        query = select_with_files().add_columns(Collection).join(Collection, Collection.id == Version.collection_id)
+        query = query.where(Version.verdict.in_(verdicts))
+        query = query.order_by(Collection.filename, Collection.id, Version.number.desc())
+        with self._database.reading() as session:
+            rows = session.execute(query)
+            return [(CollectionRecord.of(collection), VersionRecord.of(row)) for row, collection in rows]
+
     def find(self, collection_id: str, name: str) -> VersionRecord:
         """Return the version with this name: `latest`, `recent`, `first`, `good`, `v<N>`, or the version's id.
 
@@ -105,9 +118,14 @@ class Versions:
                 raise NotFoundError(f"The collection has no version at or before {selector}")
             return VersionRecord.of(row)
 
-    def page(self, collection_id: str, page: PageRequest) -> Page[VersionRecord]:
-        """Return a page of the versions, by number. Raises `FieldsError` for an invalid cursor."""
+    def page(self, collection_id: str, page: PageRequest, *, verdicts: Sequence[Verdict] = ()) -> Page[VersionRecord]:
+        """Return a page of the versions, by number: those with one of the verdicts, if any are given.
+
+        Raises `FieldsError` for an invalid cursor.
+        """
         query = select_with_files().where(Version.collection_id == collection_id)
+        if verdicts:
+            query = query.where(Version.verdict.in_(verdicts))
         with self._database.reading() as session:
             rows = session.scalars(paged(query, page, [Version.number])).all()
             found = cut(rows, page, lambda row: [row.number])

@@ -8,7 +8,9 @@ from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Sample
+from frepo_core.domain.identity import Identity
 
+from ...backups.collections.collection_search import visible_to
 from ...backups.collections.states import (
     BackupState,
     StateRecord,
@@ -27,7 +29,10 @@ from ..inventory.damage import count_damaged
 from .activity import Activity, count_recent
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
 from .sizes import Sizes, read_sizes
+from .verdict_counts import VerdictCounts, count_by_verdict
 
+# Only so many collections are named, the worst ones. `frepo backup:list --state STATE` lists all.
+NAMED = 20
 DAY, MONTH = timedelta(days=1), timedelta(days=30)
 
 
@@ -42,6 +47,7 @@ class Overview:
     at: datetime
     collections: Mapping[BackupState, int]
     versions: int
+    verdicts: VerdictCounts
     sizes: Sizes
     storage: str
     free_space: int | None
@@ -99,6 +105,7 @@ class Overviews:
                 at=now,
                 collections=collections,
                 versions=versions,
+                verdicts=count_by_verdict(session),
                 sizes=read_sizes(session, now, least=versions),
                 storage=storage,
                 free_space=free_space,
@@ -135,10 +142,12 @@ class Overviews:
             late=[row for row, is_overdue in rows if not is_overdue],
         )
 
-    def in_states(self, states: Iterable[BackupState], limit: int) -> list[tuple[CollectionRecord, StateRecord]]:
-        """Return collections that are in one of the states, the worst first."""
+    def in_states(
+        self, states: Iterable[BackupState], limit: int, *, by: Identity | None = None
+    ) -> list[tuple[CollectionRecord, StateRecord]]:
+        """Return collections that are in one of the states, the worst first. `by` is None for the console."""
         with self._database.reading() as session:
-            return read_in_states(session, states, utc_now(), limit)
+            return read_in_states(session, states, utc_now(), limit, visible_to(by) if by else ())
 
     def states(self, ids: Sequence[str]) -> Mapping[str, StateRecord]:
         """Return the states of collections by id."""

@@ -7,6 +7,7 @@ from pyramid.response import Response
 
 from frepo_core.domain.access import permitted_in_collection
 from frepo_core.domain.backups.guards import SAFE_GUARDS
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.services.backups.collections.collection_pages import CollectionDetails, CollectionFilter
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.records import CollectionRecord
@@ -26,7 +27,7 @@ COLLECTION = f"{COLLECTIONS}/{{collection}}"
 
 
 class CollectionQuery(PageQuery):
-    """Which collections: part of name, description or id in any case, the strategy, the states, and the labels.
+    """Which collections: part of name, description or id in any case, strategy, states, verdicts of versions, labels.
 
     `sort=state` begins with the worst state. For `sort=last_version_at`, a collection without a version counts with its
     creation.
@@ -34,7 +35,10 @@ class CollectionQuery(PageQuery):
 
     q: str = Field("", max_length=255, description="Part of the name, the description or the id, in any case.")
     strategy: str = Field("", max_length=64, description="Only collections with this strategy.")
-    state: list[BackupState] = Field([], max_length=7, description="Only collections in this state. May be repeated.")
+    state: list[BackupState] = Field([], max_length=8, description="Only collections in this state. May be repeated.")
+    verdict: list[Verdict] = Field(
+        [], max_length=7, description="Only collections that have a version with this verdict. May be repeated."
+    )
     label: Labels = Field([], description="Only collections with this label. May be repeated: with all of them.")
     sort: Literal[
         "name",
@@ -53,7 +57,13 @@ class CollectionQuery(PageQuery):
 def list_collections(request: FrepoRequest) -> Answer:
     """List the collections that the token may see."""
     query = request.query_as(CollectionQuery)
-    wanted = CollectionFilter(text=query.q, strategy=query.strategy, states=query.state, labels=query.label)
+    wanted = CollectionFilter(
+        text=query.q,
+        strategy=query.strategy,
+        states=query.state,
+        labels=query.label,
+        verdicts=query.verdict,
+    )
     page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
     items = [_shown(request, one) for one in page.items]
     return Answer(body=CollectionPage(items=items, next=next_cursor(query, page)))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.domain.backups.runs import RunOutcome
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation, parse_grace
 from frepo_core.domain.texts.labels import MAX_LABEL, MAX_LABELS, check_labels
@@ -79,6 +80,8 @@ class LastVersion(Reply):
     size: Whole
     sha256: str = Field(pattern=json_schemas.SHA256)
     suspicious: bool
+    verdict: Verdict
+    verdict_reason: str | None
 
     @classmethod
     def of(cls, version: VersionRecord) -> "LastVersion":
@@ -90,6 +93,8 @@ class LastVersion(Reply):
             size=blob.size,
             sha256=blob.digest,
             suspicious=version.is_suspicious,
+            verdict=version.verdict,
+            verdict_reason=version.verdict_reason,
         )
 
 
@@ -106,6 +111,9 @@ class Collection(Reply):
 
     Versions in quarantine count on their own. Pending versions are among the `versions`, and limits do not count them.
     `unchanged_nights` is on how many later days the newest content has arrived again.
+
+    `newest_good_number` and `newest_good_at` are the number and the time of the newest good version, null if there is
+    none: what the selector `good` names.
 
     `state_reason` says why the collection is in its state, and names the worse and the better ones that apply, too.
 
@@ -132,6 +140,8 @@ class Collection(Reply):
     state_reason: str
     last_version: LastVersion | None
     last_run: LastRun | None
+    newest_good_number: int | None
+    newest_good_at: Time | None
     versions: Whole
     stored_size: Whole
     pinned_versions: Whole
@@ -165,6 +175,8 @@ class Collection(Reply):
             state_reason=details.state.reason,
             last_version=LastVersion.of(details.newest) if details.newest else None,
             last_run=LastRun.model_validate(record.last_run, from_attributes=True) if record.last_run else None,
+            newest_good_number=details.newest_good.number if details.newest_good else None,
+            newest_good_at=details.newest_good.created_at if details.newest_good else None,
             versions=record.versions_count + record.pending_count,
             stored_size=record.stored_size + record.pending_size,
             pinned_versions=record.pinned_count,

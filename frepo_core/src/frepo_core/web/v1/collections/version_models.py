@@ -31,7 +31,8 @@ class Version(Reply):
 
     `verdict` is what is known about the version, and `verdict_reason` why. While `pending`, a check that could condemn
     it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
-    after it had been accepted at `condemned_at`: then it is neither `latest` nor `first`.
+    after it had been accepted at `condemned_at`: then it is neither `latest` nor `first`. `released_by` is the
+    fingerprint of the token, or `console:` and a user, that released it at `released_at`.
     """
 
     id: str
@@ -54,6 +55,8 @@ class Version(Reply):
     verdict_reason: str | None
     pending: bool
     condemned_at: Time | None
+    released_at: Time | None
+    released_by: str | None
 
     @classmethod
     def of(cls, record: VersionRecord) -> "Version":
@@ -80,6 +83,8 @@ class Version(Reply):
             verdict_reason=record.verdict_reason,
             pending=record.pending_since is not None,
             condemned_at=record.condemned_at,
+            released_at=record.released_at,
+            released_by=record.released_by,
         )
 
 
@@ -113,8 +118,9 @@ class VersionPage(Reply):
 
 
 class VersionQuery(PageQuery):
-    """The order of the versions."""
+    """Which versions, and their order."""
 
+    verdict: list[Verdict] = Field([], max_length=7, description="Only versions with this verdict. May be repeated.")
     sort: Literal["number", "-number"] = "-number"
 
 

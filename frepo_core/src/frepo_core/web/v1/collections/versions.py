@@ -39,7 +39,7 @@ VERSION = f"{VERSIONS}/{{selector}}"
 def list_versions(request: FrepoRequest) -> Answer:
     """List the versions of a collection, the newest first."""
     query = request.query_as(VersionQuery)
-    page = request.services.versions.page(request.collection.id, page_request(query))
+    page = request.services.versions.page(request.collection.id, page_request(query), verdicts=query.verdict)
     return Answer(body=VersionPage(items=[Version.of(one) for one in page.items], next=next_cursor(query, page)))
 
 

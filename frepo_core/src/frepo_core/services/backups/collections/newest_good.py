@@ -1,0 +1,39 @@
+"""The newest good version of a collection: what a restore gets."""
+
+from collections.abc import Collection as Group
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from frepo_core.db.models import Blob, Collection, File, Version
+
+from ..verdicts import is_good
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoodVersion:
+    """The number of a version, and when it was added (UTC, aware)."""
+
+    number: int
+    created_at: datetime
+
+
+def newest_good(column: InstrumentedAttribute[Any]) -> Any:
+    """Return the expression of a column of the newest good version of `Collection`; null if it has none.
+
+    It reads the versions of a collection from the newest one on, up to the first good one.
+    """
+    damaged = select(File.id).where(File.blob_id.in_(select(Blob.id).where(Blob.damaged_at.is_not(None))))
+    query = select(column).where(Version.collection_id == Collection.id, is_good(), Version.file_id.not_in(damaged))
+    return query.order_by(Version.number.desc()).limit(1).correlate(Collection).scalar_subquery()
+
+
+def read_newest_good(session: Session, ids: Group[str]) -> dict[str, GoodVersion]:
+    """Return the newest good version of each of these collections that has one."""
+    newest = select(Collection.id, newest_good(Version.number).label("number")).where(Collection.id.in_(ids)).subquery()
+    is_it = (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
+    rows = session.execute(select(Version.collection_id, Version.number, Version.created_at).join(newest, is_it))
+    return {id_: GoodVersion(number=number, created_at=created_at) for id_, number, created_at in rows}
