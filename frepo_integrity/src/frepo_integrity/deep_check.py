@@ -46,6 +46,7 @@ def run(context: JobContext) -> Mapping[str, Any]:
 def _check_and_record(check: PendingCheck, context: JobContext) -> str:
     tick = _lease_ticks(context)
     details: dict[str, Any] = {}
+    report = Report(outcome="not checked", message="")
     outcome: Literal["broken"] | Outcome
     try:
         with context.service.open_version(check.collection_id, check.version_number) as content:
@@ -57,7 +58,17 @@ def _check_and_record(check: PendingCheck, context: JobContext) -> str:
         outcome, message = "broken", broken.message
         details.update(kind=broken.kind, kinds=list(broken.kinds))
     context.check_lease()
-    return outcome if context.service.record_check(check, outcome, message, job=JOB, details=details) else "deleted"
+    is_recorded = context.service.record_check(
+        check,
+        outcome,
+        message,
+        job=JOB,
+        details=details,
+        covers=report.covers,
+        kinds=report.names,
+        database=report.database,
+    )
+    return outcome if is_recorded else "deleted"
 
 
 def check_completely(

@@ -120,7 +120,7 @@ def test_a_change_of_formats_is_described():
     baseline = after(SHOP)
 
     assert "" == baseline.find_change(SHOP) == Baseline().find_change(SHOP)
-    assert "It is PostgreSQL dump in zstd, the version before was PostgreSQL dump in gzip" == baseline.find_change(
+    assert "It is PostgreSQL dump in zstd, before it was PostgreSQL dump in gzip" == baseline.find_change(
         content("zstd", "PostgreSQL dump", database="shop")
     )
 

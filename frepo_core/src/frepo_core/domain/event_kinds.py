@@ -55,6 +55,11 @@ class EventKind(StrEnum):
         "A check of the service found a version broken that had been accepted. It stays, and is not `latest` any more.",
         *("name", "size", "sha256", "type", "check", "message"),
     )
+    VERSION_KIND_CHANGED = (
+        "version.kind_changed",
+        "A version has another format than those before it, as `message` says, and its guard allows this.",
+        *("name", "size", "sha256", "type", "message"),
+    )
     VERSION_UNJUDGED = (
         "version.unjudged",
         "A version has waited for its verdict for `checks.patience`; rotation goes on without it.",

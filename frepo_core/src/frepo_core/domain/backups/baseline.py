@@ -122,7 +122,7 @@ class Baseline:
             return ""
         last = self.contents[-1]
         if not content.name:
-            return f"The format of its content ({content}) is none of a backup, the last versions were {last}"
+            return f"Its content is not recognised ({content}), the last versions were {last}"
         if content.family == ENCRYPTED:
             return ""
         if content.family not in {one.family for one in self.contents}:
@@ -135,9 +135,9 @@ class Baseline:
         return ""
 
     def find_change(self, content: ContentKind) -> str:
-        """Return how the formats differ from those of the version before, as a sentence; empty if they do not."""
-        last = self.contents[-1] if self.contents else content
-        return f"It is {content}, the version before was {last}" if last.kinds != content.kinds else ""
+        """Return how the formats differ from those of the last versions, as a sentence; empty if they do not."""
+        known = {one.kinds for one in self.contents}
+        return "" if not known or content.kinds in known else f"It is {content}, before it was {self.contents[-1]}"
 
     def after_oddity(self, content: ContentKind, at: datetime) -> Self:
         """Return the baseline after a version of an odd kind: note a new format, which may come again."""

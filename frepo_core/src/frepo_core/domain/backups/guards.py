@@ -59,6 +59,11 @@ class Guards:
         """Whether the size of a new version is compared with that of earlier ones."""
         return bool(self.max_shrink_percent or self.max_growth_percent)
 
+    @property
+    def looks_at_contents(self) -> bool:
+        """Whether a guard is on that can find a version suspicious."""
+        return self.compares_sizes or bool(self.min_version_size) or self.expects_kind or self.expects_change
+
     def find_violation(self, size: int, usual: int | None, *, largest: int = 0) -> RuleError | None:
         """Return the guard about sizes that a version of `size` bytes violates, or None.
 

@@ -8,7 +8,6 @@ from typing import Any, get_args
 from sqlalchemy import select
 
 from frepo_core.db.models import Blob, Collection, File, Version
-from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
 from frepo_core.domain.backups.runs import LastRun
 from frepo_core.domain.backups.verdicts import Verdict
@@ -16,7 +15,6 @@ from frepo_core.domain.limits import Limits
 from frepo_core.plugins import CollectionInfo
 
 _FILE, _BLOB = File.__table__, Blob.__table__
-NO_BASELINE = Baseline()
 # The column has `keep` for `mark`.
 _ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
 # For downloads and listings. A query on tables costs half as much as one on models through a session. Only columns
@@ -165,7 +163,7 @@ class CollectionRecord:
     pinned_size: int = 0
     quarantined_count: int = 0
     quarantined_size: int = 0
-    baseline: Baseline = NO_BASELINE
+    baseline: Mapping[str, Any] | None = None
     pending_count: int = 0
     pending_size: int = 0
     failed_since: datetime | None = None
@@ -215,7 +213,7 @@ class CollectionRecord:
             pinned_size=row.pinned_size,
             quarantined_count=row.quarantined_count,
             quarantined_size=row.quarantined_size,
-            baseline=Baseline.load(row.baseline),
+            baseline=row.baseline,
             pending_count=row.pending_count,
             pending_size=row.pending_size,
             failed_since=row.failed_since,

@@ -33,6 +33,7 @@ from frepo_core.plugins.upload_check import Covers, FoundVerdict
 from ..backups.versions.version_checks import NewCheck
 from ..base.plugin_failures import storable
 from ..base.records import CollectionRecord, collection_info
+from ..content.checks.upload_checks import storable_kinds, storable_name
 from ..content.remote.outgoing import send_request
 from ..content.seekable_content import seekable_content
 from ..events.queries import count_events, read_events
@@ -93,6 +94,8 @@ class PluginService:
             details=dict(details or {}),
             covers=covers if outcome == "good" else None,
             on_finding=on_finding,
+            kinds=storable_kinds(list(kinds)),
+            database=storable_name(database),
         )
         return self._services.late_results.record(check.version_id, result, by=Actor(name=f"system:{job}"))
 

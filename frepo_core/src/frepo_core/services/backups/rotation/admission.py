@@ -22,20 +22,22 @@ from ..quarantine import OVERTAKEN
 from ..trash.removal import TrashReason
 from ..verdicts import NOTHING_KNOWN, judge_reports
 from ..versions.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
+from .content_guards import Arrival, find_objection, kind_of
 from .decision import Decision, decide
 from .questions import Question
-from .stored_state import find_objection, read_state
+from .stored_state import read_state
 from .strategies import Strategies, StrategyAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
 class Admission:
-    """What was decided about a version; `objection` is what its content is suspicious for."""
+    """What was decided about a version; `objection` is what its content, the `arrival`, is suspicious for."""
 
     decision: Decision
     objection: Objection | None
     is_overtaken: bool
     judgement: Judgement
+    arrival: Arrival
 
     @property
     def quarantine_reason(self) -> str | None:
@@ -80,7 +82,8 @@ class VersionRules:
             state = read_state(session, plugins, current, now=now, reading=self._database.reading)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
             asks_guards = reports is not None or (size and current.guards.action == "quarantine")
-            guard = find_objection(session, current, size) if asks_guards else None
+            arrival = Arrival(size=size, at=now, kind=kind_of(reports or ()))
+            guard = find_objection(session, current, arrival) if asks_guards else None
         objection = _find_strictest(guard, reports or ())
         incoming = IncomingVersion(size=size, created_at=now, number=current.last_number + 1)
         answer = None
@@ -111,7 +114,8 @@ class VersionRules:
         if self.refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
         plugins = self.strategies.plugins
-        guard = find_objection(session, collection, blob.size)
+        arrival = Arrival(size=blob.size, at=incoming.created_at, digest=blob.digest, kind=kind_of(reports))
+        guard = find_objection(session, collection, arrival)
         objection = _find_strictest(guard, reports)
         # Guards say nothing about the content of an upload that was overtaken.
         judgement = judge_reports(reports, None if is_overtaken else guard) if reports or guard else NOTHING_KNOWN
@@ -131,6 +135,7 @@ class VersionRules:
             objection=None if is_overtaken else objection,
             is_overtaken=is_overtaken,
             judgement=judgement,
+            arrival=arrival,
         )
 
     def find_leaving(

@@ -10,14 +10,12 @@ from sqlalchemy import ColumnElement, false, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
-from frepo_core.domain.backups.guards import Objection
 from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
-from ..verdicts import find_newest_good, is_good
+from ..verdicts import find_newest_good
 from .decision import RotationState
-from .newest_size import find_newest_size
 from .strategy_options import load_options
 
 PAGE = 100
@@ -98,19 +96,6 @@ def count_hidden(session: Session, collection: CollectionRecord, now: datetime) 
         found = session.execute(query.where(Version.collection_id == collection.id, restored)).one()
         count, size = count + found[0], size + int(found[1])
     return Hidden(count=count, size=size)
-
-
-def find_objection(session: Session, collection: CollectionRecord, size: int) -> Objection | None:
-    """Return the objection of the guard that a content of `size` bytes violates, or None.
-
-    The size is compared with that of the newest version that is good and not suspicious.
-    """
-    guards = collection.guards
-    if not (guards.min_version_size or guards.max_shrink_percent):
-        return None
-    trusted = find_newest_size(session, collection.id, Version.is_suspicious.is_not(True), is_good())
-    error = guards.find_violation(size, trusted)
-    return Objection(error=error, action=guards.action) if error else None
 
 
 class LazyVersions(Sequence[VersionInfo]):

@@ -38,6 +38,7 @@ class Committed:
 
     `objection` says why the version is suspicious, and `removed` what became of the evicted versions.
     `why` is the reason why they left. `nights` is what the event about a version in quarantine says about earlier ones.
+    `change` is how the format differs from that of the versions before.
     """
 
     added: AddedVersion
@@ -46,6 +47,7 @@ class Committed:
     removed: Removed
     why: TrashReason
     nights: Mapping[str, object]
+    change: str = ""
 
 
 def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
@@ -68,6 +70,8 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
             version_event(EventKind.VERSION_QUARANTINED, version, by=by, **reason, **committed.nights),
         ]
     events = [*evicted, version_event(EventKind.VERSION_ADDED, version, by=by)]
+    if committed.change:
+        events.append(version_event(EventKind.VERSION_KIND_CHANGED, version, by=by, message=committed.change))
     if objection is not None:
         events.append(version_event(EventKind.VERSION_SUSPICIOUS, version, by=by, **reason))
     return events

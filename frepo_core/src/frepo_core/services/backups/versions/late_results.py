@@ -14,7 +14,9 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Version, VersionCheck
-from frepo_core.domain.backups.verdicts import Judgement, Verdict
+from frepo_core.domain.backups.content_kinds import ContentKind
+from frepo_core.domain.backups.guards import Objection
+from frepo_core.domain.backups.verdicts import Judgement, Verdict, shorten
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor, By
 from frepo_core.errors import OutdatedDecisionError, TooManyCondemnedError
@@ -26,11 +28,12 @@ from ...content.blobs.lifecycle import Blobs
 from ...events.facts import version_event
 from ...events.recording import NewEvent, record
 from ..quarantine import describe_nights, enter_quarantine
+from ..rotation.content_guards import compare_late
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..trash.last_good import LastGood
 from ..trash.removal import TrashReason, move_to_trash
-from ..verdicts import find_newest_good, is_bad, judge_again, note_failed, note_newest, set_arrived_again
+from ..verdicts import find_newest_good, is_bad, judge_again, note_failed, note_newest, reason_of, set_arrived_again
 from .condemnations import is_too_many
 from .counting import Rotated, Rotation
 from .version_checks import BROKEN, PENDING, NewCheck, log_check, write_checks
@@ -95,6 +98,8 @@ class LateResults:
         session.flush()
         judgement = judge_again(session, row)
         late = _Late(collection=collection, row=row, check=check, judgement=judgement, by=by, number=row.number)
+        if before is Verdict.PENDING and judgement.verdict.is_good:
+            self._compare(session, late)
         if row.pending_since is not None:
             self._end_waiting(session, late, question)
         elif not row.is_quarantined and judgement.verdict is Verdict.BROKEN is not before:
@@ -105,6 +110,22 @@ class LateResults:
             note_failed(collection, judgement.reason, at=row.condemned_at)
         record(session, *late.events)
         return late
+
+    def _compare(self, session: Session, late: "_Late") -> None:
+        """Compare the content with what the collection's guard expects, now that checks have looked at all of it."""
+        row, check = late.row, late.check
+        others = select(VersionCheck.name).where(VersionCheck.version_id == row.id, VersionCheck.name != check.name)
+        kind = None
+        if check.kinds or session.scalar(others.limit(1)) is None:  # another one may have named the formats
+            kind = ContentKind(kinds=check.kinds, database=check.database, verdict=late.judgement.verdict)
+        late.objection, change = compare_late(late.collection, row, kind)
+        if change:
+            event = version_event(EventKind.VERSION_KIND_CHANGED, VersionRecord.of(row), by=late.by, message=change)
+            late.events.append(event)
+        if late.objection is not None:
+            late.judgement = Judgement(verdict=Verdict.SUSPICIOUS, reason=shorten(reason_of(late.objection.error)))
+            row.verdict, row.verdict_reason = late.judgement.verdict.value, late.judgement.reason
+            row.is_suspicious = True
 
     def _end_waiting(self, session: Session, late: "_Late", question: Question) -> None:
         """Let rotation go on if there is a verdict."""
@@ -124,11 +145,12 @@ class LateResults:
         """Return whether a version that waited is put into quarantine now. A pinned one stays where it is."""
         if late.row.pinned or late.check.message.startswith(UNJUDGED):
             return False
-        return (late.check.on_finding or self._on_broken) in {"quarantine", "refuse"}
+        action = late.objection.action if late.objection else late.check.on_finding or self._on_broken
+        return action in {"quarantine", "refuse"}
 
     def _quarantine(self, session: Session, late: "_Late") -> None:
         row, collection, now = late.row, late.collection, utc_now()
-        size, reason = row.file.blob.size, f"check {late.check.name}"
+        size, reason = row.file.blob.size, late.objection.reason if late.objection else f"check {late.check.name}"
         collection.pending_count -= 1
         collection.pending_size -= size
         row.pending_since = None
@@ -136,7 +158,8 @@ class LateResults:
         enter_quarantine(collection, size, reason, now=now)
         session.flush()
         set_arrived_again(session, collection)
-        told = {"reason": reason, "message": late.check.message, **describe_nights(collection, reason)}
+        message = late.judgement.reason if late.objection else late.check.message
+        told = {"reason": reason, "message": message, **describe_nights(collection, reason)}
         late.events.append(version_event(EventKind.VERSION_QUARANTINED, VersionRecord.of(row), by=late.by, **told))
         surplus = find_surplus(session, collection, keep=self._quarantine_max, is_overtaken=False)
         late.add(self._remove(session, late, surplus))
@@ -175,6 +198,7 @@ class _Late:
     events: list[NewEvent] = field(default_factory=list)
     released_blob_ids: list[int] = field(default_factory=list)
     is_condemned: bool = False
+    objection: Objection | None = None
 
     def add(self, rotated: Rotated) -> None:
         """Add what rotation has changed."""

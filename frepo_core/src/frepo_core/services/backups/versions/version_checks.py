@@ -35,9 +35,9 @@ _INSERT = insert_of(VersionCheck)
 class NewCheck:
     """A result to record: the check's name, its outcome, a sentence for people, and details that are JSON.
 
-    `covers` is how far a good result goes. `on_finding` is what follows if a version that waited is broken, None for
-    what the settings say. `is_of_service` says that the service or a plug-in found it, so that no client may replace
-    it.
+    `covers` is how far a good result goes, and `kinds` and `database` are what the content is, as in a `CheckResult`.
+    `on_finding` is what follows if a version that waited is broken, None for what the settings say. `is_of_service`
+    says that the service or a plug-in found it, so that no client may replace it.
     """
 
     name: str
@@ -47,6 +47,8 @@ class NewCheck:
     is_of_service: bool = True
     covers: Covers | None = None
     on_finding: OnFinding | None = None
+    kinds: tuple[str, ...] = ()
+    database: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

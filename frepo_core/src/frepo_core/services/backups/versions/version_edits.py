@@ -23,6 +23,7 @@ from ...events.recording import NewEvent, record
 from ..collections.collection_rows import lock_collection
 from ..collections.expected_backups import set_deadline
 from ..quarantine import end_nights
+from ..rotation.content_guards import start_anew
 from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
@@ -143,6 +144,7 @@ class VersionEdits:
             edit.events += rotated.events
         release(row, by)
         judge_again(session, row)
+        start_anew(collection, row)
         end_nights(collection)
         session.flush()
         _set_arrived(collection, row)

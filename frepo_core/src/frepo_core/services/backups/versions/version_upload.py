@@ -24,6 +24,7 @@ from ...events.recording import record
 from ..collections.collection_rows import lock_collection
 from ..quarantine import describe_nights
 from ..rotation.admission import VersionRules
+from ..rotation.content_guards import note_arrival
 from ..rotation.overtaken import find_sender, note_accepted
 from ..rotation.questions import Question
 from ..rotation.strategies import StrategyAnswer
@@ -130,6 +131,9 @@ class VersionUpload(UploadTransaction[Committed]):
             quarantine_reason=reason,
             by=by,
         )
+        change = ""
+        if not admission.is_overtaken:
+            change = note_arrival(row, admission.arrival, objection, admission.judgement.verdict)
         committed = Committed(
             added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
             objection=objection,
@@ -137,6 +141,7 @@ class VersionUpload(UploadTransaction[Committed]):
             removed=removed,
             why=why,
             nights=describe_nights(row, reason) if reason else {},
+            change=change,
         )
         record(session, *addition_events(committed, by))
         if self.reports:

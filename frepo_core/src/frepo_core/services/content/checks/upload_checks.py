@@ -150,7 +150,7 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
         details=_as_json(details),
         quarantines=quarantines,
         kinds=storable_kinds(kinds),
-        database=storable(str(database))[:LONGEST_NAME],
+        database=storable_name(database),
         has_answered=has_answered,
         covers=covers,
     )
@@ -159,7 +159,12 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
 def storable_kinds(kinds: object) -> tuple[str, ...]:
     """Return the formats that a plug-in names as they are stored: the innermost ones, as the others say less."""
     given = kinds[-MOST_KINDS:] if isinstance(kinds, (tuple, list)) else ()
-    return tuple(storable(str(kind))[:LONGEST_NAME] for kind in given)
+    return tuple(storable_name(kind) for kind in given)
+
+
+def storable_name(name: object) -> str:
+    """Return the name of a format or a database as it is stored."""
+    return storable(str(name))[:LONGEST_NAME]
 
 
 def _as_json(details: Mapping[str, Any]) -> dict[str, Any]:

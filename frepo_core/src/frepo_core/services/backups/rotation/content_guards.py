@@ -1,0 +1,120 @@
+"""Compares the content of a version with its collection's baseline, and writes down what the next one is compared with.
+
+The baseline is kept with the collection, because the versions that it is about are evicted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Collection, Version
+from frepo_core.domain.backups.baseline import Baseline
+from frepo_core.domain.backups.content_kinds import ContentKind
+from frepo_core.domain.backups.guards import Objection
+from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.errors import RuleError, VersionKindError, VersionUnchangedError
+
+from ...base.records import CollectionRecord
+from ...content.checks.upload_checks import CheckReport
+from ..verdicts import is_good, judge_reports
+from .newest_size import find_newest_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """A content that arrives: its size in bytes, when (UTC), its SHA-256, and what upload checks say that it is.
+
+    `digest` is empty and `kind` None if they are not known, or not yet.
+    """
+
+    size: int
+    at: datetime
+    digest: str = ""
+    kind: ContentKind | None = None
+
+
+def kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
+    """Return what the upload checks say that a content is; None if one failed or has no answer yet."""
+    answers = [report for report in reports if report.has_answered]
+    if not answers or any(report.outcome == "pending" for report in answers):
+        return None
+    best = max(answers, key=lambda report: len(report.kinds))
+    if not best.kinds and len(answers) < len(reports):
+        return None
+    return ContentKind(kinds=best.kinds, database=best.database, verdict=judge_reports(reports).verdict)
+
+
+def find_objection(session: Session, collection: CollectionRecord, arrival: Arrival) -> Objection | None:
+    """Return the objection of the first guard that a content violates, or None."""
+    guards = collection.guards
+    if not guards.looks_at_contents:
+        return None
+    baseline = Baseline.load(collection.baseline)
+    error: RuleError | None = None
+    if guards.min_version_size or guards.compares_sizes:
+        usual = baseline.median() if guards.compares_sizes else None
+        if usual is None and guards.compares_sizes:
+            trusted = Version.is_suspicious.is_not(True), is_good()
+            usual = find_newest_size(session, collection.id, *trusted)
+        error = guards.find_violation(arrival.size, usual, largest=baseline.largest_median(arrival.at))
+    if error is None and guards.expects_kind and arrival.kind is not None:
+        error = _find_oddity(baseline, arrival.kind, arrival.at)
+    if error is None and guards.expects_change and baseline.is_unchanged(arrival.digest, arrival.at):
+        error = VersionUnchangedError()
+    return Objection(error=error, action=guards.action) if error else None
+
+
+def note_arrival(collection: Collection, arrival: Arrival, objection: Objection | None, verdict: Verdict) -> str:
+    """Write the baseline after a version, whose upload was not overtaken; return how its format changed, if it did."""
+    baseline, change = Baseline.load(collection.baseline), ""
+    if objection is None and verdict is Verdict.PENDING:
+        baseline = baseline.after_digest(arrival.digest, arrival.at)
+    elif objection is None and verdict.is_good:
+        change = _find_change(collection, baseline, arrival.kind)
+        baseline = baseline.after_digest(arrival.digest, arrival.at)
+        baseline = baseline.after_good(arrival.size, arrival.kind, arrival.at)
+    elif objection is not None and objection.reason == VersionKindError.text and arrival.kind:
+        baseline = baseline.after_oddity(arrival.kind, arrival.at)
+    elif objection is not None and objection.reason == VersionUnchangedError.text:
+        baseline = baseline.after_digest(arrival.digest, arrival.at)
+    else:
+        return ""
+    collection.baseline = baseline.dump()
+    return change
+
+
+def compare_late(collection: Collection, version: Version, kind: ContentKind | None) -> tuple[Objection | None, str]:
+    """Compare a version whose last check has ended, and is good, and write the baseline.
+
+    Return the objection to its kind, and how its format changed. A version that a person has released is accepted.
+    """
+    baseline, at, size = Baseline.load(collection.baseline), version.created_at, version.file.blob.size
+    record = CollectionRecord.of(collection)
+    compares = record.guards.expects_kind and kind is not None and version.released_at is None
+    error = _find_oddity(baseline, kind, at) if compares and kind else None
+    if error is not None and kind is not None:
+        collection.baseline = baseline.after_oddity(kind, at).dump()
+        return Objection(error=error, action=record.guards.action), ""
+    change = _find_change(collection, baseline, kind)
+    collection.baseline = baseline.after_good(size, kind, at).dump()
+    return None, change
+
+
+def start_anew(collection: Collection, version: Version) -> None:
+    """Compare later versions with this one only, because a person has released it."""
+    blob, at = version.file.blob, version.created_at
+    baseline = Baseline().after_digest(blob.digest, at)
+    if Verdict(version.verdict).is_good:
+        baseline = baseline.after_good(blob.size, None, at)
+    collection.baseline = baseline.dump()
+
+
+def _find_oddity(baseline: Baseline, kind: ContentKind, at: datetime) -> VersionKindError | None:
+    reason = baseline.find_oddity(kind, at)
+    return VersionKindError(context={"message": reason}) if reason else None
+
+
+def _find_change(collection: Collection, baseline: Baseline, kind: ContentKind | None) -> str:
+    return baseline.find_change(kind) if collection.expects_kind and kind else ""
