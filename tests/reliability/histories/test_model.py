@@ -94,7 +94,7 @@ class Model(FileRules):
             self.refused(FrepoError, self.world.edit, collection, guards=guards)
             return
         self.world.edit(collection, guards=guards)
-        self.known[collection].guards = guards
+        self.known[collection].become(self.known[collection].after_guards(guards))
 
     @rule(collection=shelves, content=contents, follows=st.none() | st.integers(-1, 0))
     def push(self, collection, content, follows):

@@ -1,6 +1,7 @@
 """The rules of a collection, told a second time, on dictionaries of contents."""
 
 from dataclasses import dataclass, field, replace
+from statistics import median_low
 from typing import Self
 
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
@@ -25,6 +26,7 @@ class Shelf:
     trash: dict[int, bytes] = field(default_factory=dict)
     restored: set[int] = field(default_factory=set)  # not evicted for some time
     notes: dict[int, str] = field(default_factory=dict)  # they are given back with their versions
+    sizes: list[int] = field(default_factory=list)  # of all good versions, since a person has decided about sizes
 
     @property
     def contents(self) -> dict[int, bytes]:
@@ -46,7 +48,9 @@ class Shelf:
         if kept is None or (is_suspicious and (rotated or self.guards.get("action") != "mark")):
             return RuleError
         suspicious = self.suspicious | ({number} if is_suspicious else set())
-        added = replace(self, last=number, versions=kept | {number: content}, suspicious=suspicious)
+        sizes = self.sizes if is_suspicious else [*self.sizes, len(content)]
+        versions = kept | {number: content}
+        added = replace(self, last=number, versions=versions, suspicious=suspicious, sizes=sizes)
         return self._with_rest_in_trash(added)
 
     def after_release(self, number: int) -> "Shelf | type[FrepoError]":
@@ -58,7 +62,13 @@ class Shelf:
             return RuleError
         others = {other: each for other, each in self.quarantined.items() if other != number}
         versions = dict(sorted((kept | {number: content}).items()))
-        return self._with_rest_in_trash(replace(self, versions=versions, quarantined=others))
+        return self._with_rest_in_trash(replace(self, versions=versions, quarantined=others, sizes=[len(content)]))
+
+    def after_guards(self, guards: dict[str, object]) -> "Shelf":
+        """Return the collection after an edit of its guards."""
+        shrink = "max_shrink_percent"
+        sizes = self.sizes if guards.get(shrink, 0) == self.guards.get(shrink, 0) else []
+        return replace(self, guards=guards, sizes=sizes)
 
     def after_pin(self, number: int) -> "Shelf | type[FrepoError]":
         """Return the collection after a version was pinned, or the refusal."""
@@ -142,9 +152,11 @@ class Shelf:
 
     def _is_suspicious(self, size: int) -> bool:
         trusted = [number for number in self.versions if number not in self.suspicious]
-        newest = len(self.versions[max(trusted)]) if trusted else 0
+        usual = len(self.versions[max(trusted)]) if trusted else 0
+        if len(self.sizes) >= 3:  # the largest median of the last 14, as all of this is one day
+            usual = max(median_low(self.sizes[max(0, end - 14) : end]) for end in range(3, len(self.sizes) + 1))
         shrink = self.guards.get("max_shrink_percent")
-        return size < self.guards.get("min_version_size", 0) or bool(shrink and size < newest * (100 - shrink) / 100)
+        return size < self.guards.get("min_version_size", 0) or bool(shrink and size < usual * (100 - shrink) / 100)
 
     def become(self, other: Self) -> None:
         """Take over the state after a request."""

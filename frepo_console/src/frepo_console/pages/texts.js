@@ -237,6 +237,7 @@ export const t = {
     "version.refused": () => "Upload refused",
     "version.suspicious": (e) => `Version ${e.version_number} looks wrong`,
     "version.quarantined": (e) => `Version ${e.version_number} quarantined`,
+    "version.kind_changed": (e) => `Version ${e.version_number} has another format`,
     "version.released": (e) => `Version ${e.version_number} released from quarantine`,
     "version.evicted": (e) => `Version ${e.version_number} replaced`,
     "version.deleted": (e) => `Version ${e.version_number} deleted`,
