@@ -36,6 +36,8 @@ class ServiceMetrics:
         text = "Collections in each state, such as ok or overdue."
         yield _labelled("frepo_collections_in_state", text, "state", found.collections_by_state)
         yield _gauge("frepo_versions", "Versions in all collections.", found.versions)
+        text = "Versions by what is known about them: good, pending, suspicious or broken."
+        yield _labelled("frepo_versions_with_verdict", text, "verdict", found.versions_by_verdict)
         yield _gauge("frepo_versions_bytes", "Bytes of all versions; equal content counts each time.", found.size)
         yield _gauge("frepo_trash_versions", "Versions in the trash.", found.trash_versions)
         yield _gauge("frepo_trash_bytes", "Bytes of the versions in the trash.", found.trash_size)
@@ -65,6 +67,11 @@ class CollectionMetrics:
         newest = GaugeMetricFamily(
             "frepo_collection_newest_timestamp_seconds", "When the newest version was added (Unix).", labels=labels
         )
+        good = GaugeMetricFamily(
+            "frepo_collection_newest_good_timestamp_seconds",
+            "When the newest good version was added (Unix).",
+            labels=labels,
+        )
         most = GaugeMetricFamily("frepo_collection_limit_bytes", "The limit of the size; 0: none.", labels=labels)
         state = GaugeMetricFamily(
             "frepo_collection_state", "1 for the state of the collection.", labels=[*labels, "state"]
@@ -79,10 +86,12 @@ class CollectionMetrics:
             most.add_metric(key, one.max_size)
             if one.newest_at:
                 newest.add_metric(key, one.newest_at.timestamp())
+            if one.newest_good_at:
+                good.add_metric(key, one.newest_good_at.timestamp())
             state.add_metric([*key, one.state], 1)
             if one.due_at:
                 due.add_metric(key, one.due_at.timestamp())
-        yield from (versions, size, newest, most, state, due)
+        yield from (versions, size, newest, good, most, state, due)
 
 
 def _jobs(jobs: Mapping[str, JobStatus]) -> Iterator[Metric]:

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.core import GaugeMetricFamily
 from sqlalchemy import insert, update
 
-from frepo_core.db.models import Blob, Event, JobRun, JobState, ParkedEvent, Subscription
+from frepo_core.db.models import Blob, Collection, Event, JobRun, JobState, ParkedEvent, Subscription, Version
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
 from frepo_core.plugins.installation import hang_watch
@@ -157,7 +157,7 @@ def test_every_endpoint_for_uploads_is_counted(app):
         endpoint.path
         for endpoint in app.app.registry.endpoints
         if endpoint.method == "POST" and endpoint.permission in {"file.upload", "version.upload"}
-        if not endpoint.path.endswith("/checks")  # a result is recorded, nothing is uploaded
+        if not endpoint.path.endswith(("/checks", "/runs"))  # a result is recorded, nothing is uploaded
     }
 
     assert endpoints == set(UPLOADS)
@@ -173,9 +173,33 @@ def test_a_collection_has_its_versions_bytes_and_the_time_of_the_newest(scrape, 
     newest = services.versions.list(collection)[-1].created_at
     assert (2, 30) == (found("frepo_collection_versions", collection=collection), found("frepo_collection_bytes"))
     assert newest.timestamp() == pytest.approx(found("frepo_collection_newest_timestamp_seconds", name="db.sql"))
+    assert newest.timestamp() == pytest.approx(found("frepo_collection_newest_good_timestamp_seconds", name="db.sql"))
+    assert {"good": 2, "pending": 0, "suspicious": 0, "broken": 0} == {
+        verdict: found("frepo_versions_with_verdict", verdict=verdict)
+        for verdict in ("good", "pending", "suspicious", "broken")
+    }
     assert 1 == found("frepo_collection_state", collection=collection, state="ok")
     assert (1, 0) == tuple(found("frepo_collections_in_state", state=state) for state in ("ok", "overdue"))
     assert (1, 2, 30) == (found("frepo_collections"), found("frepo_versions"), found("frepo_versions_bytes"))
+
+
+@pytest.mark.databases
+def test_a_version_that_is_not_good_counts_as_such(scrape, upload, collection, services):
+    upload(b"x" * 10)
+    upload(b"y" * 20)
+    good, broken = services.versions.list(collection)
+    condemned = update(Version).where(Version.id == broken.id).values(verdict="broken", condemned_at=NOW)
+    failed = update(Collection).values(failed_since=NOW, failed_reason="It cannot be restored")
+    services.database.write(lambda session: (session.execute(condemned), session.execute(failed)))
+
+    found = scrape()
+
+    assert (1, 1) == tuple(found("frepo_versions_with_verdict", verdict=verdict) for verdict in ("good", "broken"))
+    newest = found("frepo_collection_newest_good_timestamp_seconds", collection=collection)
+    assert good.created_at.timestamp() == pytest.approx(newest)
+    assert newest < found("frepo_collection_newest_timestamp_seconds", collection=collection)
+    assert 1 == found("frepo_collections_in_state", state="failed")
+    assert 1 == found("frepo_collection_state", collection=collection, state="failed")
 
 
 @pytest.mark.databases

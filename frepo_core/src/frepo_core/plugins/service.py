@@ -113,7 +113,8 @@ class CollectionUsage:
     """What a collection contains: its versions, the bytes of all of them, and the time of the newest (UTC, aware).
 
     `max_versions` and `max_size` are its limits; 0 is no limit. `state` is that of `GET /api/v1/collections`, such as
-    `ok` or `overdue`; `due_at` is when the next version is expected, if one is.
+    `ok` or `overdue`; `due_at` is when the next version is expected, if one is. `newest_good_at` is the time of the
+    newest version whose verdict is good.
     """
 
     id: str
@@ -125,6 +126,7 @@ class CollectionUsage:
     max_size: int
     state: str = ""
     due_at: datetime | None = None
+    newest_good_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +150,7 @@ class ServiceStatistics:
     - `versions` and `size` (bytes) are sums over all collections; equal content counts each time.
     - `trash_versions` and `trash_size` (bytes): what can be restored; equal content counts each time.
     - `collections_by_state`: how many collections are in each state; all states are there.
+    - `versions_by_verdict`: how many versions are `good`, `pending`, `suspicious` and `broken`, with the quarantine.
     - `events_behind`: how many events each subscriber has not handled yet; `parked_events`: those it could not handle.
     - `free_space`: bytes of the storage for new blobs, None if unknown; `temporary_space`: of the disk for uploads.
     """
@@ -165,6 +168,7 @@ class ServiceStatistics:
     collections_by_state: Mapping[str, int] = field(default_factory=dict)
     trash_versions: int = 0
     trash_size: int = 0
+    versions_by_verdict: Mapping[str, int] = field(default_factory=dict)
 
 
 class RequestObserver(Protocol):

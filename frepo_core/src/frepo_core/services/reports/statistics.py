@@ -16,11 +16,13 @@ from frepo_core.db.models import (
 )
 from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics
 
+from ..backups.collections.newest_good import newest_good
 from ..backups.collections.states import count_by_state, state_column
 from ..content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 from ..foundation import Foundation
 from ..upkeep.engine.job_reports import report_jobs
 from .inventory.damage import count_damaged
+from .overview.verdict_counts import count_by_verdict
 
 
 def read_statistics(base: Foundation) -> ServiceStatistics:
@@ -50,6 +52,7 @@ def read_statistics(base: Foundation) -> ServiceStatistics:
             free_space=find_free_space(base.backends, base.backends.current),
             temporary_space=free_on_disk(temporary_folder(base.settings)),
             collections_by_state={state.value: number for state, number in count_by_state(session, utc_now()).items()},
+            versions_by_verdict=vars(count_by_verdict(session)),
         )
 
 
@@ -63,7 +66,11 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
         .scalar_subquery()
     )
     state = state_column(utc_now())
-    query = select(Collection, newest, state).order_by(Collection.created_at.desc(), Collection.id.desc()).limit(limit)
+    query = (
+        select(Collection, newest, state, newest_good(Version.created_at))
+        .order_by(Collection.created_at.desc(), Collection.id.desc())
+        .limit(limit)
+    )
     return [
         CollectionUsage(
             id=row.id,
@@ -75,8 +82,9 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
             max_size=row.max_collection_size,
             state=state,
             due_at=row.due_at,
+            newest_good_at=good_at,
         )
-        for row, newest_at, state in session.execute(query)
+        for row, newest_at, state, good_at in session.execute(query)
     ]
 
 
