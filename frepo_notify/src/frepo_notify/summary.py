@@ -46,6 +46,7 @@ def make_summary(
         *_count_lines(counts),
         "",
         *_expected_lines(expected),
+        *_untested_lines(service, now),
     ]
     lines += ["The service is not healthy:" if unhealthy else "The service is healthy.", *unhealthy]
     if events:
@@ -78,6 +79,24 @@ def _expected_lines(found: ExpectedBackups) -> Sequence[str]:
     if len(overdue) > LISTED:
         lines.append(f"- and {len(overdue) - LISTED} more: `frepo status --overdue` lists all of them.")
     return [*lines, ""]
+
+
+def _untested_lines(service: Service, now: datetime) -> Sequence[str]:
+    """Return which collections had no good restore test for too long."""
+    found = service.untested_collections(limit=READ)
+    if not found:
+        return []
+    lines = [f"- {one.name} ({one.id}): {_age(one.restore_tested_at, now)}" for one in found[:LISTED]]
+    if len(found) > LISTED:
+        lines.append(f"- and {len(found) - LISTED} more: `frepo status --untested` lists all of them.")
+    return [f"{len(found)} collections had no good restore test for too long:", *lines, ""]
+
+
+def _age(tested_at: datetime | None, now: datetime) -> str:
+    if tested_at is None:
+        return "never restore-tested"
+    days = (now - tested_at).days
+    return f"not restore-tested for {days} day{'' if days == 1 else 's'}"
 
 
 def _count_lines(counts: Mapping[str, EventCount]) -> Sequence[str]:

@@ -93,6 +93,24 @@ def test_it_is_sent_at_the_time_of_the_setting(ini):
     )
 
 
+def test_it_says_which_collections_were_not_restore_tested_for_long(mail, services, summarize):
+    now = utc_now()
+    for name, days in (("new.sql", 1), ("old.sql", 41), ("older.sql", 99)):
+        tested_at = now - timedelta(days=days)
+        row = services.collections.create(CollectionChange(limits={}, filename=name), by=None).id
+        tested = update(Collection).where(Collection.id == row).values(versions_count=1, restore_tested_at=tested_at)
+        services.database.write(lambda session, tested=tested: session.execute(tested))
+
+    summarize(now=now)
+
+    lines = mail.mails[0].get_body(("plain",)).get_content().splitlines()
+    start = lines.index("2 collections had no good restore test for too long:")
+    assert lines[start + 1].startswith("- older.sql (")
+    assert lines[start + 1].endswith("): not restore-tested for 99 days")
+    assert lines[start + 2].endswith("): not restore-tested for 41 days")
+    assert "" == lines[start + 3]
+
+
 def test_it_says_which_expected_backups_are_missing(mail, services, summarize):
     now = utc_now()
     for name, values in {

@@ -114,7 +114,7 @@ class CollectionUsage:
 
     `max_versions` and `max_size` are its limits; 0 is no limit. `state` is that of `GET /api/v1/collections`, such as
     `ok` or `overdue`; `due_at` is when the next version is expected, if one is. `newest_good_at` is the time of the
-    newest version whose verdict is good.
+    newest version whose verdict is good, `restore_tested_at` that of the last good restore test.
     """
 
     id: str
@@ -127,6 +127,7 @@ class CollectionUsage:
     state: str = ""
     due_at: datetime | None = None
     newest_good_at: datetime | None = None
+    restore_tested_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +292,9 @@ class Service(Protocol):
 
     def collection_usage(self, *, limit: int) -> Sequence[CollectionUsage]:
         """Return what the collections contain, the newest collections first, at most `limit`."""
+
+    def untested_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """Return the collections without a good restore test for `restore_tests.every`, the longest untested first."""
 
     def observe_requests(self, observer: RequestObserver) -> None:
         """Call the observer after each request of this process, once. Call this in the hook `frepo_endpoints`."""

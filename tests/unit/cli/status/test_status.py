@@ -141,6 +141,58 @@ class TestStatus:
             assert done.stderr
 
 
+class TestUntested:
+    def test_collections_that_were_not_restore_tested_for_long_are_named_and_are_no_problem(self, console, make, led):
+        now = utc_now()
+        for number, days in enumerate((29, 31, 41, 51, 61)):
+            make(f"{number}.sql", versions_count=1, restore_tested_at=now - days * DAY)
+
+        done = console.run("status", "-f", "json")
+
+        assert 0 == done.returncode
+        (row,) = [row for row in rows_of(done) if row["What"] == "restore tests"]
+        assert row["Details"] == (
+            "4.sql: not restore-tested for 61 days; 3.sql: not restore-tested for 51 days; "
+            "2.sql: not restore-tested for 41 days; and 1 more, see `frepo status --untested`"
+        )
+
+    def test_they_are_listed_the_longest_first(self, console, make):
+        now = utc_now()
+        make("new.sql", versions_count=1, restore_tested_at=now)
+        tested = {"restore_tested_at": now - 41 * DAY, "restore_tried_at": now - DAY, "restore_outcome": "broken"}
+        old = make("old.sql", ["db"], versions_count=1, **tested)
+        never = make("never.sql", versions_count=1, created_at=now - 31 * DAY)
+
+        done = console.run("status", "--untested", "-f", "json", RESTORE_TESTS_COMMAND="cat")
+
+        assert 1 == done.returncode
+        assert rows_of(done) == [
+            {
+                "Collection": never,
+                "Name": "never.sql",
+                "Last good test": None,
+                "Last test": None,
+                "Outcome": "",
+                "Labels": [],
+            },
+            {
+                "Collection": old,
+                "Name": "old.sql",
+                "Last good test": tested["restore_tested_at"].isoformat(),
+                "Last test": tested["restore_tried_at"].isoformat(),
+                "Outcome": "broken",
+                "Labels": ["db"],
+            },
+        ]
+
+    def test_without_any_cron_sends_no_mail(self, console, make):
+        make("new.sql", versions_count=1, restore_tested_at=utc_now())
+
+        done = console.run("status", "--untested")
+
+        assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
+
+
 class TestOverdue:
     def test_who_sent_nothing_is_listed_the_overdue_ones_first(self, console, make):
         now = utc_now()

@@ -157,6 +157,12 @@ class TestOverview:
         )
         assert (1, []) == (shown["never_restore_tested"], shown["problems"])
         assert {"good": 1, "pending": 0, "suspicious": 0, "broken": 0} == shown["verdicts"]
+        assert shown["restore_tests"] == {
+            **dict.fromkeys(("good", "broken", "not_checked", "untested"), 0),
+            "never": 1,
+            "every": "P30D",
+            "longest_untested": [],
+        }
 
     def test_it_names_the_collections_with_a_problem_that_the_token_may_see(self, create, root, holder, set_row):
         collection = create("shop.sql.gz").json["id"]
@@ -171,6 +177,31 @@ class TestOverview:
         assert [(collection, "shop.sql.gz", "failed"), (late, "late.sql", "late")] == problems
         assert "The dump was cut" == shown["problems"][0]["reason"]
         assert [] == holder(Role.VIEW_METRICS).get("/api/v1/overview").json["problems"]
+
+    def test_collections_without_a_good_restore_test_for_too_long_are_named(
+        self, create, root, holder, set_row, services
+    ):
+        """The tests begin and end by the door of operators, the command."""
+        now = utc_now()
+        old, recent, failed = (create(name).json["id"] for name in ("old.sql", "recent.sql", "failed.sql"))
+        for collection in (old, recent, failed):
+            root.push(collection, b"content")
+        for collection, command in ((recent, "cat"), (old, "cat"), (failed, "sh -c 'cat; exit 1'")):
+            services.restore_tests.run(services.collections.get(collection), command=command, by=None)
+        set_row(old, restore_tested_at=now - 41 * DAY, restore_tried_at=now - 41 * DAY)
+
+        shown = root.get("/api/v1/overview").json["restore_tests"]
+
+        at = root.get(f"{COLLECTIONS}/{old}").json["restore_tested_at"]
+        assert (2, 1, 0, 0, 1) == tuple(shown[name] for name in ("good", "broken", "not_checked", "never", "untested"))
+        assert [{"id": old, "name": "old.sql", "restore_tested_at": at}] == shown["longest_untested"]
+        assert [] == holder(Role.VIEW_METRICS).get("/api/v1/overview").json["restore_tests"]["longest_untested"]
+        (listed,) = [one for one in root.get(COLLECTIONS).json["items"] if one["id"] == failed]
+        assert ("broken", None, True) == (
+            listed["restore_outcome"],
+            listed["restore_tested_at"],
+            listed["restore_tried_at"] is not None,
+        )
 
 
 class TestHistory:

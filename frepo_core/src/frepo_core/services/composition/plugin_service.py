@@ -182,6 +182,12 @@ class PluginService:
         with self._services.database.reading() as session:
             return read_collection_usage(session, limit)
 
+    def untested_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """See `Service.untested_collections`."""
+        ids = [one.id for one in self._services.restore_ages.find_untested(limit).collections]
+        with self._services.database.reading() as session:
+            return sorted(read_collection_usage(session, limit, ids), key=lambda one: ids.index(one.id))
+
     def observe_requests(self, observer: RequestObserver) -> None:
         """See `Service.observe_requests`."""
         if observer not in self._services.request_observers:

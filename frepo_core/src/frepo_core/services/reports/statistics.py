@@ -56,8 +56,10 @@ def read_statistics(base: Foundation) -> ServiceStatistics:
         )
 
 
-def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUsage]:
-    """Return what the newest collections contain."""
+def read_collection_usage(
+    session: Session, limit: int, among: Sequence[str] | None = None
+) -> Sequence[CollectionUsage]:
+    """Return what the newest collections contain, of those with the ids `among` if they are given."""
     newest = (
         select(Version.created_at)
         .where(Version.collection_id == Collection.id, ~Version.is_quarantined)
@@ -71,6 +73,8 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
         .order_by(Collection.created_at.desc(), Collection.id.desc())
         .limit(limit)
     )
+    if among is not None:
+        query = query.where(Collection.id.in_(among))
     return [
         CollectionUsage(
             id=row.id,
@@ -83,6 +87,7 @@ def read_collection_usage(session: Session, limit: int) -> Sequence[CollectionUs
             state=state,
             due_at=row.due_at,
             newest_good_at=good_at,
+            restore_tested_at=row.restore_tested_at,
         )
         for row, newest_at, state, good_at in session.execute(query)
     ]

@@ -3,11 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from frepo_core.db import utc_now
+from frepo_core.domain.backups.restore_ages import describe_age
+
 from ..backups.collections.states import NOT_WELL, Severity, severity_of
+from ..backups.restore import RestoreAges
 from ..foundation import Foundation
 from .health import Health
 from .job_health import JobsFailError, check_worker
 from .overview.overview import NAMED, Overviews
+
+UNTESTED_NAMED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +25,9 @@ class StatusLine:
     text: str
 
 
-def read_status(base: Foundation, health: Health, overviews: Overviews) -> Sequence[StatusLine]:
+def read_status(base: Foundation, health: Health, overviews: Overviews, ages: RestoreAges) -> Sequence[StatusLine]:
     """Run all health checks and look at all collections; return what was found."""
-    return [*_service_lines(base, health), *_collection_lines(overviews)]
+    return [*_service_lines(base, health), *_untested_lines(ages), *_collection_lines(overviews)]
 
 
 def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
@@ -35,6 +41,15 @@ def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
     for name, texts in problems.items():
         severity = Severity.CRITICAL if texts else Severity.OK
         yield StatusLine(subject=name, severity=severity, text="; ".join(texts))
+
+
+def _untested_lines(ages: RestoreAges) -> Iterator[StatusLine]:
+    found, now = ages.find_untested(UNTESTED_NAMED), utc_now()
+    if found.number:
+        named = [f"{one.filename}: {describe_age(one.restore_tested_at, now)}" for one in found.collections]
+        more = [f"and {found.number - len(named)} more, see `frepo status --untested`"]
+        text = "; ".join(named + more if found.number > len(named) else named)
+        yield StatusLine(subject="restore tests", severity=Severity.OK, text=text)
 
 
 def _collection_lines(overviews: Overviews) -> Iterator[StatusLine]:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import date
 
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
+from frepo_core.services.backups.restore import RestoreCounts, UntestedCollections
 from frepo_core.services.reports.overview.activity import Activity
 from frepo_core.services.reports.overview.overview import NAMED, Overview
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import V1, FrepoRequest
-from ..conventions.types import Time, Whole
+from ..conventions.types import Duration, Time, Whole
 from ..schemas.models import Reply
 
 
@@ -71,6 +72,46 @@ class Uploads(Reply):
         return cls(uploads=activity.uploads, refusals=activity.refusals)
 
 
+class UntestedCollection(Reply):
+    """A collection without a good restore test for too long; the last one was at `restore_tested_at`, null: never."""
+
+    id: str
+    name: str
+    restore_tested_at: Time | None
+
+
+class RestoreTests(Reply):
+    """How many collections with versions had this outcome in their last restore test.
+
+    `untested` is how many had no good one for longer than `every`. The twenty longest untested ones that the token may
+    see are listed.
+    """
+
+    good: Whole
+    broken: Whole
+    not_checked: Whole
+    never: Whole
+    every: Duration
+    untested: Whole
+    longest_untested: list[UntestedCollection]
+
+    @classmethod
+    def of(cls, counts: RestoreCounts, found: UntestedCollections) -> "RestoreTests":
+        """Convert the counts."""
+        return cls(
+            good=counts.good,
+            broken=counts.broken,
+            not_checked=counts.unknown,
+            never=counts.never,
+            every=found.every,
+            untested=found.number,
+            longest_untested=[
+                UntestedCollection(id=one.id, name=one.filename, restore_tested_at=one.restore_tested_at)
+                for one in found.collections
+            ],
+        )
+
+
 class OverviewReply(Reply):
     """Figures about the whole service. Sizes are in bytes.
 
@@ -96,10 +137,11 @@ class OverviewReply(Reply):
     damaged_blobs: Whole
     failing_jobs: list[str]
     never_restore_tested: Whole
+    restore_tests: RestoreTests
     problems: list[Problem]
 
     @classmethod
-    def of(cls, found: Overview, *, never_restore_tested: int, problems: Sequence[Problem]) -> "OverviewReply":
+    def of(cls, found: Overview, *, restore_tests: RestoreTests, problems: Sequence[Problem]) -> "OverviewReply":
         """Convert the overview."""
         sizes = found.sizes
         return cls(
@@ -119,20 +161,21 @@ class OverviewReply(Reply):
             last_30_days=Uploads.of(found.last_month),
             damaged_blobs=found.damaged_blobs,
             failing_jobs=list(found.failing_jobs),
-            never_restore_tested=never_restore_tested,
+            never_restore_tested=restore_tests.never,
+            restore_tests=restore_tests,
             problems=list(problems),
         )
 
 
 def show_overview(request: FrepoRequest) -> Answer:
     """Show figures about the state of the whole service."""
-    overviews = request.services.overviews
-    untested = request.services.restore_ages.count().never
+    overviews, ages = request.services.overviews, request.services.restore_ages
     problems = [
         Problem(id=one.id, name=one.filename, **vars(state))
         for one, state in overviews.in_states(NOT_WELL, NAMED, by=request.sender)
     ]
-    return Answer(body=OverviewReply.of(overviews.read(), never_restore_tested=untested, problems=problems))
+    restore_tests = RestoreTests.of(ages.count(), ages.find_untested(NAMED, by=request.sender))
+    return Answer(body=OverviewReply.of(overviews.read(), restore_tests=restore_tests, problems=problems))
 
 
 ENDPOINTS = [

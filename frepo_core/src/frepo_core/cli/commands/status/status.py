@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
 
 COLUMNS = ("What", "State", "Details")
+MOST_UNTESTED = 100_000
+UNTESTED_COLUMNS = ("Collection", "Name", "Last good test", "Last test", "Outcome", "Labels")
 OVERDUE_COLUMNS = ("Collection", "Name", "State", "Due", "Overdue", "Last arrival", "Expected every", "Labels")
 
 
 class Status(StatusCommand, ListCommand):
     """Say whether anything is wrong with the service or its backups.
 
-    With --overdue, list the collections whose backup is due and has not arrived. The exit status is that of a Nagios
+    With --overdue, list the collections whose backup is due and has not arrived; with --untested, those whose last good
+    restore test is too long ago, which is a warning. The exit status is that of a Nagios
     plug-in: 0 if all is well, 1 if a collection is suspicious or late, 2 if anything worse is wrong, 3 if it cannot
     say.
     """
@@ -29,20 +32,44 @@ class Status(StatusCommand, ListCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("--overdue", action="store_true", help="list the collections whose backup has not arrived")
+        lists = parser.add_mutually_exclusive_group()
+        lists.add_argument("--overdue", action="store_true", help="list the collections whose backup has not arrived")
+        lists.add_argument(
+            "--untested",
+            action="store_true",
+            help="list the collections without a good restore test for `restore_tests.every`",
+        )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each check, or for each collection whose backup is missing."""
         services = self.services()
+        if arguments.untested:
+            return self._untested(services)
         return self._overdue(services) if arguments.overdue else self._status(services)
 
     def _status(self, services: "Services") -> Rows:
         from frepo_core.services.reports.status import read_status
 
-        lines = read_status(services, services.health, services.overviews)
+        lines = read_status(services, services.health, services.overviews, services.restore_ages)
         self.severity = max(line.severity for line in lines)
         return COLUMNS, [(line.subject, self.word(line.severity.name.lower()), line.text) for line in lines]
+
+    def _untested(self, services: "Services") -> Rows:
+        found = services.restore_ages.find_untested(MOST_UNTESTED)
+        self.severity = int(bool(found.number))
+        self.nothing = "Each collection had a good restore test in time."
+        return UNTESTED_COLUMNS, [
+            (
+                row.id,
+                row.filename,
+                Moment(row.restore_tested_at),
+                Moment(row.restore_tried_at),
+                self.word(row.restore_outcome or ""),
+                Words(row.labels),
+            )
+            for row in found.collections
+        ]
 
     def _overdue(self, services: "Services") -> Rows:
         from frepo_core.services.backups.collections.states import BackupState, severity_of

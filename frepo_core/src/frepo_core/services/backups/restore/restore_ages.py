@@ -8,9 +8,11 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection
+from frepo_core.domain.identity import Identity
 from frepo_core.settings import Settings
 
 from ...base.records import CollectionRecord
+from ..collections.collection_search import visible_to
 from ..versions.version_checks import BROKEN
 from .results import GOOD, UNKNOWN
 
@@ -74,16 +76,17 @@ class RestoreAges:
             unknown=counts.get(UNKNOWN, 0),
         )
 
-    def find_untested(self, limit: int) -> UntestedCollections:
-        """Return the collections whose last good test is longer ago than `restore_tests.every`, at most `limit`.
+    def find_untested(self, limit: int, *, by: Identity | None = None) -> UntestedCollections:
+        """Return the collections whose last good test is longer ago than `restore_tests.every`.
 
-        Those that were never tested count if they are older than that and there is a command for nightly tests.
+        At most `limit` of those that a token may see are named; `by` is None for the console. Those that were never
+        tested count if they are older than that and there is a command for nightly tests.
         """
         latest = utc_now() - self._every
         is_untested: ColumnElement[bool] = _TESTED < latest
         if self._has_command:
             is_untested = or_(is_untested, _TESTED.is_(None) & (Collection.created_at < latest))
-        found = select(Collection).where(_HAS_VERSIONS, is_untested)
+        found = select(Collection).where(_HAS_VERSIONS, is_untested, *(visible_to(by) if by else ()))
         with self._database.reading() as session:
             number = session.scalar(select(func.count()).select_from(Collection).where(_HAS_VERSIONS, is_untested))
             order = (_TESTED.is_not(None), _TESTED, Collection.created_at, Collection.id)

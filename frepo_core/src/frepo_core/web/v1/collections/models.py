@@ -118,6 +118,8 @@ class Collection(Reply):
 
     `state_reason` says why the collection is in its state, and names the worse and the better ones that apply, too.
 
+    `restore_tried_at` and `restore_outcome` are of the last restore test, `restore_tested_at` of the last good one.
+
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
     `created_by` is the fingerprint of a token, or `console:` and a user; null if it is not known. `may` are the actions
@@ -149,6 +151,9 @@ class Collection(Reply):
     quarantined_versions: Whole
     pending_versions: Whole
     trash_size: Whole
+    restore_tested_at: Time | None
+    restore_tried_at: Time | None
+    restore_outcome: Literal["good", "broken", "not checked"] | None
     created_at: Time
     created_by: str | None
     unchanged_nights: Whole
@@ -184,6 +189,9 @@ class Collection(Reply):
             quarantined_versions=record.quarantined_count,
             pending_versions=record.pending_count,
             trash_size=details.trash_size,
+            restore_tested_at=record.restore_tested_at,
+            restore_tried_at=record.restore_tried_at,
+            restore_outcome=record.restore_outcome,
             created_at=record.created_at,
             created_by=record.created_by,
             unchanged_nights=Baseline.load(record.baseline).unchanged_nights,
