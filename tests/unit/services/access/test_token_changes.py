@@ -12,8 +12,6 @@ from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 from frepo_core.services.access.token_changes import Rotation
 from frepo_core.services.backups.collections.collections import CollectionChange
 
-pytestmark = pytest.mark.databases
-
 DAY = timedelta(days=1)
 MANAGER = (Role.GENERATE_TOKENS, Role.REVOKE_TOKENS, Role.VIEW_ALL_COLLECTIONS)
 
@@ -54,6 +52,7 @@ def listing(services):
     return listing
 
 
+@pytest.mark.databases
 def test_an_edit_has_an_event_with_the_changed_values(edit, token, data):
     edit(name="db8", expires_at=datetime(2035, 1, 1, tzinfo=UTC), tags=["a"])
 
@@ -111,6 +110,7 @@ def test_a_token_of_hidden_collections_is_not_found(services, identify, token, l
         services.token_changes.revoke(token.fingerprint, by=manager)
 
 
+@pytest.mark.databases
 def test_a_rotated_token_has_the_same_rights_and_collections(services, token, listing):
     collections = {listing(token), listing(token)}
 
@@ -145,6 +145,7 @@ def test_a_token_that_ends_before_the_overlap_is_not_prolonged(services, identif
     assert [token.expires_at] * 2 == [done.ends_at, done.new.expires_at]
 
 
+@pytest.mark.databases
 def test_a_rotation_has_events_about_both_tokens(services, identify, token, listing, data):
     collection, by = listing(token), identify(*MANAGER, name="Ann")
     done = services.token_changes.rotate(token.fingerprint, DAY, by=by)
@@ -196,6 +197,7 @@ def test_a_precondition_prevents_the_change(services, token):
         assert ["db7"] == list(session.scalars(select(Token.name)))
 
 
+@pytest.mark.databases
 def test_a_token_is_rotated_and_revoked_at_once(services, token, at_once):
     changes = services.token_changes
     both = [lambda: changes.rotate(token.fingerprint, DAY), lambda: changes.revoke(token.fingerprint)]

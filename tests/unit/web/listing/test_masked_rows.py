@@ -4,7 +4,6 @@ import pytest
 
 from frepo_core.domain.roles import Role
 
-pytestmark = pytest.mark.databases
 MASKED = {
     "publicUrl": "",
     "filename": "anonymous",
@@ -58,6 +57,7 @@ def test_a_row_is_shown_in_full_if_the_caller_shares_a_tag_and_may_download(
     assert (row["size"], row["attributes"]) == (1, {"isPasswordProtected": bool(password)})
 
 
+@pytest.mark.databases
 def test_a_search_does_not_match_masked_values(publish, names, make_token):
     for token_tags, roles, found in [
         (["b"], [], []),
@@ -73,6 +73,7 @@ def test_a_search_does_not_match_masked_values(publish, names, make_token):
             ]
 
 
+@pytest.mark.databases
 def test_a_search_by_a_token_without_tags_finds_files_without_tags(publish, names, make_token):
     publish("a.txt")
 

@@ -8,8 +8,6 @@ from sqlalchemy import delete
 from frepo_core.db import utc_now
 from frepo_core.db.models import Upload
 
-pytestmark = pytest.mark.databases
-
 COLLECTION, FILE = "0f0e7c9a-4d0b-4a52-8a44-6b1f5a3f7c11", "file"
 
 
@@ -75,6 +73,7 @@ def file(request, keyed_upload, write_row):
     return answer, write
 
 
+@pytest.mark.databases
 def test_a_repeated_version_gets_the_stored_answer(keyed_push, version):
     again = keyed_push()
 
@@ -106,6 +105,7 @@ def test_a_collection_created_again_does_not_get_the_answers_of_the_first(app, a
     assert keyed_push().json["version"]["file"]["filename"].endswith("other-v1.sql")
 
 
+@pytest.mark.databases
 def test_a_repeated_file_gets_the_stored_answer(keyed_upload, file):
     assert keyed_upload().json == file[0]
 

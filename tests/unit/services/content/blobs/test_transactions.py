@@ -112,15 +112,14 @@ def test_a_conflict_at_commit_is_retried_without_the_body(wrap, at_commit, make_
 
 
 @pytest.mark.parametrize("statement", ["INSERT INTO blob", "INSERT INTO file", "INSERT INTO version", "UPDATE coll"])
-@pytest.mark.parametrize("conflict", [locked, locked_out, taken])
-def test_a_conflict_at_each_statement_is_retried(
-    wrap, at_statement, make_collection, push, numbers, statement, conflict
-):
-    collection, storage = make_collection(), wrap()
-    at_statement(statement, conflict)
-    push(collection, b"once")
+def test_a_conflict_at_each_statement_is_retried(wrap, at_statement, make_collection, push, numbers, statement):
+    storage = wrap()
+    for number, conflict in enumerate([locked, locked_out, taken], 1):
+        collection = make_collection()
+        at_statement(statement, conflict)
+        push(collection, b"once %d" % number)
 
-    assert ([1], 1) == (numbers(collection), storage.calls["store"])
+        assert ([1], number) == (numbers(collection), storage.calls["store"]), conflict
 
 
 def test_a_write_succeeds_after_nine_conflicts(wrap, at_commit, make_collection, push):
