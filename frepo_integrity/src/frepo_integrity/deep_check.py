@@ -3,15 +3,15 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import timedelta
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 from frepo_core.plugins import JobContext, LeaseLost, NotFoundError, PendingCheck
 
 from .budget import Budget
 from .inspection import Inspection, inspect
-from .outcomes import BrokenContent, NotCheckable, Outcome, OutOfTime, Report
+from .outcomes import BrokenContent, NotCheckable, OutOfTime, Report
 from .settings import Command, IntegritySettings
+from .stored_content import StoredContent, Unreadable
 from .tool_command import Limits, run_command
 from .upload_check import NAME, find_command
 
@@ -19,56 +19,95 @@ JOB = "integrity_deep"
 SCHEDULE = "every 15m"
 # Each look at the lease asks the database.
 LEASE_SECONDS = 1.0
-# A content that cannot be read, for example because its storage is down, is tried again this long.
-PATIENCE = timedelta(days=1)
+# How many versions are asked for at once. They are in rounds, one of each collection.
+BATCH = 100
+_STILL_PENDING = ("pending", "unreadable", "failed")
 
 
 def run(context: JobContext) -> Mapping[str, Any]:
-    """Check all pending versions, the oldest first; return how many of them had each outcome."""
+    """Check each pending version once, one of each collection after the other; return how many had each outcome.
+
+    Raises what recording a result has raised, after all others were checked.
+    """
     counts: Counter[str] = Counter()
-    unreadable: list[str] = []
-    while pending := context.service.pending_checks(NAME, limit=1, without=unreadable):
-        check = pending[0]
-        context.progress(f"version {check.version_number} of collection {check.collection_id}, {check.size} bytes")
-        try:
-            outcome = _check_and_record(check, context)
-        except LeaseLost:
-            raise
-        except Exception as error:  # whatever a storage raises, the other versions are checked
-            where = (check.version_number, check.collection_id)
-            context.log.warning("version %s of collection %s cannot be checked now: %s", *where, error, exc_info=True)
-            unreadable.append(check.version_id)
-            outcome = _give_up(check, context, error)
-        counts[outcome] += 1
+    tried: list[str] = []
+    failures: list[Exception] = []
+    while pending := context.service.pending_checks(NAME, limit=BATCH, without=tried):
+        for check in pending:
+            context.progress(f"version {check.version_number} of collection {check.collection_id}, {check.size} bytes")
+            outcome = _check_and_record(check, context, failures)
+            counts[outcome] += 1
+            if outcome in _STILL_PENDING:
+                tried.append(check.version_id)
+    if failures:
+        raise failures[0]
     return dict(counts)
 
 
-def _check_and_record(check: PendingCheck, context: JobContext) -> str:
-    tick = _lease_ticks(context)
-    details: dict[str, Any] = {}
-    report = Report(outcome="not checked", message="")
-    outcome: Literal["broken"] | Outcome
+def _check_and_record(check: PendingCheck, context: JobContext, failures: list[Exception]) -> str:
+    """Return the outcome. A content that cannot be read stays pending, and that is no attempt."""
+    where = (check.version_number, check.collection_id)
     try:
-        with context.service.open_version(check.collection_id, check.version_number) as content:
-            report = check_completely(content, check, context.settings, tick)
-        outcome, message, details["kinds"] = report.outcome, report.message, list(report.kinds)
+        with context.service.open_version(check.collection_id, check.version_number) as file:
+            found = _judge(StoredContent(file, check.size), check, context)
     except NotFoundError:
         return "deleted"
-    except BrokenContent as broken:
-        outcome, message = "broken", broken.message
-        details.update(kind=broken.kind, kinds=list(broken.kinds))
+    except LeaseLost:
+        raise
+    except Exception as error:  # whatever a storage raises, the other versions are checked
+        context.log.warning("version %s of collection %s cannot be checked now: %s", *where, error, exc_info=True)
+        return "unreadable"
     context.check_lease()
-    is_recorded = context.service.record_check(
+    try:
+        return _record(check, found, context)
+    except LeaseLost:
+        raise
+    except Exception as error:
+        context.log.exception("the check of version %s of collection %s is not recorded as it is", *where)
+        failures.append(error)
+        return "failed"
+
+
+def _judge(content: StoredContent, check: PendingCheck, context: JobContext) -> Report | BrokenContent:
+    """Return what a check finds. Raises `Unreadable`, and `LeaseLost`."""
+    try:
+        return check_completely(content.file, check, context.settings, _lease_ticks(context))
+    except BrokenContent as broken:
+        content.read_through()  # damaged bytes of the storage are no fault of the backup
+        return broken
+    except (LeaseLost, Unreadable):
+        raise
+    except Exception as error:  # a fault of the check condemns nothing
+        context.log.exception("the check of version %s of %s fails", check.version_number, check.collection_id)
+        return Report(outcome="not checked", message=f"The check failed: {type(error).__name__}")
+
+
+def _record(check: PendingCheck, found: Report | BrokenContent, context: JobContext) -> str:
+    service = context.service
+    details: dict[str, Any] = {"kinds": list(found.kinds)}
+    if isinstance(found, BrokenContent):
+        details["kind"] = found.kind
+        recorded = service.record_check(
+            check,
+            found.verdict,
+            found.message,
+            job=JOB,
+            details=details,
+            kinds=found.kinds,
+            on_finding=context.settings.action(found.kind),
+        )
+        return found.verdict if recorded else "deleted"
+    recorded = service.record_check(
         check,
-        outcome,
-        message,
+        found.outcome,
+        found.message,
         job=JOB,
         details=details,
-        covers=report.covers,
-        kinds=report.names,
-        database=report.database,
+        covers=found.covers,
+        kinds=found.names,
+        database=found.database,
     )
-    return outcome if is_recorded else "deleted"
+    return found.outcome if recorded else "deleted"
 
 
 def check_completely(
@@ -76,19 +115,21 @@ def check_completely(
 ) -> Report:
     """Check a stored content by its format and by the program that the settings name. Raises `BrokenContent`.
 
-    Both together take at most `integrity.deep_seconds`; what is not done by then is not checked.
+    Both together take as long as `integrity.deep_seconds` and `integrity.deep_speed` allow; what takes longer is
+    pending. Each further attempt has twice the time.
     """
-    deadline = time.monotonic() + settings.deep_seconds
+    seconds = (settings.deep_seconds + check.size / settings.deep_speed) * 2**check.attempts
+    deadline = time.monotonic() + seconds
     budget = Budget(
         check.size, max_output=settings.max_output, max_ratio=settings.max_ratio, deadline=deadline, tick=tick
     )
     try:
         report = inspect(content, check.size, check.file_name, Inspection(budget=budget, is_on=settings.is_on))
+        command = find_command(settings, content, check.file_name, check.mime_type)
+        return report if command is None else _with_command(report, command, content, settings, deadline, tick)
     except OutOfTime:
-        message = f"The check takes longer than {settings.deep_seconds:g} seconds, see integrity.deep_seconds"
-        return Report(outcome="not checked", message=message)
-    command = find_command(settings, content, check.file_name, check.mime_type)
-    return report if command is None else _with_command(report, command, content, settings, deadline, tick)
+        message = f"The check takes longer than {seconds:.3g} seconds, see integrity.deep_seconds"
+        return Report(outcome="pending", message=message)
 
 
 def _with_command(
@@ -99,15 +140,27 @@ def _with_command(
     deadline: float,
     tick: Callable[[], object],
 ) -> Report:
-    seconds = min(settings.command_seconds, max(0.0, deadline - time.monotonic()))
-    limits = Limits(seconds=seconds, memory=settings.command_memory, output=settings.command_output)
+    """Return the report of both. Raises `OutOfTime` if the program needs more than is left until the deadline."""
+    left = max(0.0, deadline - time.monotonic())
+    limits = Limits(
+        seconds=min(settings.command_seconds, left), memory=settings.command_memory, output=settings.command_output
+    )
     try:
         answer = run_command(command, content, limits, tick)
     except NotCheckable as reason:
+        if left < settings.command_seconds and time.monotonic() > deadline:
+            raise OutOfTime() from reason
         answer = Report(outcome="not checked", message=str(reason))
     good = [one for one in (report, answer) if one.outcome == "good"]
     message = ". ".join(one.message for one in good or (report, answer))
-    return Report(outcome="good" if good else "not checked", message=message, kinds=(*report.kinds, *answer.kinds))
+    return Report(
+        outcome="good" if good else "not checked",
+        message=message,
+        kinds=(*report.kinds, *answer.kinds),
+        covers="content" if any(one.covers == "content" for one in good) else "container",
+        label=report.label,
+        database=report.database,
+    )
 
 
 def _lease_ticks(context: JobContext) -> Callable[[], None]:
@@ -121,12 +174,3 @@ def _lease_ticks(context: JobContext) -> Callable[[], None]:
             looked_at = time.monotonic()
 
     return tick
-
-
-def _give_up(check: PendingCheck, context: JobContext, error: Exception) -> str:
-    """Record that a content could not be read for a day; until then the check stays pending."""
-    if context.now - check.since < PATIENCE:
-        return "unreadable"
-    message = f"The stored content could not be read for a day: {type(error).__name__}"
-    context.service.record_check(check, "not checked", message, job=JOB)
-    return "not checked"

@@ -81,9 +81,16 @@ class IntegritySettings(PluginSettings):
         "job.",
     )
     deep_seconds: Seconds = Field(
-        14400.0,
-        description="Time limit in seconds for the job's check of one version, programs included. A version that "
-        "takes longer is not checked.",
+        60.0,
+        description="Seconds that the job's check of one version may take, programs included, besides those of "
+        "`integrity.deep_speed`. What takes longer is tried again in a later turn, with twice the time. After the "
+        "third attempt the version is suspicious.",
+    )
+    deep_speed: Size = Field(
+        "10MB",
+        ge=1,
+        validate_default=True,
+        description="The job's check gets one second more for each so many bytes of a version.",
     )
     max_output: Size = Field(
         "1TiB",

@@ -152,7 +152,8 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 def _judge(command: Command, code: int, output: bytes) -> Report:
     if code == 0:
-        return Report(outcome="good", message=f"{command.program} accepts the content", kinds=(KIND,))
+        message = f"{command.program} accepts the content"
+        return Report(outcome="good", message=message, kinds=(KIND,), covers="content")
     if code < 0:
         raise NotCheckable(f"{command.program} was ended by signal {-code} ({signal.strsignal(-code)})")
     if code in _NOT_FOUND:

@@ -36,7 +36,10 @@ class Collector:
 
 @dataclass(frozen=True, kw_only=True)
 class PendingCheck:
-    """A version whose check `name` is pending since the time `since` (UTC, aware). `size` is in bytes."""
+    """A version whose check `name` is pending since the time `since` (UTC, aware). `size` is in bytes.
+
+    `attempts` is how often it was tried in vain.
+    """
 
     name: str
     version_id: str
@@ -46,6 +49,7 @@ class PendingCheck:
     mime_type: str
     size: int
     since: datetime
+    attempts: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -153,7 +153,7 @@ class VersionChecks:
         order = (VersionCheck.attempts, Blob.size, Version.number)
         of_collection = func.row_number().over(partition_by=Version.collection_id, order_by=order)
         query = (
-            select(Version, VersionCheck.at)
+            select(Version, VersionCheck.at, VersionCheck.attempts)
             .join(VersionCheck, VersionCheck.version_id == Version.id)
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
@@ -165,7 +165,7 @@ class VersionChecks:
         if without:
             query = query.where(VersionCheck.version_id.not_in(without))
         with self._database.reading() as session:
-            return [_pending(name, version, since) for version, since in session.execute(query)]
+            return [_pending(name, *row) for row in session.execute(query)]
 
     def _records(self, query: Any) -> list[CheckRecord]:
         with self._database.reading() as session:
@@ -192,7 +192,7 @@ def _select() -> Any:
     )
 
 
-def _pending(name: str, version: Version, since: datetime) -> PendingCheck:
+def _pending(name: str, version: Version, since: datetime, attempts: int) -> PendingCheck:
     return PendingCheck(
         name=name,
         version_id=version.id,
@@ -202,6 +202,7 @@ def _pending(name: str, version: Version, since: datetime) -> PendingCheck:
         mime_type=version.file.blob.mime,
         size=version.file.blob.size,
         since=since,
+        attempts=attempts,
     )
 
 
