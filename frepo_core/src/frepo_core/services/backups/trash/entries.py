@@ -9,6 +9,7 @@ from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db.models import Collection, TrashEntry
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
@@ -44,6 +45,8 @@ class TrashedVersion:
     note: str
     is_suspicious: bool
     is_damaged: bool
+    verdict: Verdict
+    quarantine_reason: str | None
 
     @classmethod
     def of(cls, row: TrashEntry) -> "TrashedVersion":
@@ -63,6 +66,8 @@ class TrashedVersion:
             note=row.note,
             is_suspicious=bool(row.is_suspicious),
             is_damaged=row.blob.damaged_at is not None,
+            verdict=Verdict(row.verdict),
+            quarantine_reason=row.quarantine_reason,
         )
 
 
