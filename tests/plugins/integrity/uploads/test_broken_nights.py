@@ -5,7 +5,9 @@ import random
 
 import pytest
 
+from frepo_core.plugins import CollectionStrategy, StrategySpec
 from support.client import follow
+from support.own_plugins import acme_plugin, open_services, registry_with  # noqa: F401  # a fixture
 
 V1 = "/api/v1/collections"
 MERGE = {"Content-Type": "application/merge-patch+json"}
@@ -31,13 +33,33 @@ def cut(content):
 
 
 # A network or a disk cuts the packed bytes; a dumper that is killed leaves a whole gzip file.
-BROKEN = {"connection": lambda night: cut(pack(dump(night))), "dumper": lambda night: pack(cut(dump(night)))}
+BROKEN = {
+    "connection": lambda night: cut(pack(dump(night))),
+    "at 60 %": lambda night: pack(dump(night))[: len(pack(dump(night))) * 6 // 10],
+    "last bytes": lambda night: pack(dump(night))[: -1 - night],
+    "dumper": lambda night: pack(cut(dump(night))),
+    "nothing": lambda night: pack(b""),
+}
+STRATEGIES = ["delete_oldest_when_adding_new", "keep", "greedy"]
+
+
+class Greedy(CollectionStrategy):
+    """A third party's strategy, the worst one: each upload evicts everything that it may."""
+
+    def make_room(self, collection, incoming):
+        return list(collection.versions)
+
+
+@pytest.fixture
+def plugins():
+    acme = acme_plugin("acme-greedy", strategies=[StrategySpec(name="greedy", build=Greedy)])
+    return registry_with(acme)
 
 
 @pytest.fixture
 def make(root):
-    def make(limit):
-        made = root.create(filename="shop.sql.gz", maxBackupsCount=limit, strategy="delete_oldest_when_adding_new")
+    def make(limit, strategy=STRATEGIES[0]):
+        made = root.create(filename="shop.sql.gz", maxBackupsCount=limit, strategy=strategy)
         return made.json["collection"]["id"]
 
     return make
@@ -57,22 +79,70 @@ def latest(root):
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("limit", [1, 3])
-def test_broken_nights_evict_no_good_version(root, services, make, latest, broken, limit):
-    collection = make(limit)
+@pytest.mark.parametrize(("limit", "strategy"), [(1, STRATEGIES[0]), (3, STRATEGIES[0]), (3, "keep"), (3, "greedy")])
+def test_broken_nights_evict_no_good_version(root, services, make, latest, broken, limit, strategy):
+    collection = make(limit, strategy)
     for night in range(3):
         root.push(collection, pack(dump(night)))
+    kept = set(root.versions(collection))
 
     answers = [root.push(collection, broken(night)) for night in range(3, 14)]
 
-    assert {200} == {answer.status_int for answer in answers}
-    assert pack(dump(2)) == latest(collection)
-    outcomes = {one.version_number: one.outcome for one in services.version_checks.of_collection(collection)}
+    assert {(200, True)} == {(one.status_int, one.json["version"]["quarantined"]) for one in answers}
+    assert pack(dump(2)) == latest(collection) == latest(collection, "good")
     # Of the broken ones, as many as `quarantine.max` says are kept.
-    good = dict.fromkeys(range(4 - limit, 4), "good")
-    assert good | {13: "broken", 14: "broken"} == outcomes
+    assert kept | {"13", "14"} == set(root.versions(collection))
     shown = root.get(f"{V1}/{collection}").json
-    assert (limit, 2, "failed") == (shown["versions"], shown["quarantined_versions"], shown["state"])
+    assert (len(kept), 2, "failed") == (shown["versions"], shown["quarantined_versions"], shown["state"])
+
+
+@pytest.mark.databases
+def test_thirty_nights(root, make, latest, services):
+    """Everything that can break, in turns, on each database."""
+    collection = make(3)
+    for night in range(3):
+        root.push(collection, pack(dump(night)))
+    kinds = list(BROKEN.values())
+
+    for night in range(3, 33):
+        version = root.push(collection, kinds[night % len(kinds)](night)).json["version"]
+        assert ("broken", True) == (version["verdict"], bool(version["verdict_reason"]))
+        assert pack(dump(2)) == latest(collection) == latest(collection, "good")
+        shown = root.get(f"{V1}/{collection}").json
+        assert ("failed", version["verdict_reason"]) == (shown["state"], shown["state_reason"])
+
+    root.push(collection, pack(dump(40)))
+    assert "ok" == root.get(f"{V1}/{collection}").json["state"]
+    assert pack(dump(40)) == latest(collection) == latest(collection, "good")
+
+
+class TestLargeContents:
+    """Contents above the size that is checked at once, and a job that judges them later."""
+
+    @pytest.fixture
+    def settings(self):
+        return {"integrity.inline_limit": "1kb"}
+
+    @pytest.mark.databases
+    @pytest.mark.parametrize("limit", [1, 3])
+    def test_nights_without_the_job_evict_no_good_version(self, root, services, make, latest, limit):
+        collection = make(limit)
+        for night in range(3):
+            root.push(collection, pack(dump(night)))
+            services.jobs.run("integrity_deep", cause="console")
+
+        for night in range(3, 13):
+            root.push(collection, pack(cut(dump(night))))
+
+        assert pack(dump(2)) == latest(collection, "good")
+        # Nobody knows yet: the newest one is named, and the collection does not grow without bound.
+        assert limit + 2 == len(root.versions(collection))
+
+        services.jobs.run("integrity_deep", cause="console")
+
+        assert pack(dump(2)) == latest(collection) == latest(collection, "good")
+        assert limit + 2 == len(root.versions(collection))
+        assert "failed" == root.get(f"{V1}/{collection}").json["state"]
 
 
 def test_the_next_good_night_rotates(root, make, latest):
