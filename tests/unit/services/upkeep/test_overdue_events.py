@@ -27,7 +27,7 @@ def expecting(services, make_collection):
             row.created_at = START
             set_expectation(row, expected_every=expected_every, labels=None, now=START, **{"grace": None, **more})
             row.last_number = 1
-            set_arrived(row, START, is_suspicious=False)
+            set_arrived(row, START)
 
         services.database.write(work)
         return collection
@@ -39,7 +39,7 @@ def expecting(services, make_collection):
 def arrive(services):
     """Let a version arrive at a time; its bytes do not matter."""
     return lambda collection, at: services.database.write(
-        lambda session: set_arrived(session.get(Collection, collection), at, is_suspicious=False)
+        lambda session: set_arrived(session.get(Collection, collection), at)
     )
 
 

@@ -221,7 +221,9 @@ class CollectionRecord:
             restore_tested_at=row.restore_tested_at,
             restore_tried_at=row.restore_tried_at,
             restore_outcome=row.restore_outcome,
-            last_run=LastRun.of(row.last_run_outcome, row.last_run_at, row.last_run_reason),
+            last_run=LastRun.of(row.last_run_outcome, row.last_run_at, row.last_run_reason)
+            if row.last_run_at
+            else None,
         )
 
 
