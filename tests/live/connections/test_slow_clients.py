@@ -184,3 +184,17 @@ def test_an_invalid_setting_stops_the_start(tmp_path, service, environment, line
 
     assert done.returncode == 1
     assert said in done.stderr
+
+
+def test_an_upload_of_a_version_that_is_silent_is_an_event(service, client):
+    collection = client.collection()
+    events = f"/api/v1/events?kind=upload.aborted&collection={collection}"
+    path = f"/api/v1/collections/{collection}/versions"
+    with Wire(service) as wire:
+        wire.send(head("PUT", path, client.auth, "Content-Length: 1000"), b"hello")
+        assert b"" == wire.rest()
+
+    expected = [{"received": 5, "size": 1000, "reason": "timeout", "count": 1}]
+    assert expected == eventually(
+        expected, lambda: [event["data"] for event in client.request("GET", events).json["items"]]
+    )

@@ -64,6 +64,7 @@ def test_a_run_is_answered_and_listed_as_it_was_reported(sender, path):
     assert [run] == sender.get(path).json["items"]
 
 
+@pytest.mark.databases
 def test_runs_are_listed_in_pages_the_newest_first_and_by_outcome(sender, path):
     ids = {outcome: [sender.post(path, {"outcome": outcome}).json["id"] for _ in "ab"] for outcome in ("ok", "failed")}
 
@@ -75,6 +76,7 @@ def test_runs_are_listed_in_pages_the_newest_first_and_by_outcome(sender, path):
     assert ids["ok"][::-1] == [run["id"] for run in sender.get(path, {"outcome": "ok"}).json["items"]]
 
 
+@pytest.mark.databases
 def test_the_end_of_the_output_is_kept_without_control_characters(sender, path):
     output = "x" * 20_000 + "\x00\x1b[31mred\x1b[0m\x9b\u202e\r\n50 %\r100 %\n" + "ä" * 4000
 
@@ -117,6 +119,7 @@ def test_a_run_that_is_malformed_is_refused_with_all_wrong_fields(sender, path):
     assert [] == sender.get(path).json["items"]
 
 
+@pytest.mark.databases
 def test_a_clock_that_was_never_set_does_not_hide_a_failure(sender, path):
     for started_at in ("0001-01-01T00:00:00Z", "1970-01-01T00:00:05Z", "9999-12-31T23:59:59Z"):
         assert 201 == sender.post(path, FAILED | {"started_at": started_at}).status_int, started_at
@@ -168,6 +171,7 @@ def test_only_failed_and_skipped_runs_are_events_one_a_minute_for_each_token(sen
     assert "no tape" == skipped[1]["reason"]
 
 
+@pytest.mark.databases
 def test_the_newest_runs_of_each_collection_are_kept(monkeypatch, root, sender, path, make_collection):
     monkeypatch.setattr(run_reports, "MAX_RUNS", 3)
     other = f"/api/v1/collections/{make_collection()}/runs"
