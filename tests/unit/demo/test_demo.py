@@ -27,12 +27,12 @@ from support.reliability.invariants import Ledger, assert_invariants
 pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
-COLLECTIONS = 10
+COLLECTIONS = 11
 
 
 @pytest.fixture(scope="module")
 def filled(open_services, tmp_path_factory):
-    """A service with ten collections, which are filled once for all tests: they only read."""
+    """A service with eleven collections, which are filled once for all tests: they only read."""
     folder = tmp_path_factory.mktemp("demo")
     ini = {"app.env": "test", "app.secret": "app-5ecre7", "enc.token_phrase": "phrase-5ecre7", "fs.adapter": "local"}
     ini |= {"fs.local.directory": str(folder / "storage"), "temp_directory": str(folder / "temporary")}

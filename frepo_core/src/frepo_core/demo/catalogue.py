@@ -125,7 +125,7 @@ class Plan:
 
 
 def make_plans(number: int, random: Random) -> list[Plan]:
-    """Return the plans of this number of collections. The first twelve have one of each state."""
+    """Return the plans of this number of collections. The first ones have one of each state."""
     plans = list(chain(_named(), _customers(), _servers(), _routers()))
     troubled = [_with_state(plan) for plan in plans]
     first = [plan for plan in troubled if plan.state is not BackupState.OK]
@@ -245,6 +245,7 @@ _TROUBLED: dict[str, dict[str, object]] = {
         # One in quarantine is no backup, so the one before must not be overdue.
         "lateness": -timedelta(hours=23),
     },
+    "wiki-postgres.sql.gz": {"state": BackupState.FAILED, "age": 200 * DAY},
     "gitea-repos.tar.gz": {"state": BackupState.LATE, "lateness": timedelta(minutes=44)},
     "dns-zones.tar.gz": {"state": BackupState.LATE, "lateness": timedelta(minutes=12)},
     "nas-photos.zip": {"state": BackupState.NEW, "age": timedelta(hours=20)},

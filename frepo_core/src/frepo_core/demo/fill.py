@@ -17,6 +17,7 @@ from sqlalchemy import func, select
 
 from frepo_core.db import Database, simulated_time, utc_now
 from frepo_core.db.models import Blob, Collection, Event, File, Token, Version
+from frepo_core.domain.backups.runs import NewRun
 from frepo_core.domain.identity import Actor, derived_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import ConfigurationError, RuleError
@@ -47,6 +48,13 @@ REFUSES = "alert_when_backup_limit_reached"
 SMALLEST_LIMIT = 100_000
 EDITED = 0.1
 _OVERDUE = Actor(name="system:overdue")
+_FAILED_RUN = NewRun(
+    outcome="failed",
+    seconds=2,
+    exit_statuses=(1, 0),
+    error_output='pg_dump: error: connection to server at "10.20.0.7", port 5432 failed: Connection refused',
+    host="wiki",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +157,9 @@ class _Filler:
             damage = partial(damage_version, self._services.database, self._services.backends, collection_id)
             yield self._now - timedelta(hours=9), self._real(damage)
 
+        if past.plan.state is BackupState.FAILED:
+            yield self._now - timedelta(hours=3), self._real(partial(self._fail, collection_id, past.plan))
+
     def _upkeep_steps(self) -> Iterator[tuple[datetime, Step]]:
         database = self._services.database
         midnight = self._now.replace(hour=0, minute=5, second=0, microsecond=0)
@@ -221,6 +232,10 @@ class _Filler:
         except RuleError:
             if past.plan.state is not BackupState.FULL:
                 raise
+
+    def _fail(self, collection_id: str, plan: Plan) -> None:
+        """Report a run that failed, as the client of the backup would."""
+        self._services.run_reports.record(collection_id, _FAILED_RUN, by=self._people.note_use(plan.sender))
 
     def _verify(self) -> None:
         # The damage was done on purpose, so it does not belong into the log of the caller.
