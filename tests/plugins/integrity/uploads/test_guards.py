@@ -119,6 +119,19 @@ def test_the_wrong_content_is_put_into_quarantine(root, collection, send, newest
     assert (5, 2) == (shown["versions"], shown["quarantined_versions"])
 
 
+def test_a_cut_dump_is_what_its_check_says(collection, send, newest):
+    cut = [gzip.compress(postgres()[:150]), gzip.compress(postgres(rows=rows_of(2000)))[:-9]]
+
+    assert [None] * 3 + ["check integrity"] * 2 == send(collection, *USUAL, *cut)
+    assert "broken" == newest(collection)["verdict"]
+
+
+@pytest.mark.parametrize("settings", [{"checks.on_broken": "mark"}])
+def test_the_settings_say_what_follows_a_cut_dump_and_no_guard(collection, send, newest):
+    assert [None] * 4 == send(collection, *USUAL, gzip.compress(postgres()[:150]))
+    assert "broken" == newest(collection)["verdict"]
+
+
 def test_an_error_page_under_a_name_that_promises_nothing_is_found(collection, send):
     assert [None] * 3 + [KIND] == send(collection, *USUAL, HTML)
 

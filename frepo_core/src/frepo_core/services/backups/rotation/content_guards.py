@@ -36,9 +36,9 @@ class Arrival:
 
 
 def kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
-    """Return what the upload checks say that a content is; None if one failed or has no answer yet."""
+    """Return what the upload checks say that a content is; None if one failed, has no answer yet, or a finding."""
     answers = [report for report in reports if report.has_answered]
-    if not answers or any(report.outcome == "pending" for report in answers):
+    if not answers or any(report.outcome not in {"good", "not checked"} for report in answers):
         return None
     best = max(answers, key=lambda report: len(report.kinds))
     if not best.kinds and len(answers) < len(reports):
