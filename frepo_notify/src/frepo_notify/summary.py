@@ -11,7 +11,7 @@ from .delivery import name_of
 from .errors import NotDelivered
 from .settings import NotifySettings
 from .targets import PROBLEMS, Target
-from .texts import Message, count_of, describe, is_problem, most_serious_first
+from .texts import KIND_CHANGED, Message, count_of, describe, is_problem, most_serious_first
 
 NAME = "notify_summary"
 # The period of the first summary, and the longest, after a pause.
@@ -51,6 +51,9 @@ def make_summary(
     lines += ["The service is not healthy:" if unhealthy else "The service is healthy.", *unhealthy]
     if events:
         lines += ["", "Problems:", *(f"- {event.at:%m-%d %H:%M} {describe(event, name_of(event))}" for event in events)]
+    if changed := service.events(since=since, kinds=(KIND_CHANGED,), limit=LISTED):
+        lines += ["", "Other formats than before, which were accepted:"]
+        lines += [f"- {event.at:%m-%d %H:%M} {describe(event, name_of(event))}" for event in changed]
     if len(events) == LISTED or len(found) == READ:
         lines.append("- There may be more: `frepo events` lists all events.")
     title = ", ".join(count_of(kind, counts[kind].events) for kind in most_serious_first(counts)[:3])

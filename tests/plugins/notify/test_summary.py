@@ -46,6 +46,17 @@ def test_it_counts_what_happened_and_lists_the_problems(mail, happened, summariz
     assert [line for line in lines if line.endswith("was refused: Too big. The version was not stored.")]
 
 
+def test_it_lists_other_formats_that_were_accepted(mail, happened, summarize):
+    happened("version.kind_changed", collection_id="c1", version_number=4, data={"message": "It is age", "size": 1})
+
+    summarize()
+
+    lines = mail.mails[0].get_body(("plain",)).get_content().splitlines()
+    assert "- 1 version of another format (1 collection)" in lines
+    (line,) = lines[lines.index("Other formats than before, which were accepted:") + 1 :]
+    assert "has another format than those before it. It is age." in line
+
+
 def test_it_says_that_nothing_happened(mail, summarize):
     summarize()
 

@@ -1,6 +1,6 @@
 """The texts of notifications: what happened, and what to do."""
 
-from .backups import BROKEN, NEW_NORMAL, OVERTAKEN
+from .backups import BROKEN, KIND_CHANGED, NEW_NORMAL, OVERTAKEN
 from .kinds import TEXTS
 from .messages import Message, make_message
 from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of
@@ -8,6 +8,7 @@ from .text import Level, Text
 
 __all__ = [
     "BROKEN",
+    "KIND_CHANGED",
     "NEW_NORMAL",
     "OVERTAKEN",
     "TEXTS",

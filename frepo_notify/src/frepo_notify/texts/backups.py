@@ -8,6 +8,7 @@ _VERSION = "Version {version} of the collection {collection}"
 BROKEN = "version.broken"
 NEW_NORMAL = "version.new_normal"
 OVERTAKEN = "version.overtaken"
+KIND_CHANGED = "version.kind_changed"
 
 BACKUPS: Mapping[str, Text] = {
     "version.added": Text(
@@ -64,6 +65,12 @@ BACKUPS: Mapping[str, Text] = {
         counted=("version released", "versions released"),
         what=_VERSION + " ({size}) was released from quarantine: it is a normal version now.",
         level="success",
+    ),
+    KIND_CHANGED: Text(
+        title="Another format in {collection}",
+        counted=("version of another format", "versions of another format"),
+        what=_VERSION + " ({size}) has another format than those before it. {message}.",
+        advice="If nobody has changed the backup job of this collection, look at it.",
     ),
     "version.noted": Text(
         title="Note about a version of {collection}",

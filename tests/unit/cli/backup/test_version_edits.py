@@ -60,8 +60,10 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
     assert (True, True) == (added["suspicious"], added["quarantined"])
     assert ("v2", "new_version_is_smaller_than_the_minimum") == (shown["Version"], shown["Quarantine"])
     assert shown["Message"].startswith("The version is smaller than --min-version-size of the collection")
+    console.change("UPDATE collection SET baseline = '{\"unchanged_nights\": 19}'")
     status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
     assert ("v1", 1, "suspicious") == tuple(status[name] for name in ("last_version", "quarantined", "state"))
+    assert (19, 19) == (status["unchanged_nights"], rows(console, "backup:show", collection)["unchanged_nights"])
     assert (["v2"], shown["Message"]) == (status["suspicious"], status["suspicious_because"])
 
     assert f"Released version v2 of {collection}" == console.answer("backup:release", collection, "v2")

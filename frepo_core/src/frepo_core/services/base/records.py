@@ -8,6 +8,7 @@ from typing import Any, get_args
 from sqlalchemy import select
 
 from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
 from frepo_core.domain.backups.runs import LastRun
 from frepo_core.domain.backups.verdicts import Verdict
@@ -172,6 +173,11 @@ class CollectionRecord:
     restore_tried_at: datetime | None = None
     restore_outcome: str | None = None
     last_run: LastRun | None = None
+
+    @property
+    def unchanged_nights(self) -> int:
+        """On how many later days the content of the newest version has arrived again."""
+        return Baseline.load(self.baseline).unchanged_nights
 
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":

@@ -161,6 +161,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "stored_size": Size(record.stored_size),
         "pinned": record.pinned_count,
         "quarantined": record.quarantined_count,
+        "unchanged_nights": record.unchanged_nights,
         "last_number": record.last_number,
         "max_backups_count": CountLimit(limits.versions),
         "max_one_version_size": SizeLimit(limits.version_size),

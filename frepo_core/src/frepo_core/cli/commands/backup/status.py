@@ -51,6 +51,7 @@ class Status(StatusCommand, ShowCommand):
             "last_version_size": Size(newest.file.blob.size if newest else 0),
             "last_version_verdict": self.word(newest.verdict.value if newest else ""),
             "last_version_checks": ", ".join(f"{check.name}: {check.outcome}" for check in checks),
+            "unchanged_nights": record.unchanged_nights,
             "newest_good": f"v{good.number}" if good else "",
             "newest_good_at": Moment(good.created_at if good else None),
             "restore_tested_at": Moment(record.restore_tested_at),

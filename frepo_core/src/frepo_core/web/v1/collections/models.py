@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.runs import RunOutcome
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.durations import format_iso_duration
@@ -194,7 +193,7 @@ class Collection(Reply):
             restore_outcome=record.restore_outcome,
             created_at=record.created_at,
             created_by=record.created_by,
-            unchanged_nights=Baseline.load(record.baseline).unchanged_nights,
+            unchanged_nights=record.unchanged_nights,
             may=list(may),
         )
 
