@@ -88,6 +88,19 @@ def test_a_failed_run_condemns_the_version_that_it_names(collection, sender, ver
     assert "ok" == shown(collection)["state"]
 
 
+def test_what_half_a_dump_has_evicted_comes_back(make, make_sender, versions, named):
+    sender = make_sender(make(1))
+    sender.push("good 1", "good 2")
+    assert {2: "whole"} == versions(sender.collection)
+
+    sender.report(FAILED, seconds=60)
+
+    assert {1: "whole", 2: "broken"} == versions(sender.collection)
+    assert 1 == named(sender.collection, "latest")
+    sender.push("good 3")
+    assert {3: "whole"} == versions(sender.collection)
+
+
 def test_a_failed_run_that_has_stored_nothing_is_over_with_the_next_good_version(collection, sender, versions, shown):
     sender.push("good 1")
 
