@@ -13,7 +13,7 @@ _XML_ERROR = re.compile(_BEFORE + rb"(?:\w+:)?(?:error|fault|errorresponse)\b", 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 # A line of a message has one of these.
 _FAILURE = re.compile(
-    r"\b(?:errors?|fail(?:ed|ure|s)?|fatal|panic|exception|traceback|denied|refused|forbidden|unauthori[sz]ed|"
+    r"\b(?:errors?|warning|fail(?:ed|ure|s)?|fatal|panic|exception|traceback|denied|refused|forbidden|unauthori[sz]ed|"
     r"unauthenticated|unavailable|unreachable|not found|no such|does not exist|not exist|cannot|can.?t|could ?n.?t|"
     r"could not|unable to|is not running|not connected|timed? ?out|bad gateway|killed|terminated|aborted|"
     r"segmentation fault|core dumped|no space left|out of memory|broken pipe|connection (?:reset|closed|lost)|"
@@ -22,6 +22,7 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 # A statement or a row of data: what has one of these is more than a message.
+_PROGRAM = re.compile(r"(?!dn: )[\w./:-]+(?:\[\d+\])?: ")
 _DATA = re.compile(
     r"^\s*(?:--|/\*|dn: |\*\d+$|(?:insert|create|copy|drop|set|pragma|begin|use)\b.*)|;\s*$", re.IGNORECASE
 )
@@ -36,7 +37,7 @@ def recognize(head: bytes) -> str | None:
     if not head.strip() or len(head) > _MAX or _CONTROL.search(head):
         return None
     lines = _lines(head)
-    if len(lines) > _MAX_LINES or any(_DATA.search(line) for line in lines):
+    if len(lines) > _MAX_LINES or any(_DATA.search(line) for line in lines if not _PROGRAM.match(line)):
         return None
     return TEXT if _find_failure(lines) else None
 

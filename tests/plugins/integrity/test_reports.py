@@ -88,6 +88,8 @@ MESSAGES = [
     '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>',
     "502 Bad Gateway",
     "Killed",
+    "mysqldump: [Warning] Using a password on the command line interface can be insecure.",
+    "pg_dump: error: query failed: permission denied\npg_dump: detail: Query was: LOCK TABLE public.a IN SHARE MODE;",
     "Traceback (most recent call last):\n  File \"backup.py\", line 3, in <module>\nKeyError: 'PGHOST'",
     "usage: mariadb-dump [OPTIONS] database [tables]",
 ]

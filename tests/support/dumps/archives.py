@@ -82,6 +82,12 @@ def image_samples(folder: Path) -> Iterator[tuple[str, Sample]]:
     for name, options in {"qcow2": [], "qcow2, compressed": ["-c"], "qcow2, version 2": ["-o", "compat=0.10"]}.items():
         run("qemu-img", "convert", "-O", "qcow2", *options, str(raw), str(folder / "image"))
         yield name, Sample(content=(folder / "image").read_bytes(), file_name="disk.qcow2")
+    run("qemu-img", "snapshot", "-c", "first", str(folder / "image"))
+    with_snapshot = (folder / "image").read_bytes()
+    yield "qcow2 with a snapshot", Sample(content=with_snapshot, file_name="disk.qcow2", is_listed=False)
+    run("qemu-img", "create", "-q", "-f", "qcow2", str(folder / "new"), "1G")  # its size is no multiple of a sector
+    new = (folder / "new").read_bytes()
+    yield "qcow2, new", Sample(content=new, file_name="disk.qcow2", is_listed=False)
     yield "flat image of a disk", Sample(content=raw.read_bytes(), file_name="disk.img", has_end=False)
 
 
