@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 from pyramid.response import Response
 
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.services.backups.trash.entries import TrashedVersion
 from frepo_core.services.backups.trash.removal import TrashReason
 
@@ -43,6 +44,7 @@ class TrashEntry(Reply):
     note: str
     suspicious: bool
     damaged: bool
+    verdict: Verdict
 
     @classmethod
     def of(cls, record: TrashedVersion) -> "TrashEntry":
@@ -61,6 +63,7 @@ class TrashEntry(Reply):
             note=record.note,
             suspicious=record.is_suspicious,
             damaged=record.is_damaged,
+            verdict=record.verdict,
         )
 
 
