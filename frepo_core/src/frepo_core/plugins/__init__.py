@@ -32,7 +32,6 @@ from .service import (
     HttpAnswer,
     JobStatus,
     MissingBackup,
-    PendingCheck,
     RequestObserver,
     Service,
     ServiceStatistics,
@@ -50,7 +49,16 @@ from .strategy import (
     VersionInfo,
 )
 from .subscriber import Subscriber, without_old_keys
-from .upload_check import CheckResult, CollectionInfo, Finding, OnFinding, Outcome, UploadCheck, UploadedContent
+from .upload_check import (
+    CheckResult,
+    CollectionInfo,
+    Finding,
+    OnFinding,
+    Outcome,
+    PendingCheck,
+    UploadCheck,
+    UploadedContent,
+)
 
 __all__ = [
     "HARMLESS",

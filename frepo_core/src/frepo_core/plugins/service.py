@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Protocol
 
 from .installation.hang_watch import HangWatch
 from .pages import Pages
-from .upload_check import CollectionInfo, Covers, FoundVerdict, OnFinding, Outcome
+from .upload_check import CollectionInfo, Covers, FoundVerdict, OnFinding, Outcome, PendingCheck
 
 log = logging.getLogger(__name__)
 
@@ -32,24 +32,6 @@ class Collector:
             )
         with HangWatch(f"a collector of {self.origin}", log):
             return list(self.collector.collect())
-
-
-@dataclass(frozen=True, kw_only=True)
-class PendingCheck:
-    """A version whose check `name` is pending since the time `since` (UTC, aware). `size` is in bytes.
-
-    `attempts` is how often it was tried in vain.
-    """
-
-    name: str
-    version_id: str
-    collection_id: str
-    version_number: int
-    file_name: str
-    mime_type: str
-    size: int
-    since: datetime
-    attempts: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

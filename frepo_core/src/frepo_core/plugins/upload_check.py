@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast, get_args
 
 from .settings import require_callable
@@ -145,6 +146,24 @@ class UploadCheck:
             raise ValueError(
                 f"applies_to is {self.applies_to!r}; write ('versions',), ('files',), or both in one tuple"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PendingCheck:
+    """A version whose check `name` is pending since the time `since` (UTC, aware). `size` is in bytes.
+
+    `attempts` is how often it was tried in vain.
+    """
+
+    name: str
+    version_id: str
+    collection_id: str
+    version_number: int
+    file_name: str
+    mime_type: str
+    size: int
+    since: datetime
+    attempts: int = 0
 
 
 def check_on_finding(value: object) -> OnFinding:
