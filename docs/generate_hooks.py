@@ -61,6 +61,7 @@ A whole service for tests, with the installed plug-ins, a storage in memory and 
 """
 # What the methods of `Service` return, and other classes that an author can meet.
 FURTHER = (
+    "CollectionProblem",
     "CollectionUsage",
     "ServiceStatistics",
     "ExpectedBackups",

@@ -8,7 +8,7 @@ from frepo_core.plugins import CollectionInfo, Event, PluginContext
 from .apprise_target import send_text
 from .settings import NotifySettings
 from .targets import Target
-from .texts import Message, make_message
+from .texts import Message, make_message, without_repetitions
 from .webhook import event_payload, send_webhook
 
 # How many events one message may summarize.
@@ -54,8 +54,8 @@ class TextDelivery:
                 return
             later = context.service.events(after=event.position, kinds=self._target.event_kinds, limit=MOST - 1)
             group = [event, *(one for one in later if self._takes(one, find(one)))]
-            sender = context.settings.sender_name
-            self._send(self._target, make_message(group, sender=sender, name_of=lambda one: find(one).name))
+            sender, told = context.settings.sender_name, without_repetitions(group)
+            self._send(self._target, make_message(told, sender=sender, name_of=lambda one: find(one).name))
             self._sent_ahead.update(one.id for one in group[1:])
 
     def _takes(self, event: Event, collection: CollectionInfo) -> bool:

@@ -11,12 +11,14 @@ from .delivery import name_of
 from .errors import NotDelivered
 from .settings import NotifySettings
 from .targets import PROBLEMS, Target
-from .texts import KIND_CHANGED, Message, count_of, describe, is_problem, most_serious_first
+from .texts import KIND_CHANGED, Message, count_of, describe, is_problem, most_serious_first, without_repetitions
 
 NAME = "notify_summary"
 # The period of the first summary, and the longest, after a pause.
 FIRST, LONGEST = timedelta(days=1), timedelta(days=31)
 READ, LISTED = 1000, 20
+# What is wrong with backups that have arrived; those that have not are named as missing.
+NOT_WELL = ("damaged", "failed", "full", "suspicious")
 
 
 def send_summary(context: JobContext, send: Callable[[Target, Message], None] = send_text) -> Mapping[str, Any]:
@@ -38,14 +40,17 @@ def make_summary(
     """Return the summary of a period; times are in UTC."""
     counts = service.count_events(since=since)
     found = service.events(since=since, kinds=(*PROBLEMS, "version.checked"), limit=READ)
-    events = [event for event in found if event.kind != "version.checked" or is_problem(event)][:LISTED]
+    problems = [event for event in found if event.kind != "version.checked" or is_problem(event)]
+    events = without_repetitions(problems)[:LISTED]
     unhealthy = [f"- {name}: {text}" for name, texts in service.health().items() for text in texts]
     expected = service.expected_backups()
+    states = service.statistics().collections_by_state
     lines = [
         f"From {since:%Y-%m-%d %H:%M} to {now:%Y-%m-%d %H:%M} UTC:",
         *_count_lines(counts),
         "",
         *_expected_lines(expected),
+        *_state_lines(service, sum(states.get(state, 0) for state in NOT_WELL)),
         *_untested_lines(service, now),
     ]
     lines += ["The service is not healthy:" if unhealthy else "The service is healthy.", *unhealthy]
@@ -57,9 +62,11 @@ def make_summary(
     if len(events) == LISTED or len(found) == READ:
         lines.append("- There may be more: `frepo events` lists all events.")
     title = ", ".join(count_of(kind, counts[kind].events) for kind in most_serious_first(counts)[:3])
+    if failed := states.get("failed", 0):
+        title = f"{failed} {'backup' if failed == 1 else 'backups'} failed" + (f", {title}" if title else "")
     if missing := sum(one.is_overdue for one in expected.missing):
         title = f"{missing} of {expected.expected} backups missing" + (f", {title}" if title else "")
-    is_bad = bool(unhealthy or missing) or any(is_problem(event) for event in events)
+    is_bad = bool(unhealthy or missing or failed) or any(is_problem(event) for event in events)
     return Message(
         title=f"[{sender}] Summary: {title or 'nothing happened'}",
         body="\n".join(lines),
@@ -81,6 +88,19 @@ def _expected_lines(found: ExpectedBackups) -> Sequence[str]:
     ]
     if len(overdue) > LISTED:
         lines.append(f"- and {len(overdue) - LISTED} more: `frepo status --overdue` lists all of them.")
+    return [*lines, ""]
+
+
+def _state_lines(service: Service, number: int) -> Sequence[str]:
+    """Return the collections whose backups arrive and are not well, each with its state and the reason."""
+    if not number:
+        return []
+    lines = [f"{number} {'collection is' if number == 1 else 'collections are'} not well:"]
+    for one in service.collections_in(NOT_WELL, limit=LISTED):
+        where = f"{one.collection.name} ({one.collection.id})"
+        lines.append(f"- {where}: {one.state} since {one.since:%m-%d %H:%M}: {one.reason}")
+    if number > LISTED:
+        lines.append(f"- and {number - LISTED} more: `frepo backup:list --state failed` lists those that failed.")
     return [*lines, ""]
 
 

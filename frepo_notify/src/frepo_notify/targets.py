@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from frepo_core.plugins import Event
 
 from .signing import Signer
-from .texts import BROKEN, NEW_NORMAL, OVERTAKEN, TEXTS, topic_of
+from .texts import BROKEN, BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN, TEXTS, topic_of
 
 # What an operator must react to, or was waiting for. Everything else is asked for with `kinds=`.
 PROBLEMS = (
@@ -17,6 +17,8 @@ PROBLEMS = (
     "version.suspicious",
     "version.quarantined",
     BROKEN,
+    "version.condemned",
+    "version.unjudged",
     "run.failed",
     "collection.overdue",
     "collection.recovered",
@@ -26,7 +28,7 @@ PROBLEMS = (
     "job.*",
 )
 # The topics that are no kinds of events, but what some events of a kind are called here.
-_KINDS = {BROKEN: "version.checked", NEW_NORMAL: "version.quarantined", OVERTAKEN: "version.quarantined"}
+_KINDS = {BROKEN: "version.checked"} | dict.fromkeys((BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN), "version.quarantined")
 _NAME = re.compile("[a-z][a-z0-9_]*")
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*://.+")
 _OPTION = re.compile("([a-z]+)=(.*)")

@@ -17,7 +17,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def targets(mail, hook):
-    return f"ops {mail.url} kinds=*\nhook {hook.origin}/path5ecret secret={SECRET} kinds=*"
+    return f"people {mail.url}\nops {mail.url} kinds=*\nhook {hook.origin}/path5ecret secret={SECRET} kinds=*"
 
 
 class Clock:
@@ -110,3 +110,15 @@ def test_the_stored_error_has_no_secret(hook, happened, deliver, services):
         (row,) = session.query(Subscription).all()
         assert "does not accept a connection" in row.error
         assert "5ecret" not in row.error
+
+
+def test_a_broken_upload_is_one_message(mail, happened, deliver):
+    about = {"collection_id": "c0", "version_number": 4, "data": {"outcome": "broken", "message": "It ends early"}}
+    happened("version.checked", **about)
+    happened("version.quarantined", **about | {"data": {"message": "It ends early", "verdict": "broken", "size": 9}})
+
+    deliver("people", HOUR)
+
+    (found,) = mail.mails
+    assert "[backup1] Broken backup of c0 in quarantine" == found["Subject"]
+    assert 1 == found.get_body(("plain",)).get_content().count("It ends early")

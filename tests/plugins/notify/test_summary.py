@@ -122,6 +122,35 @@ def test_it_says_which_collections_were_not_restore_tested_for_long(mail, servic
     assert "" == lines[start + 3]
 
 
+def test_it_names_the_collections_that_failed_with_the_reasons(mail, services, summarize, happened, make_collection):
+    values = {
+        "shop.sql": {"failed_since": START, "failed_reason": "The gzip data ends early"},
+        "full.sql": {"full_since": START},
+        "good.sql": {"versions_count": 1},
+    }
+    ids = {}
+    for name, row in values.items():
+        ids[name] = make_collection(name)
+        change = update(Collection).where(Collection.id == ids[name]).values(**row)
+        services.database.write(lambda session, change=change: session.execute(change))
+    about = {"collection_id": ids["shop.sql"], "version_number": 4}
+    happened("version.checked", **about, data={"check": "integrity", "outcome": "broken", "message": "It ends early"})
+    happened("version.quarantined", **about, data={"message": "It ends early", "verdict": "broken", "size": 9})
+
+    summarize()
+
+    (found,) = mail.mails
+    lines = found.get_body(("plain",)).get_content().replace("\r\n", "\n").splitlines()
+    assert found["Subject"].replace("\n", "").startswith("[backup1] Summary: 1 backup failed, ")
+    at = lines.index("2 collections are not well:")
+    since = f"{START:%m-%d %H:%M}"
+    assert f"- shop.sql ({ids['shop.sql']}): failed since {since}: The gzip data ends early" == lines[at + 1]
+    assert lines[at + 2].startswith(f"- full.sql ({ids['full.sql']}): full since {since}: there is no room")
+    assert not any("good.sql" in line for line in lines)
+    (told,) = (line for line in lines if "It ends early" in line)
+    assert "is broken, and was put into quarantine: It ends early." in told
+
+
 def test_it_says_which_expected_backups_are_missing(mail, services, summarize):
     now = utc_now()
     for name, values in {

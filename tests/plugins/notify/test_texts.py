@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.plugins import Event
-from frepo_notify.texts import TEXTS, describe, is_problem, make_message, title_of, topic_of
+from frepo_notify.texts import TEXTS, describe, is_problem, make_message, title_of, topic_of, without_repetitions
 
 START = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
 
@@ -111,6 +111,35 @@ def test_quarantine_says_when_it_may_be_the_new_normal(nights, level, title, tex
     assert (level, f"[backup1] {title}") == (found.level, found.title)
     assert text in found.body
     assert "frepo backup:release" in found.body
+
+
+def test_a_broken_arrival_is_told_once_with_quarantine_and_reason():
+    about = {"collection_id": "c0", "version_number": 3}
+    why = {"message": "The gzip data ends early."}
+    checked = event(1, "version.checked", **about, data={"check": "integrity", "outcome": "broken", **why})
+    more = {"reason": "check integrity", "nights": 1, "new_normal": False, "size": 9, "verdict": "broken"}
+    quarantined = event(2, "version.quarantined", **about, data={**more, **why})
+    other = event(3, "version.checked", collection_id="c0", version_number=2, data={"outcome": "broken"})
+
+    assert [quarantined] == without_repetitions([checked, quarantined])
+    assert [quarantined, other] == without_repetitions([checked, quarantined, other])
+    found = message(quarantined)
+    assert ("failure", "[backup1] Broken backup of db.sql (c0) in quarantine") == (found.level, found.title)
+    assert "is broken, and was put into quarantine: The gzip data ends early. No other version" in found.body
+
+
+def test_of_what_is_found_about_one_version_the_most_is_told():
+    def about(number, kind, **data):
+        return event(number, kind, collection_id="c0", version_number=3, data=data)
+
+    added, marked = about(1, "version.added"), about(2, "version.suspicious")
+    checked = about(3, "version.checked", outcome="broken", check="restore")
+    condemned = about(4, "version.condemned", check="restore", message="psql says no.", size=9)
+
+    assert [added, checked] == without_repetitions([added, marked, checked])
+    assert [added, condemned] == without_repetitions([added, checked, condemned])
+    assert [added, marked] == without_repetitions([added, marked])
+    assert "is found broken now by the check restore: psql says no. It stays" in message(condemned).body
 
 
 def test_a_version_that_was_overtaken_is_no_problem():

@@ -43,7 +43,7 @@ class EventKind(StrEnum):
     VERSION_QUARANTINED = (
         "version.quarantined",
         "A version was put into quarantine. It is night number `nights` with the same reason; `new_normal` from 3 on.",
-        *("name", "size", "sha256", "type", "reason", "message", "nights", "new_normal"),
+        *("name", "size", "sha256", "type", "reason", "message", "nights", "new_normal", "verdict"),
     )
     VERSION_RELEASED = (
         "version.released",

@@ -52,6 +52,7 @@ from .subscriber import Subscriber, without_old_keys
 from .upload_check import (
     CheckResult,
     CollectionInfo,
+    CollectionProblem,
     Finding,
     OnFinding,
     Outcome,
@@ -69,6 +70,7 @@ __all__ = [
     "CheckResult",
     "CollectionFull",
     "CollectionInfo",
+    "CollectionProblem",
     "CollectionState",
     "CollectionStrategy",
     "CollectionUsage",

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Protocol
 
 from .installation.hang_watch import HangWatch
 from .pages import Pages
-from .upload_check import CollectionInfo, Covers, FoundVerdict, OnFinding, Outcome, PendingCheck
+from .upload_check import CollectionInfo, CollectionProblem, Covers, FoundVerdict, OnFinding, Outcome, PendingCheck
 
 log = logging.getLogger(__name__)
 
@@ -232,6 +232,9 @@ class Service(Protocol):
 
     def expected_backups(self) -> ExpectedBackups:
         """Return how many collections expect backups now, and whose backup is due and has not arrived."""
+
+    def collections_in(self, states: Sequence[str], *, limit: int = 20) -> Sequence[CollectionProblem]:
+        """Return the collections in one of these states, such as `failed`, with the reasons, the worst first."""
 
     def events(
         self,

@@ -76,6 +76,16 @@ class CollectionInfo:
     labels: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class CollectionProblem:
+    """A collection that is in a state such as `failed` since a time (UTC, aware), and the reason, a few sentences."""
+
+    collection: CollectionInfo
+    state: str
+    since: datetime
+    reason: str
+
+
 class UploadedContent(Protocol):
     """Content that was uploaded and not stored yet. It can be read only until the check returns."""
 

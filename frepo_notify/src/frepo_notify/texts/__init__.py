@@ -1,13 +1,14 @@
 """The texts of notifications: what happened, and what to do."""
 
-from .backups import BROKEN, KIND_CHANGED, NEW_NORMAL, OVERTAKEN
+from .backups import BROKEN, BROKEN_ARRIVAL, KIND_CHANGED, NEW_NORMAL, OVERTAKEN
 from .kinds import TEXTS
 from .messages import Message, make_message
-from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of
+from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of, without_repetitions
 from .text import Level, Text
 
 __all__ = [
     "BROKEN",
+    "BROKEN_ARRIVAL",
     "KIND_CHANGED",
     "NEW_NORMAL",
     "OVERTAKEN",
@@ -22,4 +23,5 @@ __all__ = [
     "most_serious_first",
     "title_of",
     "topic_of",
+    "without_repetitions",
 ]

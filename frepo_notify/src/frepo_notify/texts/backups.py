@@ -6,6 +6,7 @@ from .text import Text
 
 _VERSION = "Version {version} of the collection {collection}"
 BROKEN = "version.broken"
+BROKEN_ARRIVAL = "version.broken_arrival"
 NEW_NORMAL = "version.new_normal"
 OVERTAKEN = "version.overtaken"
 KIND_CHANGED = "version.kind_changed"
@@ -41,7 +42,17 @@ BACKUPS: Mapping[str, Text] = {
         "backup:release`; if not, repair the job and run it again.",
         level="warning",
     ),
-    # Not a kind of its own, but what `version.quarantined` is called here after three nights with the same reason.
+    # Not a kind of its own, but what `version.quarantined` is called here if the verdict is `broken`.
+    BROKEN_ARRIVAL: Text(
+        title="Broken backup of {collection} in quarantine",
+        counted=("broken backup in quarantine", "broken backups in quarantine"),
+        what=_VERSION + " ({size}) is broken, and was put into quarantine: {message}. No other version was deleted for "
+        "it.",
+        advice="Run the backup again now. Then find out why the client sent a broken file: a full disk, or a dump that "
+        "was interrupted. If the check is wrong, release the version with `frepo backup:release`.",
+        level="failure",
+    ),
+    # Nor this, which `version.quarantined` is called here after three nights with the same reason.
     NEW_NORMAL: Text(
         title="Backups of {collection} in quarantine for {nights} nights",
         counted=("backup in quarantine again", "backups in quarantine again"),
@@ -59,6 +70,24 @@ BACKUPS: Mapping[str, Text] = {
         "into quarantine.",
         advice="Nothing has to be done. If this happens often, look for a network that is cut, or for two jobs with "
         "one token.",
+    ),
+    "version.condemned": Text(
+        title="Accepted backup of {collection} is broken",
+        counted=("accepted backup found broken", "accepted backups found broken"),
+        what=_VERSION
+        + " ({size}) had been accepted, and is found broken now by the check {check}: {message}. It stays "
+        "in the collection, and is not `latest` any more.",
+        advice="Run the backup again now. `frepo backup:download ID good` downloads the newest good version. If the "
+        "check is wrong, release the version with `frepo backup:release`.",
+        level="failure",
+    ),
+    "version.unjudged": Text(
+        title="Nobody knows whether a backup of {collection} is good",
+        counted=("backup without a verdict", "backups without a verdict"),
+        what=_VERSION + " ({size}) waits for its verdict since {since}, because a check has not ended. From now on "
+        "others may be evicted for it.",
+        advice="Look at `frepo jobs`: does the job that checks large backups run, and does it end?",
+        level="warning",
     ),
     "version.released": Text(
         title="Version of {collection} released from quarantine",

@@ -1,12 +1,12 @@
 """Fills the text of a kind with the fields of one event."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from frepo_core.plugins import Event, without_old_keys
 
-from .backups import BROKEN, NEW_NORMAL, OVERTAKEN
+from .backups import BROKEN, BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN
 from .kinds import OTHER, TEXTS
 from .text import Level, Text
 
@@ -14,21 +14,50 @@ _LONGEST = 300
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
-MOMENTS = ("due_at", "last_arrival", "overdue_since", "protected_until", "removed_at", "deleted_at")
+# What says more about a version that is not good.
+_RANKS = {
+    "version.suspicious": 1,
+    BROKEN: 2,
+    "version.quarantined": 3,
+    BROKEN_ARRIVAL: 3,
+    NEW_NORMAL: 3,
+    "version.condemned": 3,
+}
+MOMENTS = ("due_at", "last_arrival", "overdue_since", "protected_until", "removed_at", "deleted_at", "since")
 _EARLY = {"no_space": " early, because the storage is nearly full", "request": " early, on request"}
 
 LEVELS: tuple[Level, ...] = ("failure", "warning", "success", "info")
 
 
 def topic_of(event: Event) -> str:
-    """Return the event's kind, or another topic: for a check that found a version broken, and two for quarantine."""
+    """Return the event's kind, or another topic: for a check that found a version broken, and for quarantine."""
     if event.kind == "version.checked" and event.data.get("outcome") == "broken":
         return BROKEN
     if event.kind == "version.quarantined" and event.data.get("reason") == "overtaken":
         return OVERTAKEN
     if event.kind == "version.quarantined" and event.data.get("new_normal"):
         return NEW_NORMAL
+    if event.kind == "version.quarantined" and event.data.get("verdict") == "broken":
+        return BROKEN_ARRIVAL
     return event.kind
+
+
+def without_repetitions(events: Sequence[Event]) -> list[Event]:
+    """Return the events without those that say less about a version than another one does.
+
+    A broken upload is checked, and put into quarantine: the second event says both. So does the one about a version
+    that is found broken later. With `checks.on_broken = mark`, the check says more than that the version is suspicious.
+    """
+    ranks = [_RANKS.get(topic_of(event), 0) for event in events]
+    best: dict[tuple[str | None, int | None], int] = {}
+    for event, rank in zip(events, ranks, strict=True):
+        about = (event.collection_id, event.version_number)
+        best[about] = max(rank, best.get(about, 0))
+    return [
+        event
+        for event, rank in zip(events, ranks, strict=True)
+        if rank in {0, best[event.collection_id, event.version_number]}
+    ]
 
 
 def text_of(topic: str) -> Text:

@@ -13,6 +13,7 @@ from frepo_core.db.models import Collection, JobRun
 from frepo_core.domain.identity import Actor
 from frepo_core.plugins import (
     CollectionInfo,
+    CollectionProblem,
     CollectionUsage,
     Collector,
     ConfigurationError,
@@ -30,6 +31,7 @@ from frepo_core.plugins import (
 )
 from frepo_core.plugins.upload_check import Covers, FoundVerdict
 
+from ..backups.collections.states import BackupState
 from ..backups.versions.version_checks import NewCheck
 from ..base.plugin_failures import storable
 from ..base.records import CollectionRecord, collection_info
@@ -129,6 +131,14 @@ class PluginService:
             missing=[_missing(row, is_overdue=True) for row in found.overdue]
             + [_missing(row, is_overdue=False) for row in found.late],
         )
+
+    def collections_in(self, states: Sequence[str], *, limit: int = 20) -> Sequence[CollectionProblem]:
+        """See `Service.collections_in`."""
+        found = self._services.overviews.in_states([BackupState(state) for state in states], limit)
+        return [
+            CollectionProblem(collection=collection_info(record), state=one.state, since=one.since, reason=one.reason)
+            for record, one in found
+        ]
 
     def events(
         self,

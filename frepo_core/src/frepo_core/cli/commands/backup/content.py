@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from frepo_core.errors import FieldsError
 
@@ -47,17 +47,20 @@ class Upload(ShowCommand):
             added = services.add_version.add(collection, incoming, by=console_identity())
         assert isinstance(added, AddedVersion)  # only an Idempotency-Key has a recorded answer
         version = added.version
-        return ("collection", "version", "id", "file", "size", "sha256", "time", "suspicious", "quarantined"), (
-            collection.id,
-            f"v{version.number}",
-            version.id,
-            version.file.stored_name,
-            Size(version.file.blob.size),
-            version.file.blob.digest,
-            Moment(version.created_at),
-            version.is_suspicious,
-            version.is_quarantined,
-        )
+        fields: dict[str, Any] = {
+            "collection": collection.id,
+            "version": f"v{version.number}",
+            "id": version.id,
+            "file": version.file.stored_name,
+            "size": Size(version.file.blob.size),
+            "sha256": version.file.blob.digest,
+            "time": Moment(version.created_at),
+            "verdict": self.word(version.verdict.value),
+            "verdict_reason": version.verdict_reason or "",
+            "suspicious": version.is_suspicious,
+            "quarantined": version.is_quarantined,
+        }
+        return tuple(fields), tuple(fields.values())
 
 
 class Download(ActionCommand):

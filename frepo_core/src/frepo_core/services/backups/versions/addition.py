@@ -65,10 +65,8 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
     if version.quarantine_reason == OVERTAKEN:
         reason = {"reason": OVERTAKEN, "message": explain(OVERTAKEN)}
     if is_quarantined:
-        return [
-            *evicted,
-            version_event(EventKind.VERSION_QUARANTINED, version, by=by, **reason, **committed.nights),
-        ]
+        told = {**reason, **committed.nights, "verdict": version.verdict.value}
+        return [*evicted, version_event(EventKind.VERSION_QUARANTINED, version, by=by, **told)]
     events = [*evicted, version_event(EventKind.VERSION_ADDED, version, by=by)]
     if committed.change:
         events.append(version_event(EventKind.VERSION_KIND_CHANGED, version, by=by, message=committed.change))

@@ -159,7 +159,7 @@ class LateResults:
         session.flush()
         set_arrived_again(session, collection)
         message = late.judgement.reason if late.objection else late.check.message
-        told = {"reason": reason, "message": message, **describe_nights(collection, reason)}
+        told = {"reason": reason, "message": message, **describe_nights(collection, reason), "verdict": row.verdict}
         late.events.append(version_event(EventKind.VERSION_QUARANTINED, VersionRecord.of(row), by=late.by, **told))
         surplus = find_surplus(session, collection, keep=self._quarantine_max, is_overtaken=False)
         late.add(self._remove(session, late, surplus))
