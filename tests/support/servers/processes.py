@@ -17,6 +17,8 @@ from typing import Any
 START_SECONDS = 60
 STOP_SECONDS = 20
 LOG_CHARACTERS = 10_000
+# Where the folders of servers are if so many bytes are free there: six test processes have three databases each.
+MEMORY, ROOM = "/dev/shm", 4 << 30
 # The servers that run, and the paths of their logs. The report of a failed test shows them, see
 # `support.logs.server_logs`.
 running: dict[subprocess.Popen[bytes], Path] = {}
@@ -39,10 +41,22 @@ def run_as(user: str) -> dict[str, Any]:
     return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
 
 
+def _roomy_memory() -> str | None:
+    """Return a folder in memory if it has room for the databases of all test processes, else None."""
+    try:
+        found = os.statvfs(MEMORY)
+    except OSError:
+        return None
+    return MEMORY if found.f_bavail * found.f_frsize >= ROOM else None
+
+
 @contextlib.contextmanager
 def folder_of(user: str) -> Iterator[Path]:
-    """Create a temporary folder that belongs to the user."""
-    folder = Path(tempfile.mkdtemp(prefix="frepo-test-"))
+    """Create a temporary folder that belongs to the user, in memory if there is room.
+
+    On a disk, MariaDB makes frepo's tables in eight seconds instead of half a second.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="frepo-test-", dir=_roomy_memory()))
     try:
         if owner := run_as(user):
             os.chown(folder, owner["user"], owner["group"])
