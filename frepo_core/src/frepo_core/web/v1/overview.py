@@ -36,7 +36,7 @@ class Verdicts(Reply):
     broken: Whole
 
 
-class Problem(Reply):
+class TroubledCollection(Reply):
     """A collection whose state is not `ok` or `new`, and why."""
 
     id: str
@@ -138,10 +138,12 @@ class OverviewReply(Reply):
     failing_jobs: list[str]
     never_restore_tested: Whole
     restore_tests: RestoreTests
-    problems: list[Problem]
+    problems: list[TroubledCollection]
 
     @classmethod
-    def of(cls, found: Overview, *, restore_tests: RestoreTests, problems: Sequence[Problem]) -> "OverviewReply":
+    def of(
+        cls, found: Overview, *, restore_tests: RestoreTests, problems: Sequence[TroubledCollection]
+    ) -> "OverviewReply":
         """Convert the overview."""
         sizes = found.sizes
         return cls(
@@ -171,7 +173,7 @@ def show_overview(request: FrepoRequest) -> Answer:
     """Show figures about the state of the whole service."""
     overviews, ages = request.services.overviews, request.services.restore_ages
     problems = [
-        Problem(id=one.id, name=one.filename, **vars(state))
+        TroubledCollection(id=one.id, name=one.filename, **vars(state))
         for one, state in overviews.in_states(NOT_WELL, NAMED, by=request.sender)
     ]
     restore_tests = RestoreTests.of(ages.count(), ages.find_untested(NAMED, by=request.sender))
