@@ -32,6 +32,7 @@ class Status(StatusCommand, ShowCommand):
         services = self.services()
         found = services.collection_pages.details(services.collections.get(arguments.id))
         record, newest, good = found.record, found.newest, found.newest_good
+        run = record.last_run
         state = services.overviews.states([record.id])[record.id]
         checks = services.version_checks.outcomes(record.id, newest.number) if newest else []
         suspicious = [version for version in services.versions.list(record.id) if version.is_suspicious]
@@ -57,6 +58,9 @@ class Status(StatusCommand, ShowCommand):
             "restore_tested_at": Moment(record.restore_tested_at),
             "restore_tried_at": Moment(record.restore_tried_at),
             "restore_outcome": self.word(record.restore_outcome or ""),
+            "last_run": self.word(run.outcome if run else ""),
+            "last_run_at": Moment(run.at if run else None),
+            "last_run_reason": run.reason if run else "",
             "versions": record.versions_count,
             "stored_size": Size(record.stored_size),
             "pinned": record.pinned_count,
