@@ -173,6 +173,20 @@ def test_the_newest_good_version_is_tested(services, run, make, push, outcomes):
     assert {collection: "good"} == outcomes()
 
 
+class TestAMissingProgram:
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"restore_tests.command": "no-such-program -x"}
+
+    def test_the_job_ends_at_once_because_no_test_can_begin(self, run, make, outcomes):
+        first, _ = make(b"sound"), make(b"sound")
+
+        with pytest.raises(RestoreFailedError, match="^1 of 1 collections .*'no-such-program' cannot be started"):
+            run("restore_tests")
+
+        assert {first: "not checked"} == outcomes()
+
+
 class TestWithoutACommand:
     @pytest.fixture
     def ini(self, ini):

@@ -88,8 +88,8 @@ class NightlyTests:
     ) -> Night:
         """Test collections that were not tested since `began`, until `restore_tests.window` after it is over.
 
-        A test that runs then is completed. Times are in UTC (aware). Raises what `keep_going` raises, which is called
-        often: results until then are recorded.
+        A test that runs then is completed. If the command cannot be started, no further collection is tested. Times are
+        in UTC (aware). Raises what `keep_going` raises, which is called often: results until then are recorded.
         """
         deadline = time.monotonic() + (began + self._window - now).total_seconds()
         waiting = self._ages.find_waiting(began)
@@ -107,4 +107,6 @@ class NightlyTests:
                 night.untestable += 1
             else:
                 night.note(result, collection_id)
+                if not result.is_started:
+                    break
         return night

@@ -121,7 +121,8 @@ class RestoreTests:
                         return replace(result, outcome=UNKNOWN, message=text)
                     return result
         except CommandNotStartedError as error:
-            return unknown(version, f"{error.message}: install it, or correct the command")
+            text = f"{error.message}: install it, or correct the command"
+            return replace(unknown(version, text), is_started=False)
         except BytesMissingError:
             return unknown(version, f"the bytes are missing in the storage: is its disk mounted? {VERIFY}")
         except (StorageError, PluginError) as error:

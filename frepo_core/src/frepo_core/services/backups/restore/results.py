@@ -28,7 +28,8 @@ class RestoreResult:
     """The result of a restore test, as it was recorded. `size` is how many bytes the command has read.
 
     `status` is the exit status of the command, negative for the number of a signal, None if it was killed by the test
-    or did not run. `is_spared` says that the version was not condemned because too many others were.
+    or did not run. `is_spared` says that the version was not condemned because too many others were, `is_started`
+    whether the command could be started.
     """
 
     version: VersionRecord
@@ -39,6 +40,7 @@ class RestoreResult:
     seconds: float
     output: str
     is_spared: bool = False
+    is_started: bool = True
 
     @property
     def is_skipped(self) -> bool:
