@@ -14,10 +14,10 @@ WIDTH = 30
 class ProgressBar:
     """Called after each blob. Writes to stderr, because stdout may be piped."""
 
-    def __init__(self, what: str, stream: TextIO = sys.stderr) -> None:
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
         self._what = what
-        self._stream = stream
-        self._is_terminal = stream.isatty()
+        self._stream = stream or sys.stderr
+        self._is_terminal = self._stream.isatty()
         self._began = self._shown = time.monotonic()
         self._size = 0
         self._is_open = False
