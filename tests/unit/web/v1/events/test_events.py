@@ -5,10 +5,12 @@ import io
 import json
 
 import pytest
+from sqlalchemy import insert
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Event
+from frepo_core.db.models import CollectionToken, Event
 from frepo_core.domain.roles import Role
+from frepo_core.services.backups.collections.collections import CollectionChange
 
 EVENTS = "/api/v1/events"
 
@@ -144,11 +146,12 @@ class TestWhoSeesWhat:
 
         assert everything == found
 
-    def test_a_token_on_many_lists(self, viewer, services, create, number):
+    def test_a_token_on_many_lists(self, viewer, services, number):
         """More than one query for its collections."""
-        collections = [create(f"{number}.sql") for number in range(130)]
-        for collection in collections:
-            services.token_lists.allow(collection, services.tokens.key(viewer.token))
+        change = CollectionChange(limits={}, filename="dump.sql")
+        collections = [services.collections.create(change, by=None).id for _ in range(130)]
+        rows = [{"collection_id": one, "token_key": services.tokens.key(viewer.token)} for one in collections]
+        services.database.write(lambda session: session.execute(insert(CollectionToken), rows))
         number()
 
         found = viewer.get(f"{EVENTS}?kind=collection.created&limit=500")
