@@ -79,7 +79,7 @@ def _judge(content: StoredContent, check: PendingCheck, context: JobContext) -> 
         raise
     except Exception as error:  # a fault of the check condemns nothing
         context.log.exception("the check of version %s of %s fails", check.version_number, check.collection_id)
-        return Report(outcome="not checked", message=f"The check failed: {type(error).__name__}")
+        return Report(outcome="not checked", message=f"The check failed: {type(error).__name__}", has_looked=False)
 
 
 def _record(check: PendingCheck, found: Report | BrokenContent, context: JobContext) -> str:
@@ -159,6 +159,7 @@ def _with_command(
         kinds=(*report.kinds, *answer.kinds),
         covers="content" if any(one.covers == "content" for one in good) else "container",
         label=report.label,
+        has_looked=report.has_looked,
         database=report.database,
     )
 

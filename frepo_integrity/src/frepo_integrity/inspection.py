@@ -12,7 +12,7 @@ from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
 from .formats.format import Format
 from .formats.single_pass import FORMATS
-from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, Report
+from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, Report, switched_off
 from .tar_inspection import inspect_tar
 
 # db.sql.xz.gz has two. More compressions within each other come from a bomb.
@@ -70,7 +70,7 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
         return _unknown(source, name, inspection, depth)
     kind = found.kind
     if not inspection.is_on(kind):
-        return Report(outcome="not checked", message=f"The check of {kind} is switched off", kinds=(kind,))
+        return switched_off(kind, (kind,))
     if kind in CODECS and depth < MAX_DEPTH:
         try:
             return _inspect_compressed(source, kind, name, inspection, depth).inside(kind)
@@ -144,7 +144,7 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     head = source.peek(detection.HEAD)
     promised = detection.kind_of_name(name)
     if promised and not inspection.is_on(promised):
-        return Report(outcome="not checked", message=f"The check of {promised} is switched off")
+        return switched_off(promised)
     if promised and not head:
         raise BrokenContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
     if detection.promises_backup(name, is_packed=depth > 0) and (kind := messages.recognize(head)):

@@ -13,7 +13,8 @@ class Report:
     """The result for a content that is not broken. `kinds` names its formats from the outside in, such as gzip, tar.
 
     `covers` says how far `good` goes, as in a `CheckResult`. `label` is what people call the innermost format, and
-    `database` the database that it names; both are empty if they are not known.
+    `database` the database that it names; both are empty if they are not known. `has_looked` is false if nothing can be
+    said about the formats, such as for a check that is switched off.
     """
 
     outcome: Outcome
@@ -22,15 +23,24 @@ class Report:
     covers: Covers = "container"
     label: str = ""
     database: str = ""
+    has_looked: bool = True
 
     def inside(self, kind: str) -> Self:
         """Return the report about a container whose content this report is about."""
         return replace(self, kinds=(kind, *self.kinds))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The formats as people call them, from the outside in, such as gzip, PostgreSQL dump."""
+    def names(self) -> tuple[str, ...] | None:
+        """The formats as people call them, from the outside in, such as gzip, PostgreSQL dump; None if unknown."""
+        if not self.has_looked:
+            return None
         return (*self.kinds[:-1], self.label) if self.label else self.kinds
+
+
+def switched_off(kind: str, kinds: tuple[str, ...] = ()) -> Report:
+    """Return the report about a content of a kind that the settings switch off."""
+    message = f"The check of {kind} is switched off"
+    return Report(outcome="not checked", message=message, kinds=kinds, has_looked=False)
 
 
 class BrokenContent(Exception):

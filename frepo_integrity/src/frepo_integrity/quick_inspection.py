@@ -10,7 +10,7 @@ from . import detection
 from .byte_stream import FileStream
 from .formats import sql_dump, xz_index, zip_directory
 from .inspection import Inspection
-from .outcomes import BoundReached, NotCheckable, OutOfTime, Report
+from .outcomes import BoundReached, NotCheckable, OutOfTime, Report, switched_off
 from .tar_inspection import inspect_tar
 
 PENDING = "The content is large, so it is checked completely later"
@@ -20,9 +20,10 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
     """Return a report: pending if a complete check is still to be done. Raises `BrokenContent`."""
     source = FileStream(file, size)
     found = detection.detect(source.peek(detection.HEAD))
-    if found is None or not inspection.is_on(found.kind):
-        why = "Its format is not known" if found is None else f"The check of {found.kind} is switched off"
-        return Report(outcome="not checked", message=why, kinds=(found.kind,) if found else ())
+    if found is None:
+        return Report(outcome="not checked", message="Its format is not known")
+    if not inspection.is_on(found.kind):
+        return switched_off(found.kind, (found.kind,))
     try:
         if done := _check_ends(file, size, source, found, inspection):
             return done

@@ -51,6 +51,15 @@ def test_an_intact_container_says_nothing_about_its_content(check):
         assert ("container", kinds, "") == seen(check(content)), kinds
 
 
+def test_a_check_that_is_switched_off_says_nothing_about_formats(check, check_quickly):
+    for content, off in [(PG_DUMP % b"shop", "sql"), (tar_of(b"x"), "tar"), (gzip.compress(PG_DUMP % b"shop"), "gzip")]:
+        for run in (check, check_quickly):
+            assert run(content, is_on=lambda kind, off=off: kind != off).names is None
+    packed = check(gzip.compress(PG_DUMP % b"shop"), is_on=lambda kind: kind != "sql")
+    assert ("good", "container", None) == (packed.outcome, packed.covers, packed.names)
+    assert () == check(b"no format at all").names
+
+
 NOTHING = [
     ("db.sql", b""),
     ("db.tar", bytes(10240)),

@@ -210,7 +210,7 @@ class Service(Protocol):
         job: str,
         details: Mapping[str, Any] | None = None,
         covers: Covers = "container",
-        kinds: Sequence[str] = (),
+        kinds: Sequence[str] | None = None,
         database: str = "",
         on_finding: OnFinding | None = None,
     ) -> bool:

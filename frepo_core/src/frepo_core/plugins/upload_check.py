@@ -53,16 +53,17 @@ class CheckResult:
 
     `covers` says how far `good` goes: `content` if the end of the backup itself was seen, `container` if only what it
     is packed in is intact. `kinds` name the formats from the outside to the inside, such as `("gzip", "PostgreSQL
-    dump")`; `database` is the name of the database that the content says it is a dump of. The guard `expects_kind`
-    compares them with those of earlier versions. The first word of a format names its program, so that a `PostgreSQL
-    archive` may follow a `PostgreSQL dump`. A job that checks later says the same in `record_check`.
+    dump")`: none if the content is of no known format, None if the check does not look. `database` is the name of the
+    database that the content says it is a dump of. The guard `expects_kind` compares them with those of earlier
+    versions. The first word of a format names its program, so that a `PostgreSQL archive` may follow a `PostgreSQL
+    dump`. A job that checks later says the same in `record_check`.
     """
 
     outcome: Outcome
     message: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
     covers: Covers = "container"
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[str, ...] | None = None
     database: str = ""
 
 

@@ -84,7 +84,7 @@ class PluginService:
         job: str,
         details: Mapping[str, Any] | None = None,
         covers: Covers = "container",
-        kinds: Sequence[str] = (),
+        kinds: Sequence[str] | None = None,
         database: str = "",
         on_finding: OnFinding | None = None,
     ) -> bool:
@@ -96,7 +96,7 @@ class PluginService:
             details=dict(details or {}),
             covers=covers if outcome == "good" else None,
             on_finding=on_finding,
-            kinds=storable_kinds(list(kinds)),
+            kinds=storable_kinds(kinds),
             database=storable_name(database),
         )
         return self._services.late_results.record(check.version_id, result, by=Actor(name=f"system:{job}"))

@@ -36,14 +36,18 @@ class Arrival:
 
 
 def kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
-    """Return what the upload checks say that a content is; None if one failed, has no answer yet, or a finding."""
-    answers = [report for report in reports if report.has_answered]
-    if not answers or any(report.outcome not in {"good", "not checked"} for report in answers):
+    """Return what the upload checks say that a content is; None if none looks, or one has a finding or is pending."""
+    if any(report.outcome not in {"good", "not checked"} for report in reports):
         return None
-    best = max(answers, key=lambda report: len(report.kinds))
-    if not best.kinds and len(answers) < len(reports):
+    kinds, database = max(
+        ((report.kinds, report.database) for report in reports if report.kinds is not None),
+        key=lambda found: len(found[0]),
+        default=((), ""),
+    )
+    has_failed = any(not report.has_answered for report in reports)
+    if not kinds and (has_failed or all(report.kinds is None for report in reports)):
         return None
-    return ContentKind(kinds=best.kinds, database=best.database, verdict=judge_reports(reports).verdict)
+    return ContentKind(kinds=kinds, database=database, verdict=judge_reports(reports).verdict)
 
 
 def find_objection(session: Session, collection: CollectionRecord, arrival: Arrival) -> Objection | None:

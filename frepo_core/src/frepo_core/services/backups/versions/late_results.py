@@ -99,7 +99,7 @@ class LateResults:
         judgement = judge_again(session, row)
         late = _Late(collection=collection, row=row, check=check, judgement=judgement, by=by, number=row.number)
         if before is Verdict.PENDING and judgement.verdict.is_good:
-            self._compare(session, late)
+            self._compare(late)
         if row.pending_since is not None:
             self._end_waiting(session, late, question)
         elif not row.is_quarantined and judgement.verdict is Verdict.BROKEN is not before:
@@ -111,12 +111,11 @@ class LateResults:
         record(session, *late.events)
         return late
 
-    def _compare(self, session: Session, late: "_Late") -> None:
+    def _compare(self, late: "_Late") -> None:
         """Compare the content with what the collection's guard expects, now that checks have looked at all of it."""
         row, check = late.row, late.check
-        others = select(VersionCheck.name).where(VersionCheck.version_id == row.id, VersionCheck.name != check.name)
         kind = None
-        if check.kinds or session.scalar(others.limit(1)) is None:  # another one may have named the formats
+        if check.kinds is not None:
             kind = ContentKind(kinds=check.kinds, database=check.database, verdict=late.judgement.verdict)
         late.objection, change = compare_late(late.collection, row, kind)
         if change:

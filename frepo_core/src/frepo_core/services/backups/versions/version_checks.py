@@ -47,7 +47,7 @@ class NewCheck:
     is_of_service: bool = True
     covers: Covers | None = None
     on_finding: OnFinding | None = None
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[str, ...] | None = None
     database: str = ""
 
 

@@ -44,7 +44,7 @@ class CheckReport:
     message: str = ""
     details: dict[str, Any] = field(default_factory=dict)
     quarantines: bool = False
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[str, ...] | None = None
     database: str = ""
     has_answered: bool = True
     covers: Covers | None = None
@@ -118,7 +118,7 @@ def _chosen(value: object, context: PluginContext) -> object:
 def _run(check: _Check, content: Content, target: UploadTarget, patience: Patience) -> CheckReport:
     outcome: ReportOutcome = "not checked"
     message, details, quarantines = FAILED, NO_DETAILS, False
-    kinds: tuple[str, ...] = ()
+    kinds: tuple[str, ...] | None = None
     database, has_answered = "", False
     covers: Covers | None = None
     try:
@@ -156,10 +156,11 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
     )
 
 
-def storable_kinds(kinds: object) -> tuple[str, ...]:
+def storable_kinds(kinds: object) -> tuple[str, ...] | None:
     """Return the formats that a plug-in names as they are stored: the innermost ones, as the others say less."""
-    given = kinds[-MOST_KINDS:] if isinstance(kinds, (tuple, list)) else ()
-    return tuple(storable_name(kind) for kind in given)
+    if not isinstance(kinds, (tuple, list)):
+        return None
+    return tuple(storable_name(kind) for kind in kinds[-MOST_KINDS:])
 
 
 def storable_name(name: object) -> str:
