@@ -8,7 +8,7 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, object_session
 
 from frepo_core.db.models import Blob, Collection, File, Version
 
@@ -152,9 +152,17 @@ def _reasons(row: Collection, state: str, now: datetime) -> Iterator[str]:
     if row.full_since is not None:
         yield f"there is no room for a new version since {_moment(row.full_since)}"
     if row.suspicious_since is not None:
-        yield f"the version of {_moment(row.suspicious_since)} is suspicious"
+        yield f"the version of {_moment(row.suspicious_since)} is suspicious{_suspicion(row, row.suspicious_since)}"
     if state == BackupState.LATE:
         yield f"a backup was due {_moment(row.due_at)}"
+
+
+def _suspicion(row: Collection, since: datetime) -> str:
+    """Return why the newest version is suspicious. One small query for each collection that is: they are few."""
+    session = object_session(row)
+    query = select(Version.verdict_reason).where(Version.collection_id == row.id, Version.created_at == since)
+    reason = session.scalar(query.order_by(Version.number.desc()).limit(1)) if session else None
+    return f": {reason}" if reason else ""
 
 
 def _moment(at: datetime | None) -> str:
