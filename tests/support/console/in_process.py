@@ -35,7 +35,8 @@ class InProcessConsole:
         self._all_plugins = functools.cache(PluginRegistry.from_entry_points)
         self._make_engine = make_engine
 
-    def run(self, arguments, *, env, cwd, stdin="", stdout=None):
+    def run(self, arguments, *, env, cwd, stdin="", stdout=None, packages=None):
+        """Run a command; `packages` is a folder with further installed packages, which are found anew."""
         with contextlib.ExitStack() as files:
             given, answer, errors = (files.enter_context(tempfile.TemporaryFile()) for _ in range(3))
             given.write(stdin.encode())
@@ -48,7 +49,7 @@ class InProcessConsole:
                 "stderr": open(os.dup(errors.fileno()), "w", 1, "utf-8", "backslashreplace"),  # noqa: SIM115
             }
             arguments = [os.fsdecode(argument) for argument in arguments]
-            with self._process(env, cwd, streams):
+            with self._process(env, cwd, streams, packages):
                 status = _run_command(arguments)
             for file in (answer, errors):
                 file.seek(0)
@@ -56,7 +57,7 @@ class InProcessConsole:
             return subprocess.CompletedProcess(arguments, status, printed, errors.read().decode())
 
     @contextlib.contextmanager
-    def _process(self, environment, folder, streams):
+    def _process(self, environment, folder, streams, packages):
         """Give this process what a new one would have, and take it away at the end."""
         at_exit = contextlib.ExitStack()
         with pytest.MonkeyPatch.context() as patch, _own_logging(), contextlib.ExitStack() as closed:
@@ -74,9 +75,12 @@ class InProcessConsole:
             patch.setattr(atexit, "register", at_exit.callback)
             for name in ("pause", "resume", "skip_at_exit"):
                 patch.setattr(gc_pause, name, lambda: None)
-            patch.setattr(command_discovery, "entry_points", self._entry_points)
             patch.setattr(plaster.loaders, "find_loaders", self._loaders)
-            patch.setattr(PluginRegistry, "from_entry_points", self._plugins)
+            if packages:
+                closed.enter_context(_installed(packages, patch))
+            else:
+                patch.setattr(command_discovery, "entry_points", self._entry_points)
+                patch.setattr(PluginRegistry, "from_entry_points", self._plugins)
             patch.setattr(assembly, "make_engine", self._make_engine)
             with at_exit:
                 yield
@@ -102,6 +106,19 @@ def _own_logging():
         root.setLevel(levels[0])
         frepo.setLevel(levels[1])
         logging.setLogRecordFactory(factory)
+
+
+@contextlib.contextmanager
+def _installed(packages, patch):
+    """Let the packages in a folder be found and imported, and forget their modules at the end."""
+    patch.syspath_prepend(packages)
+    try:
+        yield
+    finally:
+        command_discovery._docstrings.cache_clear()
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(str(packages)):
+                del sys.modules[name]
 
 
 @contextlib.contextmanager

@@ -35,11 +35,14 @@ class Console:
         }
 
     def run(self, *arguments, stdin="", stdout=None, **environment):
-        """Run a command in the temporary folder; keyword arguments are environment variables."""
+        """Run a command in the temporary folder; keyword arguments are environment variables.
+
+        PACKAGES is the folder of what `install_package` has installed.
+        """
         if environment.keys() & INTERPRETERS:
             return self.run_script(*arguments, **environment)
-        environment = self.environment | environment
-        done = self._in_process.run(list(arguments), env=environment, cwd=self.folder, stdin=stdin, stdout=stdout)
+        files = {"stdin": stdin, "stdout": stdout, "packages": environment.pop("PACKAGES", None)}
+        done = self._in_process.run(list(arguments), env=self.environment | environment, cwd=self.folder, **files)
         log_recorder.record_output(done.stderr)
         return done
 
@@ -122,7 +125,7 @@ def console(make_console, tmp_path):
 
 @pytest.fixture
 def install_package(console):
-    """Install a third-party package that has only entry points; return an environment in which it is installed."""
+    """Install a third-party package that has only entry points; return the variable that tells `console` so."""
 
     def install(entry_points):
         info = console.folder / "frepo_acme-1.0.dist-info"
@@ -130,7 +133,7 @@ def install_package(console):
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: frepo-acme\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text(entry_points)
         (info / "top_level.txt").write_text("acme\n")
-        return {"PYTHONPATH": str(console.folder)}
+        return {"PACKAGES": str(console.folder)}
 
     return install
 

@@ -111,7 +111,7 @@ def test_a_command_of_a_third_party_collects_garbage(console, install_package):
     (console.folder / "acme.py").write_text(THIRD_PARTY)
     environment = install_package("[frepo.commands]\nacme:work = acme:Work\n")
 
-    assert console.answer("acme:work", **environment) == "True"
+    assert console.run_script("acme:work", PYTHONPATH=environment["PACKAGES"]).stdout == "True\n"
 
 
 def test_a_command_closes_its_connections_to_the_database(console):
