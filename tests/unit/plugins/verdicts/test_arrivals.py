@@ -80,3 +80,18 @@ class TestMark:
         push(collection, "complete", *["broken"] * 8)
 
         assert 1 == named(collection, "good")
+
+
+def test_a_deleted_collection_comes_back_as_it_was(root, make, push, versions, named, shown):
+    collection = make(2)
+    push(collection, "good", "good", "broken", "odd", "pending")
+    before = versions(collection)
+    root.call("DELETE", f"/api/v1/collections/{collection}?versions=trash")
+
+    root.call("POST", f"/api/v1/deleted-collections/{collection}/restore")
+
+    assert before == versions(collection)
+    assert 1 == shown(collection)["pending_versions"]
+    push(collection, "good")
+    # What is in quarantine or pending has evicted nothing.
+    assert {2: "whole", 3: "(broken)", 4: "(suspicious)", 5: "pending", 6: "whole"} == versions(collection)

@@ -68,8 +68,8 @@ def give_back(
     """Insert the version of an entry, with its number and the first free stored name, and delete the entry.
 
     The collection and the entry are locked. The version is not evicted before `protected_until`. Returns the version
-    and the event about it. A version that was in quarantine becomes a normal one. `releases` says that a person wants
-    this version, so that what was found before no longer counts; otherwise one that was found broken stays condemned.
+    and the event about it. `releases` says that a person wants this version, so that it becomes a normal one, and what
+    was found before no longer counts. Otherwise it is as it was: in quarantine, pending, or condemned.
     """
     blob = BlobRecord.of(entry.blob)
     file = insert_file(session, blob, name=entry.name, kind="version", public=False, password_hash=entry.password_hash)
@@ -81,6 +81,8 @@ def give_back(
         created_at=entry.created_at,
         is_suspicious=bool(entry.is_suspicious) and not releases,
         pinned=False,
+        quarantined_at=entry.created_at if entry.quarantine_reason and not releases else None,
+        quarantine_reason=None if releases else entry.quarantine_reason,
         note=entry.note,
         protected_until=protected_until,
         verdict=entry.verdict,
@@ -90,15 +92,11 @@ def give_back(
         sent_by=entry.sent_by,
     )
     session.add(version)
-    collection.versions_count += 1
-    collection.stored_size += entry.size
     session.flush()
     give_checks_back(session, entry)
     if releases:
         release(version, by)
-    judge_again(session, version)
-    if is_bad(Verdict(version.verdict)):
-        version.condemned_at = utc_now()
+    _count(collection, version, entry, judge_again(session, version).verdict)
     session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
     record = VersionRecord.of(version, file)
     data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}
@@ -106,3 +104,20 @@ def give_back(
         data["protected_until"] = protected_until.isoformat()
         collection.restored_until = max(protected_until, collection.restored_until or protected_until)
     return record, version_event(EventKind.VERSION_RESTORED, record, by=by, **data)
+
+
+def _count(collection: Collection, version: Version, entry: TrashEntry, verdict: Verdict) -> None:
+    """Count the version as its verdict says. In quarantine, it begins no night."""
+    if version.is_quarantined:
+        collection.quarantined_count += 1
+        collection.quarantined_size += entry.size
+        return
+    if verdict is Verdict.PENDING:
+        version.pending_since = utc_now()
+        collection.pending_count += 1
+        collection.pending_size += entry.size
+        return
+    if is_bad(verdict):
+        version.condemned_at = utc_now()
+    collection.versions_count += 1
+    collection.stored_size += entry.size
