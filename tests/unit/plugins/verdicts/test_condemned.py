@@ -134,3 +134,25 @@ def test_a_broken_restore_host_condemns_three_collections_and_no_fleet(make, pus
 
     found = [versions(collection)[1] for collection in collections]
     assert ["broken"] * 3 + ["whole"] * 3 == found
+
+
+def test_a_later_test_that_restores_it_makes_it_latest_again(make, push, versions, restore, named, shown):
+    collection = make(3)
+    push(collection, "good", "good")
+    restore(collection, 2, "broken")
+
+    restore(collection, 2, "good")
+
+    assert (2, 2) == (named(collection, "good"), named(collection, "latest"))
+    assert "ok" == shown(collection)["state"]
+
+
+def test_a_late_suspicion_that_leaves_no_good_one_brings_one_back(make, push, versions, named, services):
+    collection = make(1)
+    push(collection, "good", "good")
+    found = NewCheck(name="other", outcome="suspicious", message="it is odd")
+
+    services.late_results.record(services.versions.find(collection, "v2").id, found, by=JOB)
+
+    assert {1: "whole", 2: "suspicious"} == versions(collection)
+    assert 1 == named(collection, "good")

@@ -7,8 +7,13 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Event, Version
+from frepo_core.domain.identity import Actor
+from frepo_core.services.backups.versions.version_checks import NewCheck
 
 pytestmark = pytest.mark.databases
+
+JOB = Actor(name="system:restore_tests")
+MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
 @pytest.fixture
@@ -132,15 +137,15 @@ def test_if_the_strategy_refuses_it_the_collection_is_full(root, make, push, ver
     assert {2, 3} <= set(versions(collection))
 
 
-def test_a_pinned_one_that_is_broken_stays_where_it_is(root, make, push, versions, judge, counters):
+def test_a_pinned_one_that_is_broken_stays_and_is_not_latest(root, make, push, versions, judge, counters, named):
     collection = make(3)
     push(collection, "good", "pending")
-    merge = {"Content-Type": "application/merge-patch+json"}
-    root.call("PATCH", f"/api/v1/collections/{collection}/versions/v2", json={"pinned": True}, headers=merge)
+    root.call("PATCH", f"/api/v1/collections/{collection}/versions/v2", json={"pinned": True}, headers=MERGE)
 
     judge(collection, 2, "broken")
 
     assert {1: "whole", 2: "broken"} == versions(collection)
+    assert 1 == named(collection, "latest")
     assert (2, 0, 0) == counters(collection)[0]
 
 
@@ -185,3 +190,28 @@ def test_when_patience_is_over_rotation_goes_on_without_a_verdict(make, push, ve
     assert "version.unjudged" in kinds(2)
     push(collection, "good")
     assert {3: "whole"} == versions(collection)
+
+
+def test_it_does_not_give_way_to_a_newer_one_that_is_condemned(make, push, versions, judge, services, counters):
+    collection = make(1)
+    push(collection, "pending", "good")
+    condemned = NewCheck(name="restore", outcome="broken", message="it is cut")
+    services.late_results.record(services.versions.find(collection, "v2").id, condemned, by=JOB)
+
+    judge(collection, 1, "good")
+
+    assert {1: "whole"} == versions(collection)
+    assert (1, 0, 0) == counters(collection)[0]
+
+
+def test_a_pinned_one_stays_also_if_only_newer_ones_could_make_room(root, make, push, versions, judge, counters):
+    collection = make(2)
+    push(collection, "pending", "good", "good")
+    root.call("PATCH", f"/api/v1/collections/{collection}/versions/v1", json={"pinned": True}, headers=MERGE)
+
+    judge(collection, 1, "good")
+
+    assert {1: "whole", 2: "whole", 3: "whole"} == versions(collection)
+    assert (3, 0, 0) == counters(collection)[0]
+    push(collection, "good")
+    assert {1: "whole", 4: "whole"} == versions(collection)

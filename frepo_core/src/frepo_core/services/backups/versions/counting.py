@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Version
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, OutdatedDecisionError
@@ -21,6 +22,7 @@ from ..rotation.decision import Decision, RotationState, check_keeps_newest, dec
 from ..rotation.questions import Question
 from ..rotation.stored_state import read_state
 from ..trash.removal import TrashReason, move_to_trash
+from ..verdicts import is_bad
 from .version_rows import find_evicted
 
 
@@ -67,7 +69,8 @@ class Rotation:
     def admit_judged(self, row: Version) -> Rotated:
         """Do the same for a version that was accepted already: it is counted although the collection is full.
 
-        If only newer versions could make room for it, it goes to the trash itself. Raises `OutdatedDecisionError`.
+        If only newer versions that are as good could make room for it, it goes to the trash itself, unless it is
+        pinned. Raises `OutdatedDecisionError`.
         """
         try:
             _, evicted = self._decide(row)
@@ -77,8 +80,9 @@ class Rotation:
             rotated = self._count(row, [])
             self._collection.full_since = utc_now()
             return rotated
-        if any(version.number > row.number for version in evicted):
-            return self._remove(row)
+        leaving = find_evicted(self._session, self._collection, evicted, now=utc_now())
+        if any(old.number > row.number and _badness(old) <= _badness(row) for old in leaving):
+            return self._count(row, []) if row.pinned else self._remove(row)
         return self._count(row, evicted)
 
     def _decide(self, row: Version) -> tuple[RotationState, Sequence[VersionInfo]]:
@@ -115,6 +119,12 @@ class Rotation:
         data = removed.event_data | ({} if replaced_by is None else {"replaced_by": replaced_by})
         events = [version_event(EventKind.VERSION_EVICTED, old, by=self._by, **data) for old in records]
         return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
+
+
+def _badness(row: Version) -> int:
+    """Return a number to compare versions by: 0 for a good one, 1 for a pending one, 2 for what is no backup."""
+    verdict = Verdict(row.verdict)
+    return 0 if verdict.is_good else 1 + is_bad(verdict)
 
 
 def start_counting(collection: Collection, row: Version) -> None:

@@ -33,7 +33,16 @@ from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..trash.last_good import LastGood
 from ..trash.removal import TrashReason, move_to_trash
-from ..verdicts import find_newest_good, is_bad, judge_again, note_failed, note_newest, reason_of, set_arrived_again
+from ..verdicts import (
+    failures_of,
+    find_newest_good,
+    is_bad,
+    judge_again,
+    note_failed,
+    note_newest,
+    reason_of,
+    set_arrived_again,
+)
 from .condemnations import is_too_many
 from .counting import Rotated, Rotation
 from .version_checks import BROKEN, PENDING, NewCheck, log_check, write_checks
@@ -87,7 +96,7 @@ class LateResults:
     ) -> "_Late | None":
         """Record the result in a transaction, and do what follows. Raises `OutdatedDecisionError`."""
         # Blobs are locked before their collection.
-        last_good = LastGood(session, collection_id) if check.outcome == BROKEN else None
+        last_good = LastGood(session, collection_id) if question.spares_good else None
         collection = session.scalar(select(Collection).where(Collection.id == collection_id).with_for_update())
         row = session.scalar(select_with_files().where(Version.id == version_id))
         if collection is None or row is None:
@@ -100,12 +109,19 @@ class LateResults:
         late = _Late(collection=collection, row=row, check=check, judgement=judgement, by=by, number=row.number)
         if before is Verdict.PENDING and judgement.verdict.is_good:
             self._compare(late)
+        over = failures_of(row)
         if row.pending_since is not None:
             self._end_waiting(session, late, question)
         elif not row.is_quarantined and judgement.verdict is Verdict.BROKEN is not before:
-            self._condemn(session, late, last_good)
+            self._condemn(session, late)
+        elif row.condemned_at is not None and judgement.verdict.is_good:
+            row.condemned_at = None
+            session.flush()
+            set_arrived_again(session, collection)
+        if is_bad(late.judgement.verdict) and last_good is not None:
+            self._give_back(session, late, last_good)
         session.flush()
-        note_newest(session, collection)
+        note_newest(session, collection, over=over if judgement.verdict.is_good else ())
         if row.condemned_at is not None and late.is_condemned:
             note_failed(collection, judgement.reason, at=row.condemned_at)
         record(session, *late.events)
@@ -134,15 +150,18 @@ class LateResults:
         if is_bad(verdict) and not question.spares_good:
             question.spares_good = True
             raise OutdatedDecisionError("The strategy was asked about a good version, and it is none")
-        if is_bad(verdict) and self._quarantines(late):
+        quarantines = is_bad(verdict) and self._quarantines(late)
+        if quarantines and not late.row.pinned:
             self._quarantine(session, late)
             return
         rotation = Rotation(session, late.collection, question, self._strategies.plugins, keep=self._keep, by=late.by)
         late.add(rotation.admit_judged(late.row))
+        if quarantines and verdict is Verdict.BROKEN:  # a pinned one stays where it is
+            self._condemn(session, late)
 
     def _quarantines(self, late: "_Late") -> bool:
-        """Return whether a version that waited is put into quarantine now. A pinned one stays where it is."""
-        if late.row.pinned or late.check.message.startswith(UNJUDGED):
+        """Return whether a version that waited is put into quarantine now, unless it is pinned."""
+        if late.check.message.startswith(UNJUDGED):
             return False
         action = late.objection.action if late.objection else late.check.on_finding or self._on_broken
         return action in {"quarantine", "refuse"}
@@ -170,8 +189,8 @@ class LateResults:
         events = [version_event(EventKind.VERSION_EVICTED, old, by=late.by, **data) for old in records]
         return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
 
-    def _condemn(self, session: Session, late: "_Late", last_good: LastGood | None) -> None:
-        """Note that an accepted version is broken. It stays, and what is missing then comes back from the trash."""
+    def _condemn(self, session: Session, late: "_Late") -> None:
+        """Note that an accepted version is broken. It stays."""
         row, collection = late.row, late.collection
         row.condemned_at = utc_now()
         late.is_condemned = True
@@ -179,8 +198,12 @@ class LateResults:
         set_arrived_again(session, collection)
         told = {"check": late.check.name, "message": late.check.message}
         late.events.append(version_event(EventKind.VERSION_CONDEMNED, VersionRecord.of(row), by=late.by, **told))
-        if last_good is not None and find_newest_good(session, collection.id) is None:
-            returned = last_good.give_back(collection, keep=self._keep, by=Actor(name="system:verdicts"))
+
+    def _give_back(self, session: Session, late: "_Late", last_good: LastGood) -> None:
+        """Take the newest good version back from the trash if the collection holds no good one."""
+        session.flush()
+        if find_newest_good(session, late.collection.id) is None:
+            returned = last_good.give_back(late.collection, keep=self._keep, by=Actor(name="system:verdicts"))
             late.events += [returned] if returned else []
 
 
