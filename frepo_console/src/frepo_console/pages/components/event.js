@@ -11,6 +11,8 @@ const STATES = {
   "version.refused": "full",
   "version.suspicious": "suspicious",
   "version.quarantined": "suspicious",
+  "version.condemned": "damaged",
+  "version.unjudged": "late",
   "upload.aborted": "late",
   "run.failed": "overdue",
   "collection.overdue": "overdue",

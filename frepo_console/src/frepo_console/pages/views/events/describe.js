@@ -10,6 +10,8 @@ export const GROUPS = {
     "version.refused",
     "version.suspicious",
     "version.quarantined",
+    "version.condemned",
+    "version.unjudged",
     "upload.aborted",
     "run.failed",
     "collection.overdue",
