@@ -165,9 +165,12 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         3: ["version.refused", "version.refused"],
         4: ["version.quarantined"],
         5: ["version.refused", "version.added"],
+        7: ["version.added", "run.failed"],
         400: ["version.added"],
     }
     events = [{"kind": kind, "at": (today - days * DAY).isoformat()} for days, found in kinds.items() for kind in found]
+    broken = (today - 8 * DAY).isoformat()
+    events.append({"kind": "version.quarantined", "at": broken, "data": {"verdict": "broken"}})
     late = (today - 6 * DAY).isoformat()  # it says nothing about the backups
     events.append({"kind": "version.quarantined", "at": late, "data": {"reason": "overtaken"}})
     created = (today - 100 * DAY).isoformat()
@@ -192,15 +195,17 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         4: ["suspicious", "day hollow suspicious"],
         5: ["1 backup", "day"],
         6: ["no backup", "day dot"],
+        7: ["1 backup, failed", "day hollow failed"],
+        8: ["failed", "day hollow failed"],
         99: ["no backup", "day dot"],
         101: ["no backup", "day faded"],
-    } == {age: by_age[age][1:3] for age in (0, 1, 2, 3, 4, 5, 6, 99, 101)}
+    } == {age: by_age[age][1:3] for age in (0, 1, 2, 3, 4, 5, 6, 7, 8, 99, 101)}
     day = today - DAY
     assert by_age[1][0].startswith(f"{day.day} ")
-    expect(page.get_by_role("img", name=f"backups on 3 of {len(found)} days")).to_be_visible()
+    expect(page.get_by_role("img", name=f"backups on 4 of {len(found)} days")).to_be_visible()
     months = page.locator("svg.cal text").all_text_contents()
     assert 11 <= len(set(months)) <= 12
-    for text in ("arrived", "suspicious", "refused", "no backup"):
+    for text in ("arrived", "failed", "suspicious", "refused", "no backup"):
         expect(page.locator(".key").get_by_text(text, exact=True).last).to_be_visible()
 
 
@@ -248,3 +253,16 @@ def test_a_version_in_quarantine_has_not_arrived(open_console, service, api):
     console.go("#/")
 
     expect(console.page.get_by_text("1 backup arrived, 1 suspicious")).to_be_visible()
+
+
+def test_a_night_that_failed_is_counted_apart(open_console, service, api):
+    api("POST", "/collections", {"name": "night.tar"})
+    console = open_console(is_first=True)
+    now = datetime.now(UTC).isoformat()
+    kinds = {"version.added": {}, "run.failed": {}, "version.quarantined": {"verdict": "broken"}}
+    events = [{"kind": kind, "at": now, "data": data} for kind, data in kinds.items()]
+    console.page.route("**/api/v1/events?*since=*", lambda route: route.fulfill(json={"items": events, "next": None}))
+    console.sign_in(service.admin)
+    console.go("#/")
+
+    expect(console.page.get_by_text("1 backup arrived, 2 failed")).to_be_visible()

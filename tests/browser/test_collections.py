@@ -1,5 +1,7 @@
 """Overview and collections: what they show, each action once, the keyboard; accessibility and texts of others."""
 
+import gzip
+
 import pytest
 from playwright.sync_api import expect
 
@@ -190,3 +192,71 @@ def test_a_phone_needs_no_scrolling_to_the_side(open_console, service, world, vi
     assert console.page.evaluate("document.documentElement.scrollWidth") <= 390
     console.page.get_by_role("link", name="More").click()
     expect(console.page.get_by_role("button", name="Sign out").last).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def failed(api):
+    """A collection whose second version was cut."""
+    made = api("POST", "/collections", {"name": "failed.gz"})["id"]
+    whole = gzip.compress(b"a dump" * 1000)
+    for content in (whole, whole[:-9]):
+        api("PUT", f"/collections/{made}/versions", content)
+    return made
+
+
+def test_a_failed_collection_says_why_in_the_overview_and_in_the_list(signed_in, failed):
+    page = signed_in.page
+    page.reload()
+    tile = page.locator(f".tile[href$='{failed}']")
+    expect(tile.get_by_role("img", name="Failed")).to_be_visible()
+    expect(tile).to_contain_text("The gzip data ends too early")
+    expect(tile).to_contain_text("Newest good: version 1")
+
+    signed_in.go("#/collections?state=failed")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody tr")).to_contain_text("The gzip data ends too early")
+    assert [] == signed_in.violations()
+
+
+def test_a_version_shows_its_verdict_as_word_and_icon(signed_in, failed, api):
+    page = signed_in.page
+    signed_in.go(f"#/collections/{failed}")
+    expect(page.get_by_text("The next good version ends this").first).to_contain_text("Newest good: version 1")
+    rows = page.locator("tbody tr")
+    for row, word, state in ((rows.nth(0), "broken", "failed"), (rows.nth(1), "whole", "ok")):
+        verdict = row.locator(f"span.row.{state}").filter(has_text=word)
+        expect(verdict.first).to_be_visible()
+        expect(verdict.first.locator("svg")).to_have_count(1)
+    expect(rows.nth(0)).to_contain_text("Does not count, evicts nothing")
+    expect(page.locator(".facts")).to_contain_text("Newest good version")
+    assert [] == signed_in.violations()
+
+    rows.nth(0).get_by_role("button", name="Release").click()
+    expect(rows.nth(0)).to_contain_text("Released by")
+    expect(page.locator("h1 + p")).not_to_contain_text("Failed")
+
+
+def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downloaded(signed_in, failed, api):
+    page = signed_in.page
+
+    def answer(route):
+        items = route.fetch().json()["items"]
+        items[0] |= {"verdict": "pending", "pending": True, "quarantined": False, "released_by": None}
+        items[1] |= {"verdict": "broken", "condemned_at": "2026-01-05T02:00:00Z", "verdict_reason": "psql says no"}
+        route.fulfill(json={"items": items, "next": None})
+
+    def answer_collection(route):
+        last = {"number": 2, "at": "2026-01-05T02:00:00Z", "size": 1, "sha256": "0" * 64, "suspicious": False}
+        route.fulfill(json=route.fetch().json() | {"last_version": last, "newest_good_number": 1})
+
+    page.route(f"**/api/v1/collections/{failed}/versions?*", answer)
+    page.route(f"**/api/v1/collections/{failed}", answer_collection)
+    signed_in.go(f"#/collections/{failed}")
+    rows = page.locator("tbody tr")
+    expect(rows.nth(0)).to_contain_text("Waits for its verdict")
+    expect(rows.nth(1)).to_contain_text("Found broken")
+    expect(rows.nth(1).locator("[title='psql says no']")).to_contain_text("broken")
+    page.route(f"**/api/v1/collections/{failed}/versions/good", lambda route: route.continue_())
+    with page.expect_request(f"**/api/v1/collections/{failed}/versions/good"):
+        page.get_by_role("button", name="Download 1, the newest good one").click()
+    signed_in.settle()

@@ -12,7 +12,7 @@ from .test_states import refresh
 
 FAILS = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
 DAY = 24 * 3600 * 1000  # milliseconds
-STATES = ("damaged", "overdue", "full", "suspicious", "late", "new", "ok")
+STATES = ("damaged", "overdue", "failed", "full", "suspicious", "late", "new", "ok")
 CARDS = {"Last 24 hours": "**/api/v1/events?*since=*", "Storage": "**/api/v1/history?*"}
 
 

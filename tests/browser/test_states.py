@@ -24,7 +24,21 @@ TEXTS = {
         "version",
         "storage",
     ),
-    *("default", "distribution", "error", "reason", "data", "before", "after", "details", "address", "author", "value"),
+    *(
+        "state_reason",
+        "verdict_reason",
+        "default",
+        "distribution",
+        "error",
+        "reason",
+        "data",
+        "before",
+        "after",
+        "details",
+        "address",
+        "author",
+        "value",
+    ),
 }
 MARK = "onerror="
 MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}

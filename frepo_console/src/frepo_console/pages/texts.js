@@ -67,6 +67,7 @@ export const t = {
   states: {
     damaged: "Damaged",
     overdue: "Overdue",
+    failed: "Failed",
     full: "Full",
     suspicious: "Suspicious",
     late: "Late",
@@ -114,6 +115,7 @@ export const t = {
   reasons: {
     damaged: "A version cannot be read",
     overdue: (elapsed) => `No backup for ${elapsed}`,
+    failed: "The last backup failed",
     full: "The last upload was refused",
     suspicious: (number) => `Version ${number} looks wrong`,
     quarantined: "Newest version quarantined",
@@ -127,6 +129,8 @@ export const t = {
     kept: (used, time) => `${used}, each kept for ${time}`,
     late: (due, end) => (end ? `Was due ${due}, grace until ${end}` : `Was due ${due}`),
     new: (created) => `Created ${created}`,
+    newestGood: (number, time) => `Newest good: version ${number}, ${time}`,
+    noneGood: "No version is good",
     lastGood: (size, time) => `Last good: ${size}, ${time}`,
     every: (duration) => `Expected every ${duration.replace(/^1 /, "")}`,
     cron: (expression) => `Expected at ${expression}`,
@@ -168,15 +172,17 @@ export const t = {
     overdue: "missing",
     late: "late",
     full: "refused",
+    failed: "failed",
     suspicious: "suspicious",
     now: "Now",
     onlySince: (time) => `only those since ${time} are counted`,
     column: (time, arrived, expected) => `${time}: ${expected ? `${expected} expected` : `${arrived} arrived`}`,
-    summary: ({ arrived, overdue, late, full, suspicious }) =>
+    summary: ({ arrived, overdue, late, failed, full, suspicious }) =>
       [
         `${plural(arrived, "backup", "backups")} arrived`,
         overdue && `${overdue} missing`,
         late && `${late} late`,
+        failed && `${failed} failed`,
         full && `${full} refused`,
         suspicious && `${suspicious} suspicious`,
       ]

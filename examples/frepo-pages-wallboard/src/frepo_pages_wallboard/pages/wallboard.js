@@ -1,7 +1,7 @@
 // Shows how all backups are, and again every 30 seconds while the page is visible.
 
 const SECONDS = 30;
-const BAD = ["damaged", "overdue", "full", "suspicious"];
+const BAD = ["damaged", "overdue", "failed", "full", "suspicious"];
 const STATES = [...BAD, "late", "new", "ok"];
 
 const byId = (id) => document.getElementById(id);

@@ -11,10 +11,10 @@ const STATES = {
   "version.refused": "full",
   "version.suspicious": "suspicious",
   "version.quarantined": "suspicious",
-  "version.condemned": "damaged",
+  "version.condemned": "failed",
   "version.unjudged": "late",
   "upload.aborted": "late",
-  "run.failed": "overdue",
+  "run.failed": "failed",
   "collection.overdue": "overdue",
   "collection.recovered": "ok",
   "collection.full": "full",
@@ -33,11 +33,16 @@ const OUTCOMES = { good: "ok", broken: "damaged" };
 export const looksWrong = ({ kind, data }) =>
   kind === "version.suspicious" || (kind === "version.quarantined" && data?.reason !== "overtaken");
 
+/** Whether a backup failed: its job, or a broken version arrived. */
+export const hasFailed = ({ kind, data }) =>
+  kind === "run.failed" || (kind === "version.quarantined" && data?.verdict === "broken");
+
 /** The state; `new` stands for what is neither good nor bad. */
 export function eventState({ kind, data }) {
   if (kind === "version.checked") return OUTCOMES[data.outcome] ?? "new";
   if (kind === "trash.ended" && data.reason === "no_space") return "late";
   if (kind === "version.quarantined" && data.reason === "overtaken") return "new";
+  if (hasFailed({ kind, data })) return "failed";
   return STATES[kind] ?? "new";
 }
 

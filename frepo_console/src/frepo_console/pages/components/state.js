@@ -10,10 +10,10 @@ const SIZES_OF = 100;
 const SIZE_DAYS = 20;
 
 /** The states, the worst first. */
-export const STATES = ["damaged", "overdue", "full", "suspicious", "late", "new", "ok"];
+export const STATES = ["damaged", "overdue", "failed", "full", "suspicious", "late", "new", "ok"];
 
 /** The states that need somebody. */
-export const BAD_STATES = STATES.slice(0, 4);
+export const BAD_STATES = STATES.slice(0, 5);
 
 export const StateIcon = ({ state, label = t.states[state] }) =>
   html`<${Icon} name=${state} label=${label} isColoured />`;
@@ -50,6 +50,7 @@ export function useSizes(collections) {
 const REASONS = {
   damaged: () => t.reasons.damaged,
   overdue: (collection, now) => t.reasons.overdue(elapsed(lastTime(collection), now)),
+  failed: ({ state_reason }) => state_reason || t.reasons.failed,
   full: () => t.reasons.full,
   suspicious: ({ last_version: last }) =>
     last?.suspicious ? t.reasons.suspicious(last.number) : t.reasons.quarantined,
@@ -61,6 +62,7 @@ const REASONS = {
 const DETAILS = {
   damaged: ({ versions }) => t.details.damaged(versions),
   overdue: (collection) => expectation(collection),
+  failed: (collection, now) => newestGood(collection, now),
   full: (collection) => {
     const { limits, versions, stored_size: stored } = collection;
     const isCount = limits.versions > 0 && (versions >= limits.versions || !limits.total_size);
@@ -84,6 +86,10 @@ const DETAILS = {
 /** Its minimum retention for people, empty for none. */
 export const minRetention = ({ guards }) =>
   durationSeconds(guards.min_retention) ? duration(guards.min_retention) : "";
+
+/** "Newest good: version 12, 24 Nov 02:00". */
+export const newestGood = ({ newest_good_number: number, newest_good_at: at }, now) =>
+  number ? t.details.newestGood(number, dateTime(at, now)) : t.details.noneGood;
 
 const lastTime = ({ last_version, created_at }) => last_version?.at ?? created_at;
 

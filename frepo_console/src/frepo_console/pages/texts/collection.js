@@ -18,6 +18,7 @@ export const t = {
     },
     since: (time) => `since ${time}`,
     download: (number) => `Download ${number}`,
+    downloadGood: (number) => `Download ${number}, the newest good one`,
     upload: "Upload",
     drop: "Drop a file here.",
     dropText: "It becomes the next version.",
@@ -32,6 +33,8 @@ export const t = {
       damaged:
         "The stored bytes are not what was uploaded. The other versions are not affected. An upload of the same content heals it.",
       overdue: "Look at the backup job of this collection, and at the log of its client.",
+      failed:
+        "Repair the backup job on its client, and run it again. The next good version ends this. If the verdict is wrong, release the version.",
       full: "Raise the limits in the settings, delete versions, or choose a strategy that makes room.",
       suspicious:
         "Compare it with the version before. One in quarantine does not count: release it if it is right, or delete it.",
@@ -45,6 +48,7 @@ export const t = {
     title: "Figures",
     last: "Last version",
     lastText: (number, time) => `version ${number}, ${time}`,
+    good: "Newest good version",
     next: "Next expected",
     unwatched: "nobody is told if it is late",
     versions: "Versions",
@@ -63,6 +67,19 @@ export const t = {
     change: "Change",
     changeShort: "change",
     checks: "Checks",
+    verdict: "Verdict",
+    verdicts: {
+      restored: "restored",
+      complete: "complete",
+      whole: "whole",
+      unchecked: "unchecked",
+      pending: "pending",
+      suspicious: "suspicious",
+      broken: "broken",
+    },
+    condemned: (time) => `Found broken ${time}, after it was accepted`,
+    pending: "Waits for its verdict, evicts nothing yet",
+    releasedBy: (name, time) => `Released by ${name}, ${time}`,
     number: (number) => `version ${number}`,
     none: "No versions yet",
     noneText: "Upload a file, or see how to send backups here.",
@@ -74,7 +91,13 @@ export const t = {
     unchecked: "not checked",
     unknown: "unknown",
     unreadable: "cannot be read",
-    outcomes: { good: "good", broken: "broken", pending: "waits", "not checked": "not checked" },
+    outcomes: {
+      good: "good",
+      broken: "broken",
+      suspicious: "suspicious",
+      pending: "waits",
+      "not checked": "not checked",
+    },
     downloadOne: (name) => `Download ${name}`,
     pinOne: (name, isPinned) => `${isPinned ? "Unpin" : "Pin"} ${name}`,
     noteOne: (name) => `Note of ${name}`,
@@ -95,7 +118,7 @@ export const t = {
   charts: {
     versions: "Versions",
     versionsText: (number) => `height: size, the last ${number}`,
-    kinds: { kept: "kept", pinned: "pinned", suspicious: "suspicious", damaged: "damaged" },
+    kinds: { kept: "kept", pinned: "pinned", failed: "broken", suspicious: "suspicious", damaged: "damaged" },
     bar: (number, bytes) => `Version ${number}: ${bytes}`,
     sizes: "Size of each upload",
     sizesLabel: (first, last, number) => `The sizes of ${number} versions went from ${first} to ${last}`,
@@ -108,10 +131,10 @@ export const t = {
     summary: (arrived, days, isCut) =>
       `backups on ${arrived} of ${days} days${isCut ? ", earlier days are not read" : ""}`,
     day: (arrived, kind) =>
-      [arrived && plural(arrived, "backup", "backups"), ["suspicious", "refused"].includes(kind) && kind]
+      [arrived && plural(arrived, "backup", "backups"), ["failed", "suspicious", "refused"].includes(kind) && kind]
         .filter(Boolean)
         .join(", ") || (kind === "unread" ? "not read" : "no backup"),
-    kinds: { arrived: "arrived", suspicious: "suspicious", refused: "refused", none: "no backup" },
+    kinds: { arrived: "arrived", failed: "failed", suspicious: "suspicious", refused: "refused", none: "no backup" },
   },
 
   access: {

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
-import { apiUrl, path, send } from "../lib/api.js";
+import { apiUrl, path, read, send } from "../lib/api.js";
 import { useNow, useResource } from "../lib/data.js";
 import { date, dateTime, exactTime, relative, size } from "../lib/format.js";
 import { go, link } from "../lib/navigation.js";
@@ -11,7 +11,7 @@ import { ActionButton } from "../components/action.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, NoPermission, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { StateBadge, Tag, expectation, minRetention, reason } from "../components/state.js";
+import { StateBadge, Tag, expectation, minRetention, newestGood, reason } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts/collection.js";
 import { AllowedTokens } from "./collection/allowed_tokens.js";
@@ -96,7 +96,7 @@ function Shown({ collection, resource, tab, query, now }) {
 
 function Head({ collection, startUpload, now }) {
   const access = useAccess();
-  const { last_version: last, may } = collection;
+  const { last_version: last, newest_good_number: good, may } = collection;
   return html`<header class="head">
     <div>
       ${access.may("collection.list") && html`<a class="sm" href=${link(["collections"])}>${t.menu.collections}</a>`}
@@ -119,6 +119,14 @@ function Head({ collection, startUpload, now }) {
         >`
       }
       ${
+        good &&
+        good !== last?.number &&
+        may.includes("version.list") &&
+        html`<${ActionButton} className="btn" run=${() => downloadGood(collection)}
+          ><${Icon} name="download" />${t.collection.downloadGood(good)}<//
+        >`
+      }
+      ${
         may.includes("version.upload") &&
         html`<button class="btn pri" data-key="u" onClick=${startUpload}>
           <${Icon} name="upload" />${t.collection.upload}
@@ -127,6 +135,11 @@ function Head({ collection, startUpload, now }) {
       ${may.includes("collection.delete") && html`<${DeleteButton} collection=${collection} />`}
     </div>
   </header>`;
+}
+
+/** Save what the name `good` stands for at this moment. */
+async function downloadGood(collection) {
+  await downloadVersion(collection, await read(`/collections${path(collection.id, "versions", "good")}`));
 }
 
 /** Deletes the collection. With a trash its versions go there; without one it must be empty. */
@@ -171,7 +184,10 @@ function Trouble({ collection, now }) {
   const { state } = collection;
   if (state === "ok" || state === "new") return null;
   return html`<${Note} state=${state} title=${reason(collection, now)}
-    >${advice(collection)} ${state === "overdue" || state === "late" ? expectation(collection) : ""}<//
+    >${advice(collection)}
+    ${state === "overdue" || state === "late" ? expectation(collection) : ""}${
+      state === "failed" ? newestGood(collection, now) : ""
+    }<//
   >`;
 }
 
@@ -182,12 +198,18 @@ function advice(collection) {
 }
 
 function Facts({ collection, now }) {
-  const { last_version: last, limits, due_at: due, state } = collection;
+  const { last_version: last, newest_good_at: good, limits, due_at: due, state } = collection;
   const facts = [
     [
       t.facts.last,
       last ? relative(last.at, now) : t.never,
       last ? t.facts.lastText(last.number, dateTime(last.at, now)) : "",
+    ],
+    [
+      t.facts.good,
+      good ? relative(good, now) : t.never,
+      good ? t.facts.lastText(collection.newest_good_number, dateTime(good, now)) : "",
+      last && !good ? "failed" : "",
     ],
     [
       t.facts.next,

@@ -2,7 +2,7 @@
 
 import { html, useMemo } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
-import { looksWrong } from "../../components/event.js";
+import { hasFailed, looksWrong } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
 import { t } from "../../texts/collection.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
@@ -17,7 +17,7 @@ export function Calendar({ collection, now }) {
   const query = {
     collection: collection.id,
     since,
-    kind: ["version.added", "version.suspicious", "version.quarantined", "version.refused"],
+    kind: ["version.added", "version.suspicious", "version.quarantined", "version.refused", "run.failed"],
   };
   const events = useReading(`calendar ${collection.id}`, () => readAll("/events", { query, most: MANY }), 300);
   const days = useMemo(
@@ -48,7 +48,7 @@ function Year({ days }) {
       title=${(day) => t.calendar.day(day.arrived, day.kind)}
     />
     <div class="key">
-      ${["arrived", "suspicious", "refused", "none"]
+      ${["arrived", "failed", "suspicious", "refused", "none"]
         .filter((kind) => days.some((day) => day.kind === kind))
         .map(
           (kind) =>
@@ -75,7 +75,9 @@ function daysOf(events, begin, today, collection) {
     const day = days[Math.floor((new Date(event.at).getTime() - begin.getTime()) / DAY)];
     if (!day) continue;
     if (event.kind === "version.added") day.arrived += 1;
-    if (looksWrong(event)) day.kind = "suspicious";
+    if (hasFailed(event)) day.kind = "failed";
+    else if (day.kind === "failed") continue;
+    else if (looksWrong(event)) day.kind = "suspicious";
     else if (event.kind === "version.added" && day.kind !== "suspicious") day.kind = "arrived";
     else if (event.kind === "version.refused" && day.kind === "none") day.kind = "refused";
   }
@@ -90,7 +92,7 @@ function daysOf(events, begin, today, collection) {
 function Square({ kind, x, y }) {
   const [px, py] = [Number(x), Number(y)];
   if (kind === "arrived") return html`<rect class="day" x=${px} y=${py} width="9" height="9" rx="2" />`;
-  if (kind === "suspicious" || kind === "refused")
+  if (kind === "failed" || kind === "suspicious" || kind === "refused")
     return html`<rect
       class=${`day hollow ${kind === "refused" ? "full" : kind}`}
       x=${px + 1}

@@ -29,7 +29,7 @@ export function VersionBars({ versions }) {
       )}
     </ol>
     <div class="key">
-      ${["kept", "pinned", "suspicious", "damaged"]
+      ${["kept", "pinned", "failed", "suspicious", "damaged"]
         .filter((kind) => kinds.has(kind))
         .map(
           (kind) =>
@@ -43,8 +43,11 @@ export function VersionBars({ versions }) {
   </section>`;
 }
 
-const kindOf = ({ damaged, quarantined, suspicious, pinned }) =>
-  damaged ? "damaged" : quarantined || suspicious ? "suspicious" : pinned ? "pinned" : "kept";
+function kindOf({ damaged, quarantined, suspicious, verdict, pinned }) {
+  if (damaged) return "damaged";
+  if (verdict === "broken") return "failed";
+  return quarantined || suspicious ? "suspicious" : pinned ? "pinned" : "kept";
+}
 
 function Bar({ version, share }) {
   const kind = kindOf(version);

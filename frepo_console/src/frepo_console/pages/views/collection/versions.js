@@ -125,6 +125,7 @@ function columnsFor(items, table) {
       label: t.versions_.changeShort,
       cell: (one) => html`<${Change} version=${one} before=${before.get(one.number)} />`,
     },
+    { title: t.versions_.verdict, cell: (one) => html`<${Verdict} version=${one} />` },
     { title: t.versions_.checks, cell: (one) => html`<${Checks} version=${one} ...${table} />` },
     {
       title: t.table.actions,
@@ -144,23 +145,39 @@ const Received = ({ version, now, table }) => html`
     version.quarantined &&
     html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.versions_.quarantined}</span>`
   }
-  ${
-    version.suspicious &&
-    !version.quarantined &&
-    html` <span class="badge suspicious"><${Icon} name="suspicious" />${t.states.suspicious}</span>`
-  }
   ${version.damaged && html` <span class="badge damaged"><${Icon} name="damaged" />${t.states.damaged}</span>`}
-  ${
-    version.quarantined &&
-    html`<div class="row wrap sm dim">
-      ${version.quarantine_reason === "overtaken" ? t.versions_.overtakenText : t.versions_.quarantineText}<${Release}
-        version=${version}
-        ...${table}
-      />
-    </div>`
-  }
+  <${Standing} version=${version} table=${table} now=${now} />
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
+
+/** What follows from the verdict: quarantine, waiting, or that it is not the latest any more; and who released it. */
+function Standing({ version, table, now }) {
+  const { quarantined, condemned_at: condemned, verdict, released_by: by } = version;
+  const isBad = quarantined || condemned || verdict === "broken" || verdict === "suspicious";
+  const text = quarantined
+    ? version.quarantine_reason === "overtaken"
+      ? t.versions_.overtakenText
+      : t.versions_.quarantineText
+    : condemned
+      ? t.versions_.condemned(dateTime(condemned, now))
+      : version.pending
+        ? t.versions_.pending
+        : by && t.versions_.releasedBy(by, dateTime(version.released_at, now));
+  if (!isBad && !text) return null;
+  return html`<div class="row wrap sm dim">
+    ${text}${isBad && html`<${Release} version=${version} ...${table} />`}
+  </div>`;
+}
+
+const VERDICT_STATES = { unchecked: "new", pending: "late", suspicious: "suspicious", broken: "failed" };
+
+/** What is known about a version, as shape and word. The reason is the title. */
+function Verdict({ version }) {
+  const state = VERDICT_STATES[version.verdict] ?? "ok";
+  return html`<span class=${`row ${state}`} title=${version.verdict_reason ?? undefined}
+    ><${Icon} name=${state} isColoured />${t.versions_.verdicts[version.verdict] ?? version.verdict}</span
+  >`;
+}
 
 function Release({ version, collection, changed }) {
   if (!collection.may.includes("version.edit")) return null;
@@ -182,7 +199,13 @@ function Change({ version, before }) {
   >`;
 }
 
-const CHECK_ICONS = { good: "ok", broken: "damaged", pending: "clock", "not checked": "minus" };
+const CHECK_ICONS = {
+  good: "ok",
+  broken: "damaged",
+  suspicious: "suspicious",
+  pending: "clock",
+  "not checked": "minus",
+};
 
 /** The results of a version. Until they are read it is not known whether there are any: `results` is null. */
 function Checks({ version, results, hasFailed }) {

@@ -5,7 +5,7 @@ import { html, useMemo } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { readAll, useReading } from "../../lib/data.js";
 import { timeOfDay } from "../../lib/format.js";
-import { looksWrong } from "../../components/event.js";
+import { hasFailed, looksWrong } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
@@ -16,8 +16,8 @@ const FUTURE = 8;
 const HIGHEST = 12;
 const LABEL_EVERY = 8;
 const MANY = 2000;
-const KINDS = ["version.added", "version.suspicious", "version.quarantined", "version.refused"];
-const BELOW = ["overdue", "late", "full", "suspicious"];
+const KINDS = ["version.added", "version.suspicious", "version.quarantined", "version.refused", "run.failed"];
+const BELOW = ["overdue", "failed", "late", "full", "suspicious"];
 
 export function Arrivals({ collections, now }) {
   const access = useAccess();
@@ -109,7 +109,8 @@ function columnsOf(events, collections, end, now) {
     // A suspicious version has an event of its own next to the one that it was added. One in quarantine has not
     // arrived.
     if (event.kind === "version.added") add(event.at, "arrived");
-    if (looksWrong(event)) add(event.at, "suspicious");
+    if (hasFailed(event)) add(event.at, "failed");
+    else if (looksWrong(event)) add(event.at, "suspicious");
   }
   for (const one of collections) {
     if (!one.due_at) continue;
