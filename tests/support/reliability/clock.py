@@ -3,6 +3,7 @@
 import datetime as datetimes
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,18 @@ def install() -> None:
     def offset() -> float:
         return float(path.read_text()) if path.exists() else 0.0
 
-    class Clock(datetimes.datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return datetimes.datetime.fromtimestamp(right_time() + offset(), tz)
-
     from frepo_core.db import types
 
     time.time = lambda: right_time() + offset()
-    types.datetime = Clock  # type: ignore[misc,attr-defined]
+    types.datetime = clock_of(time.time)  # type: ignore[misc,attr-defined]
+
+
+def clock_of(read_time: Callable[[], float]) -> type[datetimes.datetime]:
+    """Make a `datetime` whose `now` is what the function returns, in seconds since 1970."""
+
+    class Clock(datetimes.datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetimes.datetime.fromtimestamp(read_time(), tz)
+
+    return Clock
