@@ -101,6 +101,8 @@ def encrypted_samples(folder: Path) -> Iterator[tuple[str, Sample]]:
     run("age-keygen", "-o", "key", folder=folder)
     recipient = run("age-keygen", "-y", "key", folder=folder).decode().strip()
     made = run("age", "-r", recipient, data=NOISE)
+    armored = run("age", "--armor", "-r", recipient, data=NOISE)
+    yield "age, armor", Sample(content=armored, file_name="shop.sql.age", killed=None)
     yield "age", Sample(content=made, file_name="shop.sql.age", has_end=False, killed=None)
 
 

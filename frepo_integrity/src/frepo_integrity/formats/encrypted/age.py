@@ -1,15 +1,17 @@
 """Checks a file of age: its header, and the length of its last chunk (https://age-encryption.org/v1).
 
 The chunks can be checked with the key only. A cut is seen if it is within the header, or within the first 17 bytes of a
-chunk.
+chunk; in an armored file, which has a last line, always.
 """
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
 from ...outcomes import BrokenContent, NotCheckable
-from ..format import Format, Reader
+from ..format import Format, Reader, read_all_but
 
 START = b"age-encryption.org/v1\n"
+_ARMOR, _ARMOR_END = b"-----BEGIN AGE ENCRYPTED FILE-----", b"-----END AGE ENCRYPTED FILE-----"
+_TAIL = 1024
 _LAST_LINE = b"--- "
 _MAX_HEADER = 1 << 20
 _MAX_LINE = 4096
@@ -19,6 +21,11 @@ _NONCE, _TAG, _CHUNK = 16, 16, 64 << 10
 def check(source: ByteStream, budget: Budget) -> str:
     """Read the lines of the header, and count the bytes after them."""
     reader = Reader(source, budget, "age", "the encrypted file")
+    if source.peek(len(_ARMOR)) == _ARMOR:
+        tail = read_all_but(source, budget, _TAIL, lambda data: None)
+        if not tail.rstrip().endswith(_ARMOR_END):
+            raise reader.broken(f"it does not end with the line {_ARMOR_END.decode()}")
+        return "The encrypted file has its last line"
     line = b""
     while not line.startswith(_LAST_LINE):
         line, ended, _ = source.peek(_MAX_LINE).partition(b"\n")
@@ -39,7 +46,7 @@ FORMAT = Format(
     kind="age",
     label="age",
     suffixes=(".age",),
-    recognizes=lambda head: head.startswith(START),
+    recognizes=lambda head: head.startswith((START, _ARMOR)),
     check=check,
     covers="container",
 )
