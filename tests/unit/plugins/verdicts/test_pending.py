@@ -61,6 +61,31 @@ def test_of_too_many_the_oldest_goes_to_the_trash_and_never_a_good_one(make, pus
     assert {"unjudged_surplus"} == {entry.reason for entry in services.trash.list(collection)}
 
 
+def test_many_at_once_stay_while_limits_have_room(make, push, versions, judge, services, counters):
+    collection = make(4)
+    push(collection, *["pending"] * 6)
+
+    assert dict.fromkeys(range(1, 7), "pending") == versions(collection)
+    assert (4, 0, 2) == counters(collection)[0]
+    judge(collection, 1, "broken")
+    judge(collection, 2, "good")
+    push(collection, "pending")
+
+    assert [3, 4, 6, 7] == [number for number, word in versions(collection).items() if word == "pending"]
+    assert [5] == [entry.number for entry in services.trash.list(collection)]
+
+
+def test_too_young_ones_do_not_escape_the_limits(root, make, versions, counters):
+    collection = make(3)
+    change = {"guards": {"min_retention": "P7D"}}
+    root.call("PATCH", f"/api/v1/collections/{collection}", json=change, headers=MERGE)
+
+    answers = [root.push(collection, f"pending {number}".encode(), expect_errors=True) for number in range(9)]
+
+    assert [200] * 5 + [400] * 4 == [answer.status_int for answer in answers]
+    assert (3, 0, 2) == counters(collection)[0]
+
+
 def test_a_good_verdict_rotates(make, push, versions, judge, counters, kinds):
     collection = make(2)
     push(collection, "good", "good", "pending")

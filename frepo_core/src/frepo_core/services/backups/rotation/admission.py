@@ -21,6 +21,7 @@ from ..collections.collection_rows import find_collection
 from ..quarantine import OVERTAKEN
 from ..trash.removal import TrashReason
 from ..verdicts import NOTHING_KNOWN, judge_reports
+from ..versions.counting import count_surplus
 from ..versions.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
 from .content_guards import Arrival, find_objection, kind_of
 from .decision import Decision, decide
@@ -143,13 +144,15 @@ class VersionRules:
     ) -> tuple[Sequence[Version], TrashReason]:
         """Return the versions that leave, and why.
 
-        A version in quarantine evicts none but older ones there, and a pending one none but older pending ones.
+        A version in quarantine evicts none but older ones there, and a pending one none but older pending ones. Of
+        these, limits count those from now on that they have room for.
         """
         decision, keep = admission.decision, self._quarantine_max - 1
         if decision.is_quarantined:
             surplus = find_surplus(session, row, keep=keep, is_overtaken=admission.is_overtaken)
             return surplus, TrashReason.QUARANTINE_SURPLUS
         if decision.waits:
+            count_surplus(session, row, keep=keep)
             return find_pending_surplus(session, row, keep=keep, now=now), TrashReason.UNJUDGED_SURPLUS
         return find_evicted(session, row, decision.evicted, now=now), TrashReason.EVICTED
 

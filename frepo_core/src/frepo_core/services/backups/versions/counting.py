@@ -23,7 +23,7 @@ from ..rotation.questions import Question
 from ..rotation.stored_state import read_state
 from ..trash.removal import TrashReason, move_to_trash
 from ..verdicts import is_bad
-from .version_rows import find_evicted
+from .version_rows import find_evicted, select_pending
 
 
 @dataclass(kw_only=True)
@@ -119,6 +119,20 @@ class Rotation:
         data = removed.event_data | ({} if replaced_by is None else {"replaced_by": replaced_by})
         events = [version_event(EventKind.VERSION_EVICTED, old, by=self._by, **data) for old in records]
         return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
+
+
+def count_surplus(session: Session, collection: Collection, *, keep: int) -> None:
+    """Count the pending versions but the newest `keep` without a verdict, the oldest first, while limits have room.
+
+    None has to leave for another one then: many may arrive before the first is judged.
+    """
+    limits = CollectionRecord.of(collection).limits
+    for row in select_pending(session, collection, limit=collection.pending_count - keep):
+        is_full = limits.versions and collection.versions_count >= limits.versions
+        if is_full or (limits.total_size and collection.stored_size + row.file.blob.size > limits.total_size):
+            break
+        start_counting(collection, row)
+    session.flush()
 
 
 def _badness(row: Version) -> int:

@@ -12,7 +12,7 @@ from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backups.verdicts import Judgement
 from frepo_core.domain.identity import Identity, new_uuid4
 from frepo_core.domain.naming import version_name
-from frepo_core.errors import OutdatedDecisionError, VersionPinnedError
+from frepo_core.errors import OutdatedDecisionError, VersionPinnedError, VersionTooYoungError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord
@@ -71,17 +71,23 @@ def find_surplus(session: Session, collection: Collection, *, keep: int, is_over
 
 
 def find_pending_surplus(session: Session, collection: Collection, *, keep: int, now: datetime) -> Sequence[Version]:
-    """Return the pending versions but the newest `keep`, the oldest first; not those that are pinned or too young."""
-    if collection.pending_count <= keep:
-        return []
+    """Return the pending versions but the newest `keep`, the oldest first; not those that are pinned.
+
+    Raises `VersionTooYoungError` if one of them is too young to leave: nothing else bounds how many are pending.
+    """
+    rows = select_pending(session, collection, limit=collection.pending_count - keep)
     guards = CollectionRecord.of(collection).guards
+    if any(guards.protects(row.created_at, now=now) for row in rows):
+        raise VersionTooYoungError()
+    return rows
+
+
+def select_pending(session: Session, collection: Collection, *, limit: int) -> Sequence[Version]:
+    """Return the oldest pending versions that are not pinned, with their files and blobs loaded."""
+    if limit <= 0:
+        return []
     pending = select_with_files().where(Version.collection_id == collection.id, Version.pending_since.is_not(None))
-    rows = [
-        row
-        for row in session.scalars(pending.order_by(Version.number))
-        if not row.pinned and not guards.protects(row.created_at, now=now)
-    ]
-    return rows[: collection.pending_count - keep]
+    return session.scalars(pending.where(Version.pinned.is_(False)).order_by(Version.number).limit(limit)).all()
 
 
 def insert_version(
