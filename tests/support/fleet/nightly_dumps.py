@@ -83,6 +83,6 @@ FAILURES = {
     ),
     "killed-dumper": Failure(send=lambda host, night, bad: pack(cut_at_60_percent(dump(host, night))), words="ends"),
     "empty-gzip": Failure(send=lambda host, night, bad: pack(b""), words="empty"),
-    "silent": Failure(send=_send_nothing, words="no backup has arrived since"),
+    "silent": Failure(send=_send_nothing, words="no good backup has arrived since"),
     "failed-run": Failure(send=_send_nothing, words="Access denied", is_reported=True),
 }

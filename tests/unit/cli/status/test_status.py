@@ -78,7 +78,7 @@ class TestStatus:
         assert 2 == done.returncode
         at, before = f"{since:%Y-%m-%d %H:%M} UTC", f"{since - DAY:%Y-%m-%d %H:%M} UTC"
         reasons = {
-            overdue: f"overdue.sql: overdue since {at}: no backup has arrived since {before}, it was due {at}",
+            overdue: f"overdue.sql: overdue since {at}: no good backup has arrived since {before}, it was due {at}",
             failed: f"failed.sql: failed since {at}: The gzip data ends early; "
             f"there is no room for a new version since {at}",
             late: f"late.sql: late since {at}: a backup was due {at}",

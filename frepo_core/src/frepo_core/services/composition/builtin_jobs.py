@@ -10,7 +10,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, StorageUnavailable
 from frepo_core.plugins import Job, JobContext, hookimpl
 
-from ..backups.restore import RestoreFailedError
+from ..backups.restore.nightly_tests import RestoreFailedError
 from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
 from ..events.subscriptions import list_subscriptions

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..backups.collections.enrolment import Enrolments
     from ..backups.collections.token_list import TokenLists
     from ..backups.preview.preview import Previews
-    from ..backups.restore import NightlyTests, RestoreAges, RestoreTests
+    from ..backups.restore.nightly_tests import NightlyTests
+    from ..backups.restore.restore_ages import RestoreAges
+    from ..backups.restore.restore_tests import RestoreTests
     from ..backups.rotation.strategies import Strategies
     from ..backups.runs.run_records import Runs
     from ..backups.runs.run_reports import RunReports
@@ -157,19 +159,19 @@ class CoreServices(FileServices):
 
     @cached_property
     def restore_tests(self) -> "RestoreTests":
-        from ..backups.restore import RestoreTests
+        from ..backups.restore.restore_tests import RestoreTests
 
         return RestoreTests(self.settings, self.versions, self.stored_content, self.late_results, self.mask)
 
     @cached_property
     def restore_ages(self) -> "RestoreAges":
-        from ..backups.restore import RestoreAges
+        from ..backups.restore.restore_ages import RestoreAges
 
         return RestoreAges(self.database, self.settings)
 
     @cached_property
     def nightly_tests(self) -> "NightlyTests":
-        from ..backups.restore import NightlyTests
+        from ..backups.restore.nightly_tests import NightlyTests
 
         return NightlyTests(self.collections, self.restore_tests, self.restore_ages, self.settings.restore_tests_window)
 

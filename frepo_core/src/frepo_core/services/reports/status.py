@@ -7,7 +7,7 @@ from frepo_core.db import utc_now
 from frepo_core.domain.backups.restore_ages import describe_age
 
 from ..backups.collections.states import NOT_WELL, Severity, severity_of
-from ..backups.restore import RestoreAges
+from ..backups.restore.restore_ages import RestoreAges
 from ..foundation import Foundation
 from .health import Health
 from .job_health import JobsFailError, check_worker

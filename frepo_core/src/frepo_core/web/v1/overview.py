@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
-from frepo_core.services.backups.restore import RestoreCounts, UntestedCollections
+from frepo_core.services.backups.restore.restore_ages import RestoreCounts, UntestedCollections
 from frepo_core.services.reports.overview.activity import Activity
 from frepo_core.services.reports.overview.overview import NAMED, Overview
 

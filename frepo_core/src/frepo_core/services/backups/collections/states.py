@@ -146,7 +146,7 @@ def _reasons(row: Collection, state: str, now: datetime) -> Iterator[str]:
         yield "the stored bytes of a version are damaged"
     if row.overdue_at is not None and row.overdue_at <= now:
         last = _moment(row.arrived_at or row.created_at)
-        yield f"no backup has arrived since {last}, it was due {_moment(row.due_at)}"
+        yield f"no good backup has arrived since {last}, it was due {_moment(row.due_at)}"
     if row.failed_since is not None:
         yield row.failed_reason or "the newest backup has failed"
     if row.full_since is not None:
