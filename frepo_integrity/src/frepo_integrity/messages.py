@@ -34,8 +34,10 @@ def recognize(head: bytes) -> str | None:
         return HTML
     if _XML_ERROR.match(head):
         return TEXT
-    if not head.strip() or len(head) > _MAX or _CONTROL.search(head):
+    if not head or len(head) > _MAX or _CONTROL.search(head):
         return None
+    if not head.strip():  # the line end that `echo "$DUMP"` adds to a dump that failed
+        return TEXT
     lines = _lines(head)
     if len(lines) > _MAX_LINES or any(_DATA.search(line) for line in lines if not _PROGRAM.match(line)):
         return None
@@ -46,6 +48,8 @@ def describe(head: bytes, kind: str) -> str:
     """Return a sentence about a content that `recognize` has recognized."""
     if kind == HTML:
         return "It is a page of HTML, where a backup should be"
+    if not head.strip():
+        return "There are only line ends and blanks, where a backup should be"
     lines = _lines(head)
     line = _find_failure(lines) or lines[0]
     text = "".join(letter if letter.isprintable() else " " for letter in line)

@@ -101,6 +101,7 @@ MESSAGES = [
     "pg_dump: error: query failed: permission denied\npg_dump: detail: Query was: LOCK TABLE public.a IN SHARE MODE;",
     "Traceback (most recent call last):\n  File \"backup.py\", line 3, in <module>\nKeyError: 'PGHOST'",
     "usage: mariadb-dump [OPTIONS] database [tables]",
+    " \r\n",
 ]
 PAGES = [
     "<!DOCTYPE html>\n<html><head><title>Sign in</title></head></html>",
