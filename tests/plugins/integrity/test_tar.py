@@ -189,3 +189,22 @@ def test_the_files_of_a_dump_without_its_contents_are_suspicious(check, check_qu
         assert "suspicious" == function(archive(data)).verdict
         assert "good" == function(archive(data | {"notes.txt": b"a text"})).outcome
         assert "good" == function(archive({f"2026030{day}.dat.gz": b"a measurement" for day in range(9)})).outcome
+
+
+def test_an_archive_of_a_disk_that_is_not_mounted_has_only_folders(tmp_path, check):
+    (tmp_path / "var/lib").mkdir(parents=True)
+
+    found = check(gzip.compress(archive_of(tmp_path, "tar", "-c", ".")))
+
+    assert isinstance(found, BrokenContent)
+    assert ("suspicious", ("gzip", "tar")) == (found.verdict, found.kinds)
+    assert "The tar archive has only folders, and no file" == found.message
+
+
+def test_an_incremental_archive_without_changes_is_whole(tmp_path, check):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/a.sql").write_bytes(DATA)
+    command = ("tar", "-c", f"--listed-incremental={tmp_path / 'state'}", "data")
+    archive_of(tmp_path, *command)
+
+    assert "good" == check(archive_of(tmp_path, *command)).outcome

@@ -24,7 +24,7 @@ _PAX_SIZE = re.compile(rb"(\d{1,9}) size=(\d{1,20})\n")
 _PAX_HEAD = 40
 # Links, devices, folders and pipes have no content, whatever their size field says.
 _WITHOUT_CONTENT = frozenset(b"123456")
-_HARD_LINK = ord("1")
+_HARD_LINK, _FOLDER = ord("1"), ord("5")
 _FILES = frozenset(b"0\0")
 
 
@@ -61,7 +61,7 @@ def check_tar(source: ByteStream, budget: Budget, look: Look = lambda name, memb
 
     `look` is called with the name, if it is a short one, and the content of each file.
     """
-    members = 0
+    members = folders = 0
     pax_size: int | None = None
     while True:
         budget.spend()
@@ -71,6 +71,8 @@ def check_tar(source: ByteStream, budget: Budget, look: Look = lambda name, memb
                 continue
             if not members:
                 raise BrokenContent("tar", NOTHING)
+            if members == folders:
+                raise BrokenContent("tar", "The tar archive has only folders, and no file", verdict="suspicious")
             return members
         if not _has_checksum(header):
             raise BrokenContent("tar", f"The checksum of the tar header at byte {source.offset - BLOCK} is wrong")
@@ -81,6 +83,7 @@ def check_tar(source: ByteStream, budget: Budget, look: Look = lambda name, memb
         if kind not in b"LK":  # the long name or link of the next member
             size, pax_size = (size if pax_size is None else pax_size), None
             members += 1
+            folders += kind == _FOLDER
         if kind == ord("S"):
             _skip_sparse_map(source, header, budget)
         if _has_content(source, kind, size):
