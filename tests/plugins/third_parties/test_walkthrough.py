@@ -11,7 +11,7 @@ from sshd import NOT_INSTALLED, SSHD
 from support.servers.service import ROOT
 
 TEMPLATES = ROOT / "frepo_core/src/frepo_core/cli/plugin_templates"
-TEXT = (ROOT / "docs/plugins.md").read_text()
+TEXT = (ROOT / "docs/plugins.md").read_text("utf-8")
 BLOCKS = re.findall(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 TAKEN = [(source, code) for source, language, code in BLOCKS if language not in {"console", "text"}]
 COMMANDS = [(place, code) for place, language, code in BLOCKS if language == "console"]
@@ -27,10 +27,10 @@ def test_code_is_what_the_example_has():
     for source, code in TAKEN:
         assert source.startswith(("examples/", "written by frepo plugin:new ")), "no example is named"
         if source.startswith("examples/"):
-            text = (ROOT / source).read_text()
+            text = (ROOT / source).read_text("utf-8")
         else:
             _, kind, name = source.rsplit(" ", 2)
-            text = (TEMPLATES / f"{kind}.test.template").read_text().replace("$name", name)
+            text = (TEMPLATES / f"{kind}.test.template").read_text("utf-8").replace("$name", name)
 
         assert f"\n{code}" in f"\n{text}"
 
@@ -57,7 +57,7 @@ def test_commands_run_and_say_what_is_shown(place, code, installed, ini_file, tm
 def test_every_hook_has_its_paragraph():
     for hook in [name for name in dir(hookspecs) if name.startswith("frepo_")]:
         assert f"`{hook}`" in TEXT
-        assert f"## `{hook}`\n" in (ROOT / "docs/hooks.md").read_text()
+        assert f"## `{hook}`\n" in (ROOT / "docs/hooks.md").read_text("utf-8")
 
 
 def test_every_fixture_of_the_kit_is_explained():
@@ -67,7 +67,7 @@ def test_every_fixture_of_the_kit_is_explained():
 
 def test_a_boot_error_says_what_the_page_says():
     for message in MESSAGES:
-        sources = "".join(path.read_text() for path in (ROOT / "frepo_core/src").rglob("*.py"))
+        sources = "".join(path.read_text("utf-8") for path in (ROOT / "frepo_core/src").rglob("*.py"))
 
         assert [] == [part for part in re.findall(r"`([^`]+)`", message) if part not in sources]
 
@@ -88,4 +88,4 @@ def test_an_example_has_less_than_150_lines_of_code(example):
 
     sources = (ROOT / "examples" / example / "src").rglob("*.py")
 
-    assert 150 > sum(1 for path in sources for line in path.read_text().splitlines() if is_code(line))
+    assert 150 > sum(1 for path in sources for line in path.read_text("utf-8").splitlines() if is_code(line))

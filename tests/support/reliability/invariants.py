@@ -97,6 +97,7 @@ class _Row:
     size: int
     pinned: bool
     quarantined: bool
+    pending: bool
 
 
 def snapshot(services: Services) -> dict[str, Any]:
@@ -145,6 +146,7 @@ def assert_invariants(
                 size=size,
                 pinned=row.pinned,
                 quarantined=row.quarantined_at is not None,
+                pending=row.pending_since is not None,
             )
             for row, digest, size in session.execute(query.order_by(Version.number))
         ]
@@ -196,17 +198,19 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
 
 def _check_collection(collection: Collection, rows: list[_Row], ledger: Ledger) -> None:
     numbers = [row.number for row in rows]
-    counted, quarantined = [row for row in rows if not row.quarantined], [row for row in rows if row.quarantined]
-    pinned = [row for row in rows if row.pinned]
+    quarantined, pending = [row for row in rows if row.quarantined], [row for row in rows if row.pending]
+    counted = [row for row in rows if not row.quarantined and not row.pending]
+    pinned = [row for row in counted if row.pinned]
     for kind, found, count, size in (
         ("", counted, collection.versions_count, collection.stored_size),
         (" of pinned versions", pinned, collection.pinned_count, collection.pinned_size),
         (" of quarantined versions", quarantined, collection.quarantined_count, collection.quarantined_size),
+        (" of pending versions", pending, collection.pending_count, collection.pending_size),
     ):
         assert len(found) == count, f"I3: the count{kind} is not that of the rows"
         assert sum(row.size for row in found) == size, f"I3: the size{kind} is not that of the rows"
     assert len(quarantined) <= QUARANTINE_MAX, "I3: more versions in quarantine than allowed"
-    assert not any(row.pinned for row in quarantined), "I3: a version is pinned and in quarantine"
+    assert not any(row.pinned or row.pending for row in quarantined), "I3: a version in quarantine is pinned or pending"
     rows = counted
     assert len(set(numbers)) == len(numbers), "I4: a number is there twice"
     assert max([0, *numbers]) <= collection.last_number, "I4: a number is ahead of its counter"
@@ -234,7 +238,7 @@ def _check_versions(collection: Collection, rows: list[_Row], ledger: Ledger, go
     restored = {number for name, number in ledger.restored if name == collection.id}
     # Those that rotation may evict, in this order. A released one may be older than one that was evicted for it.
     # The answer about a quarantined one may have been lost, so the ledger may not know it.
-    guarded = {row.number for row in rows if row.pinned or row.quarantined}
+    guarded = {row.number for row in rows if row.pinned or row.quarantined or row.pending}
     rotating = [row.number for row in rows if row.number not in guarded | quarantined | released | restored]
     deleted = {number for name, number in ledger.deleted if name == collection.id}
     for (name, number), digest in ledger.versions.items():

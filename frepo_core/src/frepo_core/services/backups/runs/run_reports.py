@@ -66,7 +66,7 @@ class RunReports:
             self._results.record(result.version_id, result.check, by=by)
         if done.outcome != "ok":
             text, who = "collection %s: a run %s, as %s reports: %s", describe_actor(by)
-            log.warning(text, collection_id, "failed" if done.outcome == "failed" else "was skipped", who, done.reason)
+            log.info(text, collection_id, "failed" if done.outcome == "failed" else "was skipped", who, done.reason)
         return done
 
     def _insert(
