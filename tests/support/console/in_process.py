@@ -12,6 +12,7 @@ import sys
 import tempfile
 import traceback
 
+import cliff.command
 import plaster
 import pytest
 
@@ -112,6 +113,7 @@ def _own_logging():
 def _installed(packages, patch):
     """Let the packages in a folder be found and imported, and forget their modules at the end."""
     patch.syspath_prepend(packages)
+    patch.setattr(cliff.command, "_dists_by_mods", None)  # cliff looks for packages once in a process
     try:
         yield
     finally:
