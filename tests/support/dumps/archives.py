@@ -96,8 +96,10 @@ def encrypted_samples(folder: Path) -> Iterator[tuple[str, Sample]]:
     folder.chmod(0o700)
     words = ["gpg", "--homedir", str(folder), "--batch", "--pinentry-mode", "loopback", "--passphrase", "secret"]
     words += ["--s2k-count", "1024", "--symmetric"]
-    yield "OpenPGP", Sample(content=run(*words, data=NOISE), file_name="shop.sql.gpg", killed=None)
-    yield "OpenPGP, armor", Sample(content=run(*words, "--armor", data=NOISE), file_name="shop.sql.gpg", killed=None)
+    binary, armor = run(*words, data=NOISE), run(*words, "--armor", data=NOISE)
+    run("gpgconf", "--homedir", str(folder), "--kill", "gpg-agent")
+    yield "OpenPGP", Sample(content=binary, file_name="shop.sql.gpg", killed=None)
+    yield "OpenPGP, armor", Sample(content=armor, file_name="shop.sql.gpg", killed=None)
     run("age-keygen", "-o", "key", folder=folder)
     recipient = run("age-keygen", "-y", "key", folder=folder).decode().strip()
     made = run("age", "-r", recipient, data=NOISE)
