@@ -83,7 +83,7 @@ class VersionRules:
             state = read_state(session, plugins, current, now=now, reading=self._database.reading)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
             asks_guards = reports is not None or (size and current.guards.action == "quarantine")
-            arrival = Arrival(size=size, at=now, kind=kind_of(reports or ()))
+            arrival = Arrival(size=size, at=now, kind=kind_of(reports) if reports else None)
             guard = find_objection(session, current, arrival) if asks_guards else None
         objection = _find_strictest(guard, reports or ())
         incoming = IncomingVersion(size=size, created_at=now, number=current.last_number + 1)
@@ -115,7 +115,9 @@ class VersionRules:
         if self.refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
         plugins = self.strategies.plugins
-        arrival = Arrival(size=blob.size, at=incoming.created_at, digest=blob.digest, kind=kind_of(reports))
+        arrival = Arrival(
+            size=blob.size, at=incoming.created_at, digest=blob.digest, kind=kind_of(reports) if reports else None
+        )
         guard = find_objection(session, collection, arrival)
         objection = _find_strictest(guard, reports)
         # Guards say nothing about the content of an upload that was overtaken.

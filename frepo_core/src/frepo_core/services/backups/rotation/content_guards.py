@@ -13,7 +13,7 @@ from frepo_core.db.models import Collection, Version
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.content_kinds import ContentKind
 from frepo_core.domain.backups.guards import Objection
-from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.domain.backups.verdicts import GOOD, Verdict
 from frepo_core.errors import RuleError, VersionKindError, VersionUnchangedError
 
 from ...base.records import CollectionRecord
@@ -75,8 +75,8 @@ def note_arrival(collection: Collection, arrival: Arrival, objection: Objection 
     baseline, change = Baseline.load(collection.baseline), ""
     if objection is None and verdict is Verdict.PENDING:
         baseline = baseline.after_digest(arrival.digest, arrival.at)
-    elif objection is None and verdict.is_good:
-        change = _find_change(collection, baseline, arrival.kind)
+    elif objection is None and verdict in GOOD:
+        change = _find_change(collection, baseline, arrival.kind) if arrival.kind else ""
         baseline = baseline.after_digest(arrival.digest, arrival.at)
         baseline = baseline.after_good(arrival.size, arrival.kind, arrival.at)
     elif objection is not None and objection.reason == VersionKindError.text and arrival.kind:

@@ -25,6 +25,7 @@ from ..verdicts import note_verdict
 # Called with a locked version before a change; what it raises prevents the change.
 VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
 _INSERT = insert_of(Version)
+_IS_COUNTED = Version.is_counted
 
 
 def select_with_files() -> Select[Version]:
@@ -50,7 +51,7 @@ def find_evicted(
         return []
     ids = [version.id for version in evicted]
     query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
-    query = query.where(Version.pinned.is_(False), Version.is_counted, ~is_restored(now))
+    query = query.where(Version.pinned.is_(False), _IS_COUNTED, ~is_restored(now))
     rows = session.scalars(query.order_by(Version.number)).all()
     if len(rows) != len(evicted):
         raise OutdatedDecisionError("Others change this collection all the time, try again later")
@@ -155,11 +156,11 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
         raise VersionPinnedError()
     file_ids = [row.file_id for row in rows]
     released_blob_ids = [row.file.blob_id for row in rows]
-    counted = [row.file.blob.size for row in rows if row.is_counted]
-    quarantined = [row.file.blob.size for row in rows if row.is_quarantined]
+    sizes = [row.file.blob.size for row in rows]
+    quarantined = [row.file.blob.size for row in rows if row.quarantined_at is not None]
     pending = [row.file.blob.size for row in rows if row.pending_since is not None]
-    collection.versions_count -= len(counted)
-    collection.stored_size -= sum(counted)
+    collection.versions_count -= len(sizes) - len(quarantined) - len(pending)
+    collection.stored_size -= sum(sizes) - sum(quarantined) - sum(pending)
     collection.quarantined_count -= len(quarantined)
     collection.quarantined_size -= sum(quarantined)
     collection.pending_count -= len(pending)
