@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, Collection, CollectionToken, Event, File, Token, TrashEntry, Version
-from frepo_core.plugins.subscriber import OLD_KEYS
+from frepo_core.plugins.events.subscriber import OLD_KEYS
 from frepo_core.services.base.change_log import collection_values
 from frepo_core.services.base.records import CollectionRecord
 from frepo_core.services.composition.container import Services

@@ -17,39 +17,8 @@ from frepo_core.errors import (
 )
 from frepo_core.settings.types import HARMLESS, Duration, FileMode, Networks, Seconds, Size, Words
 
-from .context import PluginContext
-from .health_check import HealthCheck
-from .hookspecs import hookimpl
-from .job import Job, JobContext, LeaseLost
-from .lifecycle import Lifecycle
-from .pages import MenuEntry, Pages
-from .service import (
-    CollectionUsage,
-    Collector,
-    Event,
-    EventCount,
-    ExpectedBackups,
-    HttpAnswer,
-    JobStatus,
-    MissingBackup,
-    RequestObserver,
-    Service,
-    ServiceStatistics,
-)
-from .settings import PluginSettings, SettingsSpec
-from .storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
-from .storage_helpers import PARTIAL, ExactReader, Window, exactly, is_blob_key, is_key, is_partial_path, partial_name
-from .strategy import (
-    CollectionFull,
-    CollectionState,
-    CollectionStrategy,
-    IncomingVersion,
-    StrategyOptions,
-    StrategySpec,
-    VersionInfo,
-)
-from .subscriber import Subscriber, without_old_keys
-from .upload_check import (
+from .checks.health_check import HealthCheck
+from .checks.upload_check import (
     CheckResult,
     CollectionInfo,
     CollectionProblem,
@@ -59,6 +28,38 @@ from .upload_check import (
     PendingCheck,
     UploadCheck,
     UploadedContent,
+)
+from .context import PluginContext
+from .events.event import Event, EventCount
+from .events.subscriber import Subscriber, without_old_keys
+from .hookspecs import hookimpl
+from .job import Job, JobContext, LeaseLost
+from .lifecycle import Lifecycle
+from .pages import MenuEntry, Pages
+from .service.collector import Collector
+from .service.figures import CollectionUsage, ExpectedBackups, JobStatus, MissingBackup, ServiceStatistics
+from .service.http import HttpAnswer, RequestObserver
+from .service.service import Service
+from .settings import PluginSettings, SettingsSpec
+from .storages.storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
+from .storages.storage_helpers import (
+    PARTIAL,
+    ExactReader,
+    Window,
+    exactly,
+    is_blob_key,
+    is_key,
+    is_partial_path,
+    partial_name,
+)
+from .strategy import (
+    CollectionFull,
+    CollectionState,
+    CollectionStrategy,
+    IncomingVersion,
+    StrategyOptions,
+    StrategySpec,
+    VersionInfo,
 )
 
 __all__ = [

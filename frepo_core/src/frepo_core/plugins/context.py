@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from .service import Service
+from .service.service import Service
 
 
 @dataclass(frozen=True, kw_only=True)

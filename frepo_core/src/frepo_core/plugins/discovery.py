@@ -12,18 +12,18 @@ import pluggy
 from frepo_core.errors import ConfigurationError
 
 from . import hookspecs
+from .checks.health_check import HealthCheck
+from .checks.upload_check import UploadCheck
 from .context import PluginContext
-from .health_check import HealthCheck
+from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
 from .installation.requirements import find_unmet
 from .job import Job
 from .lifecycle import Lifecycle
 from .pages import Pages
 from .settings import SettingsSpec
-from .storage import StorageSpec
+from .storages.storage import StorageSpec
 from .strategy import StrategySpec
-from .subscriber import Subscriber
-from .upload_check import UploadCheck
 
 log = logging.getLogger(__name__)
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pluggy
 
+from .checks.health_check import HealthCheck
+from .checks.upload_check import UploadCheck
 from .context import PluginContext
-from .health_check import HealthCheck
+from .events.subscriber import Subscriber
 from .job import Job
 from .lifecycle import Lifecycle
 from .pages import Pages
 from .settings import SettingsSpec
-from .storage import StorageSpec
+from .storages.storage import StorageSpec
 from .strategy import StrategySpec
-from .subscriber import Subscriber
-from .upload_check import UploadCheck
 
 PROJECT = "frepo"
 

@@ -14,17 +14,17 @@ import pluggy
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.settings import core_prefixes, load_plugin_settings
 
+from .checks.health_check import HealthCheck
+from .checks.upload_check import UploadCheck
 from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
-from .health_check import HealthCheck
+from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
 from .job import Job
-from .service import Service
+from .service.service import Service
 from .settings import SettingsSpec
-from .storage import StorageBackend, StorageSpec
+from .storages.storage import StorageBackend, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
-from .subscriber import Subscriber
-from .upload_check import UploadCheck
 
 Spec = TypeVar("Spec")
 Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, Subscriber, Job, HealthCheck)

@@ -20,7 +20,7 @@ from frepo_core.plugins import (
     UploadCheck,
     UploadedContent,
 )
-from frepo_core.plugins.upload_check import check_deadline, check_on_finding
+from frepo_core.plugins.checks.upload_check import check_deadline, check_on_finding
 
 OUTCOMES = {"good", "pending", "not checked"}
 

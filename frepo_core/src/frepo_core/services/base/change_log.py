@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from frepo_core.db.models import Token
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.plugins import without_old_keys
-from frepo_core.plugins.subscriber import OLD_KEYS
+from frepo_core.plugins.events.subscriber import OLD_KEYS
 
 from .records import CollectionRecord, FileRecord
 

@@ -29,7 +29,7 @@ from frepo_core.plugins import (
     RequestObserver,
     ServiceStatistics,
 )
-from frepo_core.plugins.upload_check import Covers, FoundVerdict
+from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
 
 from ..backups.collections.states import BackupState
 from ..backups.versions.version_checks import NewCheck

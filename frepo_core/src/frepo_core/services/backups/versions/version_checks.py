@@ -16,7 +16,7 @@ from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.plugins import PendingCheck
-from frepo_core.plugins.upload_check import Covers, OnFinding
+from frepo_core.plugins.checks.upload_check import Covers, OnFinding
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import VersionRecord

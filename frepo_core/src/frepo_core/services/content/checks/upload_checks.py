@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from frepo_core.errors import ConfigurationError, UploadCheckError
 from frepo_core.plugins import CheckResult, Finding, OnFinding, Outcome, PluginContext, UploadCheck
+from frepo_core.plugins.checks.upload_check import Covers, check_deadline, check_on_finding
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import Owned, PluginRegistry
-from frepo_core.plugins.upload_check import Covers, check_deadline, check_on_finding
 from frepo_core.settings import Settings, environment_name
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads

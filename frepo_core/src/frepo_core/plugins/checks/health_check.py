@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .settings import require_callable
+from ..settings import require_callable
 
 DEADLINE = 5.0
 

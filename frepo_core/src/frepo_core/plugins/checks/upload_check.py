@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast, get_args
 
-from .settings import require_callable
+from ..settings import require_callable
 
 OnFinding: TypeAlias = Literal["off", "mark", "quarantine", "refuse"]
 Outcome: TypeAlias = Literal["good", "pending", "not checked"]

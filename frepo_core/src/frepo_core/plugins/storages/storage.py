@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import StorageUnavailable
 
-from .settings import PluginSettings
+from ..settings import PluginSettings
 
 PROBE = b"frepo"
 

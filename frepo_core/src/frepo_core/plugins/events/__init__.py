@@ -1,0 +1,1 @@
+"""Events and those who are told about them."""

@@ -1,0 +1,1 @@
+"""What plug-ins can ask the service, and what it answers."""

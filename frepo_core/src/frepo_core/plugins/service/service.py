@@ -1,0 +1,138 @@
+"""The facade through which plug-ins use the service: the only way to its data."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network
+from typing import Any, BinaryIO, Protocol
+
+from ..checks.upload_check import (
+    CollectionInfo,
+    CollectionProblem,
+    Covers,
+    FoundVerdict,
+    OnFinding,
+    Outcome,
+    PendingCheck,
+)
+from ..events.event import Event, EventCount
+from ..pages import Pages
+from .collector import Collector
+from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
+from .http import HttpAnswer, RequestObserver
+
+
+class Service(Protocol):
+    """What plug-ins can ask the service. Later versions add methods; none is removed before 1.0 without notice.
+
+    Every method may be called by any thread, and opens and ends its own transaction. Errors are those of
+    `frepo_core.plugins` and `frepo_core.errors`.
+    """
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the service is in read-only mode."""
+
+    def health(self) -> Mapping[str, Sequence[str]]:
+        """Run all health checks; return the problems that each found, by its name. No problem: it works."""
+
+    def open_version(self, collection_id: str, number: int) -> BinaryIO:
+        """Open the content of a version; the caller closes it. The file is seekable.
+
+        If the content is damaged, reading it from the start to the end raises `StorageUnavailable`.
+        Raises `NotFoundError` or a `StorageError`.
+        """
+
+    def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
+        """Return up to `limit` versions for which the upload check `name` said `pending`.
+
+        They come in rounds: one of each collection, the smallest first. Work through what one call returns before the
+        next call, so that a collection with many versions does not hold up all others. `without` are ids of versions to
+        leave out.
+        """
+
+    def record_check(
+        self,
+        check: PendingCheck,
+        outcome: FoundVerdict | Outcome,
+        message: str,
+        *,
+        job: str,
+        details: Mapping[str, Any] | None = None,
+        covers: Covers = "container",
+        kinds: Sequence[str] | None = None,
+        database: str = "",
+        on_finding: OnFinding | None = None,
+    ) -> bool:
+        """Record the result of a pending check, found by a job, with the event `version.checked`.
+
+        `covers`, `kinds` and `database` are as in a `CheckResult`, `on_finding` as in a `Finding`: if the version is
+        broken and rotation has waited for it, it is put into quarantine or added. `pending` counts as an attempt in
+        vain; after the third, the version is suspicious. Return False if the version was deleted meanwhile.
+        """
+
+    def collectors(self) -> Sequence[Collector]:
+        """Return the collectors of `frepo_metrics` of all plug-ins. Failures of a hook are logged; others continue."""
+
+    def pages(self) -> Sequence[Pages]:
+        """Return the pages of all plug-ins, for the menu of the web console."""
+
+    def collection(self, collection_id: str) -> CollectionInfo | None:
+        """Return a collection; None if it does not exist, e.g. because it was deleted."""
+
+    def expected_backups(self) -> ExpectedBackups:
+        """Return how many collections expect backups now, and whose backup is due and has not arrived."""
+
+    def collections_in(self, states: Sequence[str], *, limit: int = 20) -> Sequence[CollectionProblem]:
+        """Return the collections in one of these states, such as `failed`, with the reasons, the worst first."""
+
+    def events(
+        self,
+        *,
+        after: int | None = None,
+        since: datetime | None = None,
+        kinds: Sequence[str] = ("*",),
+        limit: int = 1000,
+    ) -> Sequence[Event]:
+        """Return the first events in the order of commits: those after a position, or since a time in UTC (aware).
+
+        `kinds` are kinds or patterns, as those of a `Subscriber`. Events that have no position yet are left out. These
+        are all events, also those about collections, files and tokens that a client must not see: to answer a client
+        with events, use `request.services.audit.page(search, page, by=request.sender)`.
+        """
+
+    def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
+        """Count the events since a time in UTC (aware), by kind. A kind without events is left out."""
+
+    def last_success(self, job: str) -> datetime | None:
+        """Return when the last successful run of a job was started, in UTC (aware); None without such a run."""
+
+    def send_request(
+        self,
+        method: str,
+        url: str,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        allowed_networks: Sequence[IPv4Network | IPv6Network] = (),
+        setting: str = "",
+    ) -> HttpAnswer:
+        """Send an HTTP request to a public address, or to one of the allowed networks, as add-by-url does.
+
+        A host name is resolved once, and only the checked addresses are connected to. Redirects of a `GET` without
+        headers are followed, under the same rules; other redirects are returned. User and password in the URL are not
+        sent, and the URL is not logged. `timeout` is in seconds, for the whole request. `setting` is the name of the
+        setting with the allowed networks, for the message. Raises `RemoteError`, whose `reason` never names the URL.
+        """
+
+    def statistics(self) -> ServiceStatistics:
+        """Return figures about the service, for metrics."""
+
+    def collection_usage(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """Return what the collections contain, the newest collections first, at most `limit`."""
+
+    def untested_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """Return the collections without a good restore test for `restore_tests.every`, the longest untested first."""
+
+    def observe_requests(self, observer: RequestObserver) -> None:
+        """Call the observer after each request of this process, once. Call this in the hook `frepo_endpoints`."""

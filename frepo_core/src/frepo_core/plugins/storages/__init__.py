@@ -1,0 +1,1 @@
+"""The storage contract, and helpers for authors of storages."""
