@@ -182,6 +182,23 @@ def test_settings_are_saved_and_errors_are_at_their_fields(signed_in, world, api
     assert (3_000_000_000, "The shop") == (saved["limits"]["version_size"], saved["description"])
 
 
+def test_all_guards_are_in_the_settings(signed_in, world, api):
+    page = open_collection(signed_in, world, "late.tar", "settings")
+    for name, text in {"Smaller by more than %": "20", "Larger by more than %": "300", "Smaller than": "2 kB"}.items():
+        page.get_by_label(name, exact=True).fill(text)
+    kind = page.get_by_label("of another format, program or database than the last three")
+    expect(kind).to_be_checked()
+    kind.uncheck()
+    page.get_by_label("that is the same again on another day").check()
+    page.get_by_label("A suspicious version").select_option("mark")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("not saved")).to_have_count(0)
+
+    guards = api("GET", f"/collections/{world['late.tar']}")["guards"]
+    numbers = {"max_shrink_percent": 20, "max_growth_percent": 300, "min_version_size": 2000, "min_retention": "PT0S"}
+    assert numbers | {"expects_kind": False, "expects_change": True, "on_suspicious": "mark"} == guards
+
+
 def test_access_is_granted_and_removed(signed_in, world, api):
     api.token(Role.UPLOAD_VERSIONS, name="cron of the shop")
     page = open_collection(signed_in, world, "shop.sql.gz", "access")

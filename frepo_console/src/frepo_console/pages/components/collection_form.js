@@ -5,7 +5,7 @@ import { About } from "../lib/access.js";
 import { duration } from "../lib/format.js";
 import { parseAll, parseCount, parseInterval, parseLabels, parseSize, sizeText } from "../lib/parse.js";
 import { t } from "../texts/collections.js";
-import { Field, fieldOf } from "./form.js";
+import { Check, Field, fieldOf } from "./form.js";
 
 const RULES = ["last", "hourly", "daily", "weekly", "monthly", "yearly"];
 const KEEP = "keep";
@@ -29,8 +29,11 @@ export function valuesOf(collection) {
     "limits.version_size": sizeText(limits.version_size),
     "limits.total_size": sizeText(limits.total_size),
     "guards.max_shrink_percent": String(guards.max_shrink_percent || ""),
+    "guards.max_growth_percent": String(guards.max_growth_percent || ""),
     "guards.min_version_size": sizeText(guards.min_version_size),
     "guards.min_retention": guards.min_retention === "PT0S" ? "" : intervalText(guards.min_retention),
+    "guards.expects_kind": guards.expects_kind,
+    "guards.expects_change": guards.expects_change,
     "guards.on_suspicious": guards.on_suspicious,
   };
 }
@@ -48,8 +51,11 @@ const READERS = {
   "limits.version_size": parseSize,
   "limits.total_size": parseSize,
   "guards.max_shrink_percent": parseCount,
+  "guards.max_growth_percent": parseCount,
   "guards.min_version_size": parseSize,
   "guards.min_retention": (text, field) => parseInterval(text, field) ?? "PT0S",
+  "guards.expects_kind": (isOn) => isOn,
+  "guards.expects_change": (isOn) => isOn,
   "guards.on_suspicious": (text) => text,
 };
 
@@ -135,12 +141,16 @@ export const Limits = ({ form }) =>
   </fieldset>`;
 
 export const Guards = ({ form }) =>
-  html`<fieldset>
+  html`<fieldset class="stack">
       <legend>${t.form.guards}</legend>
       <div class="nums">
-        <${Field} label=${t.form.maxShrink} ...${fieldOf(form, "guards.max_shrink_percent")} />
+        <${Field} label=${t.form.maxShrink} inputmode="numeric" ...${fieldOf(form, "guards.max_shrink_percent")} />
+        <${Field} label=${t.form.maxGrowth} inputmode="numeric" ...${fieldOf(form, "guards.max_growth_percent")} />
         <${Field} label=${t.form.minSize} ...${fieldOf(form, "guards.min_version_size")} />
       </div>
+      <p class="faint sm">${t.form.sizesHint}</p>
+      <${Check} label=${t.form.expectsKind} ...${checkOf(form, "guards.expects_kind")} />
+      <${Check} label=${t.form.expectsChange} ...${checkOf(form, "guards.expects_change")} />
     </fieldset>
     <div class="cols two">
       <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />
@@ -150,6 +160,8 @@ export const Guards = ({ form }) =>
         ...${fieldOf(form, "guards.min_retention")}
       />
     </div>`;
+
+const checkOf = (form, name) => ({ value: form.values[name], change: (isOn) => form.set(name, isOn) });
 
 function actionsFor(form) {
   const known = Object.entries(t.form.actions);

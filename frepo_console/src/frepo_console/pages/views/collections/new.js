@@ -19,7 +19,7 @@ function draft(strategies) {
     strategy: strategies.includes("keep") ? "keep" : strategies[0],
     strategy_options: null,
     limits: { versions: 0, version_size: 0, total_size: 0 },
-    guards: { min_retention: "PT0S", min_version_size: 0, max_shrink_percent: 0, on_suspicious: "" },
+    guards: { min_retention: "PT0S" }, // the service has defaults for the others
   });
 }
 
