@@ -78,7 +78,10 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
             raise (broken if broken.kind == kind else broken.inside(kind)) from broken
     if kind == "tar":
         return inspect_tar(
-            source, inspection.budget, lambda member, inside: _inspect(member, inside, inspection, depth + 1)
+            source,
+            inspection.budget,
+            lambda member, inside: _inspect(member, inside, inspection, depth + 1),
+            inspection.is_on,
         )
     if kind in FORMATS:
         return _inspect_single_pass(source, head, FORMATS[kind], inspection.budget)
@@ -151,7 +154,8 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
         raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
     if promised and detection.is_cut_start(head, promised):
         raise BrokenContent(promised, f"The {promised} data ends too early, after {len(head)} bytes")
-    if (promised == "tar" or depth) and tar_archive.is_empty_tar(source.peek(tar_archive.RECORD + 1)):
+    start = source.peek(tar_archive.RECORD + 1)
+    if (promised == "tar" or depth) and inspection.is_on("tar") and tar_archive.is_empty_tar(start):
         raise BrokenContent("tar", tar_archive.NOTHING)
     if promised and depth == 0:
         message = f"Its name ends as that of a {promised} file, but its content does not begin like one"

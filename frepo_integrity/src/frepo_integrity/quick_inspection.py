@@ -43,7 +43,7 @@ def _check_ends(
         xz_index.check_index(file, size, inspection.budget)
     elif found.kind == "tar":
         # Contents of members have no checksum and are skipped, so that this is the complete check of most archives.
-        return inspect_tar(source, inspection.budget, None)
+        return inspect_tar(source, inspection.budget, None, inspection.is_on)
     elif found.program:
         file.seek(max(0, size - sql_dump.TAIL), os.SEEK_SET)
         sql_dump.check_tail(

@@ -26,8 +26,9 @@ _GITLAB_PARTS = re.compile(r"db/\w*database\.sql\.gz|\w+\.tar\.gz")
 class _Layout:
     """Looks at the members of an archive, one after the other."""
 
-    def __init__(self, inspect_member: InspectMember | None) -> None:
+    def __init__(self, inspect_member: InspectMember | None, is_on: Callable[[str], bool]) -> None:
         self._inspect_member = inspect_member
+        self._is_on = is_on
         self._files = self._pg_data = self._pg_contents = self._others = 0
         self._database = ""
         self._is_gitlab = self._was_skipped = False
@@ -74,7 +75,7 @@ class _Layout:
             return Report(outcome="pending", message="What is in the tar archive is checked later", kinds=("tar",))
         if found is not None:
             return found.inside("tar") if found.outcome == "good" else whole
-        if self._others:
+        if self._others or not self._is_on("pgdump"):
             return whole
         if self._pg_contents == 1:
             return Report(
@@ -91,10 +92,13 @@ class _Layout:
         return whole
 
 
-def inspect_tar(source: ByteStream, budget: Budget, inspect_member: InspectMember | None) -> Report:
+def inspect_tar(
+    source: ByteStream, budget: Budget, inspect_member: InspectMember | None, is_on: Callable[[str], bool]
+) -> Report:
     """Read the archive to its end. Raises `BrokenContent`.
 
-    Without `inspect_member`, the report is pending if that is needed for this archive.
+    Without `inspect_member`, the report is pending if that is needed for this archive. `is_on` says whether a kind is
+    checked at all.
     """
-    layout = _Layout(inspect_member)
+    layout = _Layout(inspect_member, is_on)
     return layout.judge(check_tar(source, budget, layout.look))

@@ -191,6 +191,20 @@ def test_the_files_of_a_dump_without_its_contents_are_suspicious(check, check_qu
         assert "good" == function(archive({f"2026030{day}.dat.gz": b"a measurement" for day in range(9)})).outcome
 
 
+def test_a_kind_that_is_switched_off_is_not_checked_inside_an_archive(check, check_quickly):
+    members = {
+        "pgdump": {"shop/3456.dat.gz": gzip.compress(b"1\n"), "shop/3457.dat.gz": b""},
+        "sql": {"shop.sql": (DUMP % DATA)[:-100]},
+        "gzip": {"shop.dump.gz": gzip.compress(DATA)[:-100]},
+        "rdb": {"dump.rdb": b"REDIS0011" + DATA},
+    }
+    for kind, content in members.items():
+        for function in (check, check_quickly):
+            report = function(archive(content), is_on=lambda asked, kind=kind: asked != kind)
+            assert not isinstance(report, BrokenContent) and report.covers == "container", kind
+        assert isinstance(check(archive(content)), BrokenContent), kind
+
+
 def test_an_archive_of_a_disk_that_is_not_mounted_has_only_folders(tmp_path, check):
     (tmp_path / "var/lib").mkdir(parents=True)
 
