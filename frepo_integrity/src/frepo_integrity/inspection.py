@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from . import detection, messages
+from . import detection, messages, split_parts
 from .budget import Budget
 from .byte_stream import ByteStream, FileStream
 from .formats import sql_dump, tar_archive, zip_directory, zip_members
@@ -12,7 +12,7 @@ from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
 from .formats.format import Format
 from .formats.single_pass import FORMATS
-from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, Report, switched_off
+from .outcomes import BoundReached, BrokenContent, EmptyContent, NotCheckable, OutOfMemory, Report, switched_off
 from .tar_inspection import inspect_tar
 
 # db.sql.xz.gz has two. More compressions within each other come from a bomb.
@@ -45,13 +45,16 @@ def inspect(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Rep
     Raises `BrokenContent`, `OutOfTime` if the budget has a time limit, and `OutOfMemory`.
     """
     source = FileStream(file, size)
-    found = detection.detect(source.peek(detection.HEAD))
+    head = source.peek(detection.HEAD)
+    found = detection.detect(head)
     try:
         if found is not None and found.kind == "zip" and inspection.is_on("zip"):
             directory = zip_directory.read_directory(file, size)
             zip_members.check_members(file, directory, inspection.budget, inspection.memory)
             return Report(outcome="good", message="The zip archive is whole", kinds=("zip",))
         return _inspect(source, name, inspection, depth=0)
+    except BrokenContent as broken:
+        return split_parts.excuse(broken, name, head)
     except NotCheckable as reason:
         inspection.check_memory(reason)
         return _not_checked(reason, found)
@@ -130,7 +133,7 @@ def _inspect_compressed(source: ByteStream, kind: str, name: str, inspection: In
         raise
     inside.drain()  # the checksum of the container is at its end
     if not inside.offset:
-        raise BrokenContent(kind, f"The {kind} data is whole, but there is nothing in it")
+        raise EmptyContent(kind, f"The {kind} data is whole, but there is nothing in it")
     if report.outcome == "good":
         return report
     message = (
@@ -149,7 +152,7 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if promised and not inspection.is_on(promised):
         return switched_off(promised)
     if promised and not head:
-        raise BrokenContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
+        raise EmptyContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
     if detection.promises_backup(name, is_packed=depth > 0) and (kind := messages.recognize(head)):
         raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
     if promised and detection.is_cut_start(head, promised):

@@ -63,6 +63,10 @@ class BrokenContent(Exception):
         return BrokenContent(self.kind, self.message, (kind, *self.kinds), verdict=self.verdict)
 
 
+class EmptyContent(BrokenContent):
+    """There is nothing in the content, or in the container that it is."""
+
+
 class NotCheckable(Exception):
     """This part cannot be checked, for example because it is encrypted. What it is in can.
 

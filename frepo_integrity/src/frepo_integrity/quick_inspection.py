@@ -6,11 +6,11 @@ The rest is done later by a job. See `inspection` for the complete checks.
 import os
 from typing import BinaryIO
 
-from . import detection
+from . import detection, split_parts
 from .byte_stream import FileStream
 from .formats import sql_dump, xz_index, zip_directory
 from .inspection import Inspection
-from .outcomes import BoundReached, NotCheckable, OutOfTime, Report, switched_off
+from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfTime, Report, switched_off
 from .tar_inspection import inspect_tar
 
 PENDING = "The content is large, so it is checked completely later"
@@ -19,7 +19,8 @@ PENDING = "The content is large, so it is checked completely later"
 def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Report:
     """Return a report: pending if a complete check is still to be done. Raises `BrokenContent`."""
     source = FileStream(file, size)
-    found = detection.detect(source.peek(detection.HEAD))
+    head = source.peek(detection.HEAD)
+    found = detection.detect(head)
     if found is None:
         return Report(outcome="not checked", message="Its format is not known")
     if not inspection.is_on(found.kind):
@@ -27,6 +28,8 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
     try:
         if done := _check_ends(file, size, source, found, inspection):
             return done
+    except BrokenContent as broken:
+        return split_parts.excuse(broken, name, head)
     except (NotCheckable, BoundReached, OutOfTime):
         pass  # the complete check tells more
     return Report(outcome="pending", message=PENDING, kinds=(found.kind,))
