@@ -97,6 +97,21 @@ def test_a_person_can_release_it(root, make, push, versions, named, restore, sho
     assert "ok" == shown(collection)["state"]
 
 
+def test_a_test_that_says_nothing_takes_nothing_back(make, push, versions, named, shown, restore):
+    collection = make(1)
+    push(collection, "good", "good")
+    restore(collection, 2, "broken")
+
+    restore(collection, 2, "not checked")
+
+    assert {1: "whole", 2: "broken"} == versions(collection)
+    assert [1, 1] == [named(collection, name) for name in ("latest", "good")]
+    assert ("failed", "it is broken") == (shown(collection)["state"], shown(collection)["state_reason"])
+    assert "not checked" == shown(collection)["restore_outcome"]
+    restore(collection, 2, "good")
+    assert {1: "whole", 2: "restored"} == versions(collection)
+
+
 def test_what_a_person_brings_back_from_the_trash_is_released(root, make, push, versions, named, restore):
     collection = make(3)
     push(collection, "good", "good")

@@ -75,16 +75,20 @@ class DetailedCheck(CheckRecord):
 def write_checks(
     session: Session, version: Version, checks: Iterable[NewCheck], *, by: By, has_events: bool = True
 ) -> None:
-    """Insert or replace results in the session's transaction, with their events. A pending check has no event yet."""
+    """Insert or replace results in the session's transaction, with their events. A pending check has no event yet.
+
+    What the service found against a version stays when a later attempt says nothing: that one is an event only.
+    """
     now = utc_now()
     for check in checks:
         row = session.get(VersionCheck, (version.id, check.name)) or VersionCheck(
             version_id=version.id, name=check.name
         )
-        row.outcome, row.message, row.details, row.at = check.outcome, check.message, check.details, now
-        row.covers = check.covers
-        row.actor, row.is_of_service = str(actor_columns(by)["actor"]), check.is_of_service
-        session.add(row)
+        if not (check.outcome == "not checked" and _speaks_against_version(row)):
+            row.outcome, row.message, row.details, row.at = check.outcome, check.message, check.details, now
+            row.covers = check.covers
+            row.actor, row.is_of_service = str(actor_columns(by)["actor"]), check.is_of_service
+            session.add(row)
         if has_events and check.outcome != PENDING:
             record(session, _event(version.collection_id, version.number, version.file_id, check, by))
         if check.name == RESTORE:
@@ -92,6 +96,11 @@ def write_checks(
             session.execute(last.values(restore_tried_at=now, restore_outcome=check.outcome))
             if check.outcome == "good":
                 session.execute(last.values(restore_tested_at=now))
+
+
+def _speaks_against_version(row: VersionCheck) -> bool:
+    """Return whether the service found the version broken or suspicious. Only jobs and the console have a colon."""
+    return row.outcome in {BROKEN, "suspicious"} and (row.is_of_service or ":" in row.actor)
 
 
 def insert_checks(session: Session, version: VersionRecord, checks: Sequence[NewCheck], *, by: By) -> None:
