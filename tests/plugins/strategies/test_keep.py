@@ -55,7 +55,7 @@ class TestKeepThatRefuses(StrategyContract):
         return False
 
 
-def collection(*, sizes=(), ages=(), protected=(), options=None, **limits):
+def collection(*, sizes=(), ages=(), protected=(), bad=(), options=None, **limits):
     """Make a collection of versions by their ages in days at noon, the oldest first."""
     sizes = sizes or [1] * len(ages)
     made = make_collection(sizes, **limits)
@@ -66,6 +66,7 @@ def collection(*, sizes=(), ages=(), protected=(), options=None, **limits):
             size=size,
             created_at=NOON - timedelta(days=age),
             protected=number in protected,
+            is_bad=number in bad,
         )
         for number, (size, age) in enumerate(zip(sizes, ages, strict=True), start=1)
     ]
@@ -88,6 +89,27 @@ def test_the_strategy_is_offered_with_its_options():
 
 def test_a_collection_is_thinned_while_it_has_room():
     state = collection(ages=[3, 2.1, 2, 1], options=NO_RULES | {"daily": 30})
+
+    assert evicted(state) == [2]
+
+
+def test_bad_versions_take_no_place_of_good_ones():
+    """After three bad nights, the three good ones before are still those of the last days."""
+    state = collection(ages=[6, 5, 4, 3, 2, 1], bad=[4, 5, 6], options=NO_RULES | {"daily": 4})
+
+    assert evicted(state) == []
+    assert evicted(replace(state, versions=[*state.versions[:3], *state.versions[4:]])) == []
+
+
+def test_the_version_of_a_day_is_a_good_one_if_there_is_any():
+    state = collection(ages=[2.2, 2.1, 2, 1.1, 1], bad=[3, 4, 5], options=NO_RULES | {"daily": 30})
+
+    assert evicted(state) == [1, 3, 4]
+    assert Keep().explain(state) == {"v1": [], "v2": ["daily"], "v3": [], "v4": [], "v5": ["daily"]}
+
+
+def test_bad_versions_give_way_before_good_ones_and_are_no_reason_to_refuse():
+    state = collection(ages=[3, 2, 1], bad=[2], options={"daily": 30, "on_full": "refuse"}, max_versions=3)
 
     assert evicted(state) == [2]
 

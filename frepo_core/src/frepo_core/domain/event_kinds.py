@@ -36,9 +36,9 @@ class EventKind(StrEnum):
         "version.evicted",
         (
             "A version was moved to the trash to make room: by the collection's strategy, or as the oldest one in its "
-            "quarantine, or of those whose verdict is pending."
+            "quarantine, or of those whose verdict is pending. `verdict` is what was known against it, if anything was."
         ),
-        *("name", "size", "sha256", "type", "replaced_by", "reason", "ends_at"),
+        *("name", "size", "sha256", "type", "replaced_by", "reason", "verdict", "ends_at"),
     )
     VERSION_QUARANTINED = (
         "version.quarantined",

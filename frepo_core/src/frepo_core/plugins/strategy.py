@@ -19,6 +19,9 @@ class VersionInfo:
 
     `protected` is whether it is younger than the minimal retention of the collection. If the new version fits without
     it, the service keeps it although the strategy evicts it; if not, the service refuses the new one.
+
+    `is_bad` is whether something is known against it: it was found broken or suspicious. If room is needed, the service
+    evicts such versions first, before the good ones that the strategy chooses.
     """
 
     id: str
@@ -26,6 +29,7 @@ class VersionInfo:
     size: int
     created_at: datetime
     protected: bool = False
+    is_bad: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ https://github.com/restic/restic/blob/v0.14.0/internal/restic/snapshot_policy.go
 
 import functools
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TypeAlias
@@ -52,40 +53,65 @@ class Policy:
         )
 
 
-def find_rules(times: Sequence[datetime], policy: Policy, *, latest: datetime) -> list[list[str]]:
+def find_rules(
+    times: Sequence[datetime], policy: Policy, *, latest: datetime, bad: AbstractSet[int] = frozenset()
+) -> list[list[str]]:
     """Return for each time of a version the names of the rules that keep it; none if it is not kept.
 
     `times` are aware and in descending order. Durations are counted back from `latest`, the newest of them that is not
-    in the future.
+    in the future. `bad` are the positions of bad versions: they take no place of a good one.
     """
     if not policy.counted and not policy.dated:
         return [[EVERYTHING] for _ in times]
-    found: list[list[str]] = [[] for _ in times]
-    periods = [_periods(time, policy.zone) for time in times]
-    for name, period, count in policy.counted:
-        _mark(found, periods, name, period, count)
-    for name, period, duration in policy.dated:
-        start = duration.before(latest, policy.zone)
-        young = next((position for position, time in enumerate(times) if time <= start), len(times))
-        _mark(found[:young], periods, name, period, young)
+    found = _find(times, policy, latest, bad)
+    if bad:
+        good = [position for position in range(len(times)) if position not in bad]
+        for position, names in zip(
+            good, _find([times[each] for each in good], policy, latest, frozenset()), strict=True
+        ):
+            found[position] = names
     return found
 
 
-def _mark(found: Sequence[list[str]], periods: Sequence[Periods], name: str, period: int | None, count: int) -> None:
-    """Add the name to the newest version of each of the last `count` hours, days, ... that have one."""
+def _find(times: Sequence[datetime], policy: Policy, latest: datetime, bad: AbstractSet[int]) -> list[list[str]]:
+    found: list[list[str]] = [[] for _ in times]
+    periods = [_periods(time, policy.zone) for time in times]
+    for name, period, count in policy.counted:
+        _mark(found, periods, name, period, count, bad)
+    for name, period, duration in policy.dated:
+        start = duration.before(latest, policy.zone)
+        young = next((position for position, time in enumerate(times) if time <= start), len(times))
+        _mark(found[:young], periods, name, period, young, bad)
+    return found
+
+
+def _mark(
+    found: Sequence[list[str]],
+    periods: Sequence[Periods],
+    name: str,
+    period: int | None,
+    count: int,
+    bad: AbstractSet[int],
+) -> None:
+    """Add the name to the newest version of each of the last `count` hours, days, ... that have one.
+
+    A bad version gets it only if its hour, day, ... has no good one.
+    """
     if period is None:
         for names in found[:count]:
             names.append(name)
         return
+    taken = {each[period] for position, each in enumerate(periods) if position not in bad} if bad else ()
     last = -1
-    for names, of_version in zip(found, periods, strict=False):
+    for position, (names, of_version) in enumerate(zip(found, periods, strict=False)):
         if of_version[period] == last:
             continue
         if not count:
             return
         last = of_version[period]
-        names.append(name)
         count -= 1
+        if position not in bad or last not in taken:
+            names.append(name)
 
 
 @functools.lru_cache(maxsize=2**16)

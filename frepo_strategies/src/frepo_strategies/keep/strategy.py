@@ -36,7 +36,8 @@ class Keep(CollectionStrategy):
         ]
         if collection.has_room(incoming, without=thinned):
             return thinned
-        if options.on_full == "refuse":
+        evictable = [*thinned, *(one for one in _bad(versions, rules) if not one.protected)]
+        if options.on_full == "refuse" and not collection.has_room(incoming, without=evictable):
             raise CollectionFull("A rule keeps every version that is left, and on_full is refuse")
         return _until_it_fits(collection, incoming, thinned, _weakest_first(versions, rules))
 
@@ -47,7 +48,8 @@ class Keep(CollectionStrategy):
             return {}
         last_added = max(versions, key=attrgetter("number"))
         times = [version.created_at for version in versions]
-        rules = find_rules(times, Policy.of(_options(collection)), latest=last_added.created_at)
+        bad = {position for position, version in enumerate(versions) if version.is_bad}
+        rules = find_rules(times, Policy.of(_options(collection)), latest=last_added.created_at, bad=bad)
         return {version.id: names for version, names in zip(versions, rules, strict=True)}
 
 
@@ -61,18 +63,27 @@ def _rules_with(incoming: IncomingVersion, versions: Sequence[VersionInfo], opti
     # The clock may have been set back: then some versions are newer than the incoming one.
     position = next((index for index, time in enumerate(times) if time <= incoming.created_at), len(times))
     times.insert(position, incoming.created_at)
-    rules = find_rules(times, Policy.of(options), latest=incoming.created_at)
+    bad = {index + (index >= position) for index, version in enumerate(reversed(versions)) if version.is_bad}
+    rules = find_rules(times, Policy.of(options), latest=incoming.created_at, bad=bad)
     del rules[position]
     return rules[::-1]
 
 
+def _bad(versions: Sequence[VersionInfo], rules: Sequence[Sequence[str]]) -> list[VersionInfo]:
+    """Return the bad versions that a rule keeps."""
+    return [version for version, names in zip(versions, rules, strict=True) if names and version.is_bad]
+
+
 def _weakest_first(versions: Sequence[VersionInfo], rules: Sequence[Sequence[str]]) -> list[VersionInfo]:
-    """Sort by the strongest rule of each version, the weakest first, then the oldest; protected versions come last."""
+    """Sort by the strongest rule of each version, the weakest first, then the oldest.
+
+    Bad versions come first, protected ones last.
+    """
     weakness = {
         version.id: min((_WEAKNESS[name] for name in names), default=len(STRENGTH))
         for version, names in zip(versions, rules, strict=True)
     }
-    return sorted(versions, key=lambda version: (version.protected, -weakness[version.id]))
+    return sorted(versions, key=lambda version: (version.protected, not version.is_bad, -weakness[version.id]))
 
 
 def _until_it_fits(

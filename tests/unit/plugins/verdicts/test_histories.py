@@ -33,6 +33,7 @@ from support.own_plugins import acme_plugin, registry_with
 from .conftest import look
 
 EXAMPLES = int(os.environ.get("FREPO_VERDICT_EXAMPLES", "6"))
+BAD = {"suspicious", "broken"}
 GOOD = {"restored", "complete", "whole", "unchecked"}
 JOB = Actor(name="system:restore_tests")
 
@@ -92,7 +93,20 @@ class History(RuleBasedStateMachine):
         self.count += 1
         content = BytesIO(f"{word} {self.count}".encode())
         collection = self.services.collections.get(self.collection)
+        before = self.versions()
         self.step(lambda: self.services.add_version.add(collection, Incoming(stream=content), by=self.by))
+        self.check_bad_ones_left_first(before)
+
+    def check_bad_ones_left_first(self, before: dict[int, Version]) -> None:
+        """Check that an upload which needed room has evicted no good version while a bad one could leave."""
+        now, after = utc_now(), self.versions()
+        added = after[max(after)]
+        counted = sum(row.is_counted for row in before.values())
+        if added.number in before or counted < self.limit + (added.verdict in BAD):
+            return
+        if [row for number, row in before.items() if number not in after and row.verdict in GOOD]:
+            is_free = [row for row in after.values() if not row.pinned and (row.protected_until or now) <= now]
+            assert not [row for row in is_free if row.is_counted and row.verdict in BAD and row is not added]
 
     @rule(outcome=st.sampled_from(["good", "broken", "suspicious", "pending"]), newest=st.booleans())
     def judge(self, outcome, newest):

@@ -19,6 +19,8 @@ from .collections.expected_backups import set_deadline
 from .quarantine import OVERTAKEN
 
 NEWEST_BROKEN = "The newest version is broken"
+# The stored verdicts that speak against a version.
+BAD = (Verdict.SUSPICIOUS.value, Verdict.BROKEN.value)
 NOTHING_KNOWN = Judgement(verdict=Verdict.UNCHECKED)
 
 
@@ -68,7 +70,7 @@ def find_newest_good(session: Session, collection_id: str) -> Version | None:
 
 def is_bad(verdict: Verdict) -> bool:
     """Return whether the verdict speaks against a version: it is neither good nor pending."""
-    return not verdict.is_good and verdict is not Verdict.PENDING
+    return verdict in BAD
 
 
 def note_failed(collection: Collection, reason: str | None, *, at: datetime) -> None:

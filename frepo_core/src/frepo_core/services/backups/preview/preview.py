@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, TrashEntry, Version
+from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.errors import FieldsError, TooManyPreviewsError
@@ -26,6 +27,7 @@ from ..collections.planned_change import planned, service_limits
 from ..rotation.stored_state import is_restored, read_state
 from ..rotation.strategies import Strategies
 from ..trash.removal import incarnation_of
+from ..verdicts import is_bad
 from .schedule import Schedule
 from .simulation import Simulation
 from .timeline import Fate, Protection, Timeline
@@ -158,6 +160,7 @@ def _select(collection_id: str) -> Any:
             Version.is_quarantined,
             Version.pending_since,
             Version.protected_until,
+            Version.verdict,
             Blob.size,
         )
         .join(File, File.id == Version.file_id)
@@ -167,7 +170,8 @@ def _select(collection_id: str) -> Any:
 
 
 def _info(row: Row[Any]) -> VersionInfo:
-    return VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at)
+    bad = is_bad(Verdict(row.verdict))
+    return VersionInfo(id=row.id, number=row.number, size=row.size, created_at=row.created_at, is_bad=bad)
 
 
 def _other_versions(session: Session, collection_id: str) -> list[Fate]:

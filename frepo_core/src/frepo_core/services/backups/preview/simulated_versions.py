@@ -25,6 +25,7 @@ class SimulatedVersions(Sequence[VersionInfo]):
         self._versions = [
             each if each.protected == is_protected else replace(each, protected=is_protected) for each in versions
         ]
+        self._bad = {version.number for version in self._versions if version.is_bad}
         self._guards = guards
         self._old = _NEVER
         self.reads = 0
@@ -38,10 +39,15 @@ class SimulatedVersions(Sequence[VersionInfo]):
         """The ids of all versions. This does not count as reading."""
         return [version.id for version in self._versions]
 
+    def find_bad(self) -> list[VersionInfo]:
+        """Return the bad versions, in ascending order."""
+        return [self[bisect_left(self._versions, number, key=_NUMBER)] for number in sorted(self._bad)]
+
     def changed(self, added: VersionInfo, evicted: Iterable[VersionInfo] = ()) -> "SimulatedVersions":
         """Return the versions after one is added and others are evicted. Both count the same reads before."""
         after = SimulatedVersions((), self._guards)
         after._versions, after._old, after.reads = self._versions.copy(), self._old, self.reads
+        after._bad = self._bad - {version.number for version in evicted} | ({added.number} if added.is_bad else set())
         for version in evicted:
             del after._versions[bisect_left(after._versions, version.number, key=_NUMBER)]
         is_protected = bool(self._guards.min_retention)

@@ -44,15 +44,16 @@ class Simulation:
         ones: the state counts them among these. `quarantined` is the number of versions in quarantine and their size.
         """
         self._plugins = plugins
-        self._state = replace(state, versions=SimulatedVersions(state.versions, guards))
+        versions = SimulatedVersions(state.versions, guards)
+        self._state = replace(state, versions=versions, find_bad=self._find_bad)
         self._guards = guards
         self._last_number = last_number
         self._trash_keep = trash_keep
         self._quarantined = quarantined
         self._trash = SimulatedTrash(trash)
         self._restored = list(restored)
-        versions = [*state.versions, *(version for _, version in self._restored)]
-        self._fates = {version.id: Fate(version=version, is_imagined=False) for version in versions}
+        seen = [*state.versions, *(version for _, version in self._restored)]
+        self._fates = {version.id: Fate(version=version, is_imagined=False) for version in seen}
 
     def run(self, uploads: Iterable[IncomingVersion], *, is_wanted: Callable[[], bool] = lambda: True) -> Timeline:
         """Add the versions in this order, and return what happened. End early once `is_wanted` returns False.
@@ -83,6 +84,9 @@ class Simulation:
         versions = self._state.versions
         assert isinstance(versions, SimulatedVersions)
         return versions
+
+    def _find_bad(self) -> Sequence[VersionInfo]:
+        return self._versions.find_bad()
 
     def _add(self, incoming: IncomingVersion) -> None:
         """Add a version. Raises `RuleError` if it is refused."""

@@ -33,7 +33,8 @@ class RotationState:
     pending ones. `spared` is the newest good version if it is hidden from the strategy, because the incoming version is
     not good: it stays, outside the limits. `stored_size` is the size of `versions`. `pinned_count` and `pinned_size`
     reduce the limits that a strategy is given. `options` is an instance of the strategy's model. `collection_id` is
-    None for an imagined collection.
+    None for an imagined collection. `find_bad` returns those of `versions` that are bad, in ascending order, without
+    reading the others.
     """
 
     limits: Limits
@@ -45,6 +46,7 @@ class RotationState:
     options: Any = None
     collection_id: str | None = None
     spared: str | None = None
+    find_bad: Callable[[], Sequence[VersionInfo]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +75,14 @@ def decide(
     """Return what happens to the incoming version, and which versions are deleted for it. Changes nothing.
 
     A strategy may also evict versions when there is room. Such an eviction is optional: it is left out for a version
-    that is younger than the minimal retention, and if the incoming version is suspicious.
+    that is younger than the minimal retention, and if the incoming version is suspicious. If there is no room, bad
+    versions leave before the good ones that the strategy chose, see `replace_good`.
 
     `objection` is what a guard or an upload check found. Its action decides: `refuse` raises its error, `quarantine`
     needs no room, and with `keep` the version is refused only if an older one would be deleted for it.
     A version that was overtaken by newer ones is put into quarantine unless it is refused. For one whose verdict is
     pending, nothing is evicted yet: it is only asked whether it would be refused.
-    `ask` returns what the strategy evicts, if it was asked before; without it, the strategy is called here.
+    `ask` returns what leaves, if the strategy was asked before; without it, the strategy is called here.
 
     Raises `RuleError` if the version is refused, `ConfigurationError` if the strategy is not installed, and
     `PluginError` if it fails or its answer breaks a limit.
@@ -91,11 +94,11 @@ def decide(
         return Decision(is_quarantined=True)
     visible = visible_collection(state, incoming)
     try:
-        evicted = (
-            ask()
-            if ask
-            else call_strategy(plugins, state.strategy, visible, incoming, collection_id=state.collection_id)
-        )
+        if ask:
+            evicted = ask()
+        else:
+            chosen = call_strategy(plugins, state.strategy, visible, incoming, collection_id=state.collection_id)
+            evicted = replace_good(state, visible, incoming, chosen)
     except CollectionFull:
         raise _collection_full(state) from None
     if objection:
@@ -109,9 +112,14 @@ def decide(
 
 
 def check_keeps_newest(state: RotationState, decision: Decision, number: int) -> None:
-    """Raise `RuleError` if the newest version would be evicted for the older one with this number."""
+    """Raise `RuleError` if the newest version would be evicted for the older one with this number, unless it is bad."""
     newest = state.versions[-1] if state.versions else None
-    if newest and newest.number > number and any(version.id == newest.id for version in decision.evicted):
+    if (
+        newest
+        and not newest.is_bad
+        and newest.number > number
+        and any(version.id == newest.id for version in decision.evicted)
+    ):
         raise _collection_full(state)
 
 
@@ -138,6 +146,31 @@ def visible_collection(state: RotationState, incoming: IncomingVersion) -> Colle
         versions=state.versions,
         options=state.options,
     )
+
+
+def replace_good(
+    state: RotationState, visible: CollectionState, incoming: IncomingVersion, evicted: Sequence[VersionInfo]
+) -> Sequence[VersionInfo]:
+    """Return what leaves if the strategy has chosen `evicted`: if room is needed, bad versions leave before good ones.
+
+    Of the chosen ones, only those leave then that are still needed. The strategy sees the collection as `visible`.
+    """
+    if all(version.is_bad for version in evicted):
+        return evicted
+    found = state.find_bad() if state.find_bad else [version for version in state.versions if version.is_bad]
+    bad = [version for version in found if not version.protected]
+    if not bad or visible.has_room(incoming):
+        return evicted
+    ids = {version.id for version in bad}
+    count = len(visible.versions) + 1 - visible.max_versions if visible.max_versions else 0
+    size = visible.stored_size + incoming.size - visible.max_size if visible.max_size else 0
+    leaving: list[VersionInfo] = []
+    for version in [*bad, *(version for version in evicted if version.id not in ids)]:
+        if count <= 0 and size <= 0:
+            break
+        leaving.append(version)
+        count, size = count - 1, size - version.size
+    return leaving
 
 
 def _collection_full(state: RotationState) -> RuleError:

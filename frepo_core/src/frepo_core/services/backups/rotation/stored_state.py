@@ -1,12 +1,12 @@
 """Reads from the database what the decision about an incoming version depends on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
-from sqlalchemy import ColumnElement, false, func, select
+from sqlalchemy import ColumnElement, Row, false, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
@@ -14,7 +14,7 @@ from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
-from ..verdicts import find_newest_good
+from ..verdicts import BAD, find_newest_good
 from .decision import RotationState
 from .strategy_options import load_options
 
@@ -43,22 +43,24 @@ def read_state(
     """
     hidden = count_hidden(session, collection, now)
     spared = _find_spared(session, collection, now) if spares_good else None
+    versions = LazyVersions(
+        reading or (lambda: nullcontext(session)),
+        collection,
+        now=now,
+        count=collection.versions_count - hidden.count - (spared is not None),
+        spared=spared.id if spared else None,
+    )
     return RotationState(
         limits=collection.limits,
         strategy=collection.strategy,
-        versions=LazyVersions(
-            reading or (lambda: nullcontext(session)),
-            collection,
-            now=now,
-            count=collection.versions_count - hidden.count - (spared is not None),
-            spared=spared.id if spared else None,
-        ),
+        versions=versions,
         stored_size=collection.stored_size - hidden.size - (spared.file.blob.size if spared else 0),
         pinned_count=hidden.count,
         pinned_size=hidden.size,
         options=load_options(plugins, collection),
         collection_id=collection.id,
         spared=spared.id if spared else None,
+        find_bad=versions.find_bad,
     )
 
 
@@ -142,18 +144,29 @@ class LazyVersions(Sequence[VersionInfo]):
         self._loaded += found
         return bool(found)
 
+    def find_bad(self) -> Sequence[VersionInfo]:
+        """Return the versions that were found broken or suspicious, in ascending order."""
+        if len(self._loaded) == self._count:
+            return [version for version in self._loaded if version.is_bad]
+        with self._reading() as session:
+            return self._infos(session.execute(self._select().where(Version.verdict.in_(BAD))))
+
     def _find_page(self, session: Session) -> list[VersionInfo]:
         after = self._loaded[-1].number if self._loaded else 0
-        rows = session.execute(
-            select(Version.id, Version.number, Version.created_at, Blob.size)
+        return self._infos(session.execute(self._select().where(Version.number > after).limit(PAGE)))
+
+    def _select(self) -> Any:
+        return (
+            select(Version.id, Version.number, Version.created_at, Version.verdict, Blob.size)
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
-            .where(Version.collection_id == self._collection.id, Version.number > after)
+            .where(Version.collection_id == self._collection.id)
             .where(Version.pinned.is_(False), _IS_COUNTED, ~is_restored(self._now))
             .where(Version.id != self._spared)
             .order_by(Version.number)
-            .limit(PAGE)
-        ).all()
+        )
+
+    def _infos(self, rows: Iterable[Row[Any]]) -> list[VersionInfo]:
         return [
             VersionInfo(
                 id=row.id,
@@ -161,6 +174,7 @@ class LazyVersions(Sequence[VersionInfo]):
                 size=row.size,
                 created_at=row.created_at,
                 protected=self._collection.guards.protects(row.created_at, now=self._now),
+                is_bad=row.verdict in BAD,
             )
             for row in rows
         ]

@@ -19,7 +19,7 @@ from frepo_core.plugins.registry import PluginRegistry
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ...base.records import CollectionRecord
 from ..collections.collection_rows import find_collection
-from .decision import RotationState, visible_collection
+from .decision import RotationState, replace_good, visible_collection
 from .stored_state import LazyVersions, read_state
 from .strategy_answers import call_strategy
 from .turns import Turns
@@ -34,7 +34,7 @@ MakeIncoming: TypeAlias = Callable[[Session, CollectionRecord], IncomingVersion 
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyAnswer:
-    """What a strategy evicts for the incoming version; `error` if it refused, failed or hung.
+    """What leaves for the incoming version, by its strategy; `error` if it refused, failed or hung.
 
     `collection` and `state` are what it saw, `at` is the time of the question.
     """
@@ -75,6 +75,7 @@ def _basis_of(collection: CollectionRecord, state: RotationState) -> tuple[objec
         collection.pending_count,
         collection.pending_size,
         collection.restored_until,
+        collection.failed_since,
         state.pinned_count,
         state.pinned_size,
         state.spared,
@@ -129,11 +130,12 @@ class Strategies:
     def _call(self, state: RotationState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
         visible = visible_collection(state, incoming)
         versions = state.versions
-        return self.guard(
+        chosen = self.guard(
             state.strategy,
             lambda: call_strategy(self.plugins, state.strategy, visible, incoming, collection_id=state.collection_id),
             is_excused=lambda: isinstance(versions, LazyVersions) and versions.is_loading,
         )
+        return replace_good(state, visible, incoming, chosen)
 
     def guard(
         self,

@@ -10,9 +10,14 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, TrashEntry, Version
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
+from ...base.records import VersionRecord
 from ...events.actors import actor_of
+from ...events.facts import version_event
+from ...events.recording import NewEvent
+from ..verdicts import is_bad
 from ..versions.version_rows import delete_versions
 from .kept_checks import keep_checks
 
@@ -69,6 +74,21 @@ def move_to_trash(
     return (
         Removed(ends_at=now + keep, released_blob_ids=()) if keep else Removed(ends_at=None, released_blob_ids=released)
     )
+
+
+def eviction_events(rows: Sequence[VersionRecord], removed: Removed, *, by: By, **data: Any) -> list[NewEvent]:
+    """Return the events about versions that were evicted, with what was known against them."""
+    return [
+        version_event(
+            EventKind.VERSION_EVICTED,
+            row,
+            by=by,
+            **data,
+            **({"verdict": row.verdict.value} if is_bad(row.verdict) else {}),
+            **removed.event_data,
+        )
+        for row in rows
+    ]
 
 
 def incarnation_of(collection: Collection) -> str:

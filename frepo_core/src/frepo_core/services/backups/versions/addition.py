@@ -18,7 +18,7 @@ from ...events.facts import version_event
 from ...events.recording import NewEvent
 from ..quarantine import OVERTAKEN
 from ..rotation.strategy_options import options_problem
-from ..trash.removal import Removed, TrashReason
+from ..trash.removal import Removed, TrashReason, eviction_events
 from .version_checks import NewCheck
 
 log = logging.getLogger(__name__)
@@ -55,12 +55,7 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
     version, objection = committed.added.version, committed.objection
     is_quarantined = version.is_quarantined
     why = {} if committed.why is TrashReason.EVICTED else {"reason": committed.why.value}
-    evicted = [
-        version_event(
-            EventKind.VERSION_EVICTED, old, by=by, replaced_by=version.number, **why, **committed.removed.event_data
-        )
-        for old in committed.evicted
-    ]
+    evicted = eviction_events(committed.evicted, committed.removed, by=by, replaced_by=version.number, **why)
     reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}
     if version.quarantine_reason == OVERTAKEN:
         reason = {"reason": OVERTAKEN, "message": explain(OVERTAKEN)}

@@ -9,19 +9,17 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.backups.verdicts import Verdict
-from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, OutdatedDecisionError
 from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord, VersionRecord
-from ...events.facts import version_event
 from ...events.recording import NewEvent
 from ..rotation.decision import Decision, RotationState, check_keeps_newest, decide
 from ..rotation.questions import Question
 from ..rotation.stored_state import read_state
-from ..trash.removal import TrashReason, move_to_trash
+from ..trash.removal import TrashReason, eviction_events, move_to_trash
 from ..verdicts import is_bad
 from .version_rows import find_evicted, select_pending
 
@@ -116,8 +114,8 @@ class Rotation:
             keep=self._keep,
             now=utc_now(),
         )
-        data = removed.event_data | ({} if replaced_by is None else {"replaced_by": replaced_by})
-        events = [version_event(EventKind.VERSION_EVICTED, old, by=self._by, **data) for old in records]
+        data = {} if replaced_by is None else {"replaced_by": replaced_by}
+        events = eviction_events(records, removed, by=self._by, **data)
         return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
 
 

@@ -32,7 +32,7 @@ from ..rotation.content_guards import compare_late
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..trash.last_good import LastGood
-from ..trash.removal import TrashReason, move_to_trash
+from ..trash.removal import TrashReason, eviction_events, move_to_trash
 from ..verdicts import (
     failures_of,
     find_newest_good,
@@ -185,8 +185,7 @@ class LateResults:
     def _remove(self, session: Session, late: "_Late", rows: Sequence[Version]) -> Rotated:
         records, why = [VersionRecord.of(row) for row in rows], TrashReason.QUARANTINE_SURPLUS
         removed = move_to_trash(session, late.collection, rows, reason=why, by=late.by, keep=self._keep, now=utc_now())
-        data = {"reason": why.value, "replaced_by": late.number, **removed.event_data}
-        events = [version_event(EventKind.VERSION_EVICTED, old, by=late.by, **data) for old in records]
+        events = eviction_events(records, removed, by=late.by, reason=why.value, replaced_by=late.number)
         return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
 
     def _condemn(self, session: Session, late: "_Late") -> None:

@@ -20,7 +20,7 @@ from ...files.file_rows import insert_file
 from ..collections.expected_backups import set_arrived
 from ..quarantine import OVERTAKEN, end_nights, enter_quarantine
 from ..rotation.stored_state import is_restored
-from ..verdicts import note_verdict
+from ..verdicts import BAD, note_verdict
 
 # Called with a locked version before a change; what it raises prevents the change.
 VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
@@ -43,9 +43,10 @@ def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
 def find_evicted(
     session: Session, collection: Collection, evicted: Sequence[VersionInfo], *, now: datetime
 ) -> Sequence[Version]:
-    """Return the rows of the versions that the strategy chose to delete.
+    """Return the rows of the versions that leave by the answer of the strategy.
 
-    Raises `OutdatedDecisionError` if one of them was deleted, pinned or put under protection since it was asked.
+    Raises `OutdatedDecisionError` if one of them was deleted, pinned, put under protection or released since it was
+    asked.
     """
     if not evicted:
         return []
@@ -53,7 +54,8 @@ def find_evicted(
     query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
     query = query.where(Version.pinned.is_(False), _IS_COUNTED, ~is_restored(now))
     rows = session.scalars(query.order_by(Version.number)).all()
-    if len(rows) != len(evicted):
+    bad = {version.id for version in evicted if version.is_bad}
+    if len(rows) != len(evicted) or any(row.id in bad and row.verdict not in BAD for row in rows):
         raise OutdatedDecisionError("Others change this collection all the time, try again later")
     return rows
 
