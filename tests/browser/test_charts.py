@@ -173,6 +173,13 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
     events.append({"kind": "version.quarantined", "at": broken, "data": {"verdict": "broken"}})
     late = (today - 6 * DAY).isoformat()  # it says nothing about the backups
     events.append({"kind": "version.quarantined", "at": late, "data": {"reason": "overtaken"}})
+    condemned = [("version.added", 10), ("version.condemned", 1)]  # the version that came on the tenth day before
+    released = [("version.quarantined", 12), ("version.released", 11)]
+    for number, found in enumerate((condemned, released), 1):
+        events += [
+            {"kind": kind, "at": (today - days * DAY).isoformat(), "version_number": number} for kind, days in found
+        ]
+    events.sort(key=lambda event: event["at"], reverse=True)
     created = (today - 100 * DAY).isoformat()
 
     def answer(route):
@@ -197,12 +204,14 @@ def test_the_calendar_has_a_square_for_each_day_of_a_year(signed_in, page, api):
         6: ["no backup", "day dot"],
         7: ["1 backup, failed", "day hollow failed"],
         8: ["failed", "day hollow failed"],
+        10: ["1 backup, failed", "day hollow failed"],
+        12: ["1 backup", "day"],
         99: ["no backup", "day dot"],
         101: ["no backup", "day faded"],
-    } == {age: by_age[age][1:3] for age in (0, 1, 2, 3, 4, 5, 6, 7, 8, 99, 101)}
+    } == {age: by_age[age][1:3] for age in (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 99, 101)}
     day = today - DAY
     assert by_age[1][0].startswith(f"{day.day} ")
-    expect(page.get_by_role("img", name=f"backups on 4 of {len(found)} days")).to_be_visible()
+    expect(page.get_by_role("img", name=f"backups on 6 of {len(found)} days")).to_be_visible()
     months = page.locator("svg.cal text").all_text_contents()
     assert 11 <= len(set(months)) <= 12
     for text in ("arrived", "failed", "suspicious", "refused", "no backup"):

@@ -184,7 +184,7 @@ def test_settings_are_saved_and_errors_are_at_their_fields(signed_in, world, api
 
 def test_all_guards_are_in_the_settings(signed_in, world, api):
     page = open_collection(signed_in, world, "late.tar", "settings")
-    for name, text in {"Smaller by more than %": "20", "Larger by more than %": "300", "Smaller than": "2 kB"}.items():
+    for name, text in {"Smaller by %": "20", "Larger by %": "300", "Smaller than": "2 kB"}.items():
         page.get_by_label(name, exact=True).fill(text)
     kind = page.get_by_label("of another format, program or database than the last three")
     expect(kind).to_be_checked()
@@ -197,6 +197,31 @@ def test_all_guards_are_in_the_settings(signed_in, world, api):
     guards = api("GET", f"/collections/{world['late.tar']}")["guards"]
     numbers = {"max_shrink_percent": 20, "max_growth_percent": 300, "min_version_size": 2000, "min_retention": "PT0S"}
     assert numbers | {"expects_kind": False, "expects_change": True, "on_suspicious": "mark"} == guards
+
+
+def test_the_curve_of_sizes_names_what_decides(signed_in, api):
+    made = api("POST", "/collections", {"name": "curve.bin"})["id"]
+    key = signed_in.page.locator(".card", has_text="Size of each upload").locator(".key")
+    for size, text in {
+        1000: None,
+        900: "below 450 byte, 50 % of the newest good version, 900 byte (dashed)",
+        800: "below 450 byte, 50 % of the median of the last 14 good versions, 900 byte (dashed)",
+    }.items():
+        api("PUT", f"/collections/{made}/versions", b"x" * size)
+        signed_in.go("#/more")
+        signed_in.go(f"#/collections/{made}")
+        if text:
+            expect(key).to_have_text(f"dotted: {text}, an upload is suspicious")
+    expect(signed_in.page.locator(".card .uplot canvas").first).to_be_visible()
+
+
+def test_a_suspicious_collection_says_why_at_its_top(signed_in, api):
+    made = api("POST", "/collections", {"name": "shrunk.bin"})["id"]
+    for size in (1000, 1000, 1000, 10):
+        api("PUT", f"/collections/{made}/versions", b"x" * size)
+    signed_in.go(f"#/collections/{made}")
+
+    expect(signed_in.page.locator(".note.suspicious")).to_contain_text("smaller")
 
 
 def test_access_is_granted_and_removed(signed_in, world, api):

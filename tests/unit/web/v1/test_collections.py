@@ -65,6 +65,8 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "last_run": None,
         "newest_good_number": None,
         "newest_good_at": None,
+        "newest_good_size": None,
+        "size_bounds": {"median": None, "largest_median": None, "least": 0, "most": None},
         "versions": 0,
         "stored_size": 0,
         "trash_size": 0,
@@ -83,6 +85,24 @@ def test_the_location_of_a_new_collection_shows_it(create, root):
     shown = root.get(made.headers["Location"].removeprefix("http://localhost:80"))
 
     assert (made.json, made.headers["ETag"]) == (shown.json, shown.headers["ETag"])
+
+
+def test_a_collection_says_which_size_its_guards_allow_and_what_they_compare_it_with(root, path):
+    patch(root, path, {"guards": {"max_growth_percent": 100, "expects_kind": False}})
+    shown = []
+    for size in (100, 90, 80):
+        root.push(path.rpartition("/")[2], b"x" * size)
+        shown.append(root.get(path).json["size_bounds"])
+
+    assert shown == [
+        {"median": None, "largest_median": None, "least": 50, "most": 200},
+        {"median": None, "largest_median": None, "least": 45, "most": 180},
+        {"median": 90, "largest_median": 90, "least": 45, "most": 180},
+    ]
+    assert shown[-1] == root.get(COLLECTIONS).json["items"][0]["size_bounds"]
+    for size, is_suspicious in ((181, True), (45, False), (44, True)):  # each good one may change the median
+        answer = root.call("PUT", f"{path}/versions", body=b"y" * size)
+        assert (size, is_suspicious) == (size, answer.json["suspicious"])
 
 
 def test_a_collection_shows_its_newest_version(root, path):

@@ -69,6 +69,28 @@ def test_the_guards_about_contents_are_edited(patch, collection):
         assert 400 == patch(path, guards=wrong).status_int, wrong
 
 
+def test_a_released_version_names_the_token_for_those_who_may_see_it(services, root, holder, patch, quarantining):
+    editor = holder(Role.ADMINISTRATOR, name="phone of the admin")
+    reader = holder(Role.LIST_VERSIONS)
+    other = root.post(COLLECTIONS, {"name": "another.sql"}).json["id"]
+    for path, client in ((quarantining, reader), (f"{COLLECTIONS}/{other}", editor)):
+        root.call("PUT", f"{path}/access/{services.tokens.fingerprint(client.token)}")
+
+    released = patch(f"{quarantining}/versions/v3", editor, quarantined=False).json
+    names = [
+        client.get(f"{quarantining}/versions/{selector}").json["released_by_name"]
+        for client, selector in ((root, "v3"), (reader, "v3"), (root, "v2"))
+    ]
+    listed = root.get(f"{quarantining}/versions").json["items"]
+
+    assert (services.tokens.fingerprint(editor.token), "phone of the admin") == (
+        released["released_by"],
+        released["released_by_name"],
+    )
+    assert ["phone of the admin", None, None] == names
+    assert ["phone of the admin", None, None] == [one["released_by_name"] for one in listed]
+
+
 def test_what_follows_a_suspicious_version_is_a_choice(root, patch, collection):
     for sent, shown, first_api in [
         ("mark", "mark", "keep"),

@@ -29,13 +29,47 @@ const STATES = {
 
 const OUTCOMES = { good: "ok", broken: "damaged" };
 
-/** Whether an upload arrived that looks wrong. One that newer ones have overtaken says nothing about the backups. */
-export const looksWrong = ({ kind, data }) =>
-  kind === "version.suspicious" || (kind === "version.quarantined" && data?.reason !== "overtaken");
-
 /** Whether a backup failed: its job, or a broken version arrived. */
-export const hasFailed = ({ kind, data }) =>
+const hasFailed = ({ kind, data }) =>
   kind === "run.failed" || (kind === "version.quarantined" && data?.verdict === "broken");
+
+/** The kinds of events that say what became of uploads and of jobs. */
+export const OUTCOME_KINDS = [
+  "version.added",
+  "version.suspicious",
+  "version.quarantined",
+  "version.condemned",
+  "version.released",
+  "version.refused",
+  "run.failed",
+];
+
+/**
+ * What became of each upload and each job that failed, from events with the newest first: `{at, hasArrived, kind}`, of
+ * which `kind` is "arrived", "suspicious", "failed", "refused", or empty. What is found out about a version later counts
+ * on the day of its arrival, and what was found before a person released it does not count.
+ */
+export function outcomesOf(events) {
+  const versions = new Map();
+  const others = [];
+  for (const event of events.toReversed()) {
+    const key = event.version_number ? `${event.collection_id} ${event.version_number}` : event;
+    const known = versions.get(key);
+    const isLater = event.kind === "version.condemned" || event.kind === "version.released";
+    if (event.kind === "version.refused") others.push({ at: event.at, kind: "refused", count: event.data?.count ?? 1 });
+    else if (event.kind === "run.failed" && !known) others.push({ at: event.at, kind: "failed" });
+    else if (known || !isLater) versions.set(key, after(known ?? { at: event.at, kind: "" }, event));
+  }
+  return [...versions.values(), ...others];
+}
+
+/** What became of a version, after one more event. One that newer ones have overtaken says nothing about the backups. */
+function after(version, event) {
+  const { kind, data } = event;
+  if (kind === "version.added" || kind === "version.released") return { ...version, hasArrived: true, kind: "arrived" };
+  if (kind === "version.condemned" || hasFailed(event)) return { ...version, kind: "failed" };
+  return data?.reason === "overtaken" ? version : { ...version, kind: "suspicious" };
+}
 
 /** The state; `new` stands for what is neither good nor bad. */
 export function eventState({ kind, data }) {

@@ -179,17 +179,22 @@ function DeleteButton({ collection }) {
     }`;
 }
 
+const MORE_OF_STATES = { overdue: expectation, late: expectation, failed: newestGood };
+
 /** What is wrong, why, and what to do. */
 function Trouble({ collection, now }) {
   const { state } = collection;
   if (state === "ok" || state === "new") return null;
-  return html`<${Note} state=${state} title=${reason(collection, now)}
-    >${advice(collection)}
-    ${state === "overdue" || state === "late" ? expectation(collection) : ""}${
-      state === "failed" ? newestGood(collection, now) : ""
-    }<//
+  const title = reason(collection, now);
+  const why = collection.state_reason;
+  return html`<${Note} state=${state} title=${title}
+    >${why && why !== title && html`<p>${sentence(why)}</p>`}
+    <p>${[advice(collection), MORE_OF_STATES[state]?.(collection, now)].filter(Boolean).join(" ")}</p><//
   >`;
 }
+
+/** The reasons of the service, which names all states that apply, as a sentence. */
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1).replace(/\.?$/, ".")}`;
 
 /** What somebody can do about its state. */
 function advice(collection) {

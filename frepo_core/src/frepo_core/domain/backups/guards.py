@@ -36,6 +36,14 @@ class Objection:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SizeBounds:
+    """The smallest and the largest size of a version that is not suspicious, in bytes; `most` is None for any."""
+
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Guards:
     """The guards of one collection; 0 switches a guard off.
 
@@ -72,12 +80,22 @@ class Guards:
         """
         if size < self.min_version_size:
             return VersionTooSmallError()
-        least = max(usual or 0, largest) * (100 - self.max_shrink_percent)
-        if self.max_shrink_percent and size * 100 < least:
+        bounds = self.bounds(usual, largest=largest)
+        if size < bounds.least:
             return VersionShrankError()
-        if self.max_growth_percent and usual and size * 100 > usual * (100 + self.max_growth_percent):
+        if bounds.most is not None and size > bounds.most:
             return VersionGrewError()
         return None
+
+    def bounds(self, usual: int | None, *, largest: int = 0) -> SizeBounds:
+        """Return which sizes no guard objects to; the arguments are those of `find_violation`."""
+        least, most = self.min_version_size, None
+        if self.max_shrink_percent:
+            # A size in hundredths is rounded up: a version of exactly the percentage is allowed.
+            least = max(least, -(-max(usual or 0, largest) * (100 - self.max_shrink_percent) // 100))
+        if self.max_growth_percent and usual:
+            most = usual * (100 + self.max_growth_percent) // 100
+        return SizeBounds(least=least, most=most)
 
     def protects(self, created_at: datetime, *, now: datetime) -> bool:
         """Return whether a version is too young to be deleted. One from the future is, because clocks can jump."""

@@ -1,7 +1,7 @@
 """The inventory of tokens: which exist, what each may do, who made it, and when and from where it was used last."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -86,6 +86,15 @@ class TokenInventory:
             if key is None:
                 raise token_not_found(text, is_admin_setting=self._is_of_setting(text))
             return self._records(session, [key], by)[0]
+
+    def names(self, fingerprints: Iterable[str], *, by: By) -> Mapping[str, str]:
+        """Return the names of those of the tokens that exist, have a name, and that `by` may see, by fingerprint."""
+        wanted = set(fingerprints)
+        if not wanted:
+            return {}
+        query = select(Token.fingerprint, Token.name).where(Token.fingerprint.in_(wanted), Token.name != "")
+        with self._database.reading() as session:
+            return {fingerprint_: name for fingerprint_, name in session.execute(query.where(*visible_to(by)))}
 
     def lacks_admin_token(self) -> bool:
         """Return whether `security.admin_token` is set, and its token does not exist: `frepo install` would make it."""

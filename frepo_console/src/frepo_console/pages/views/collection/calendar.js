@@ -2,23 +2,21 @@
 
 import { html, useMemo } from "../../lib/html.js";
 import { readAll, useReading } from "../../lib/data.js";
-import { hasFailed, looksWrong } from "../../components/event.js";
+import { OUTCOME_KINDS, outcomesOf } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
 import { t } from "../../texts/collection.js";
 import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
 
 const WEEKS = 53;
 const MANY = 3000;
+// What a day is shown as if several things happened on it, the worst first.
+const WORST_FIRST = ["failed", "suspicious", "arrived", "refused", "none"];
 
 export function Calendar({ collection, now }) {
   const today = startOfDay(now);
   const begin = beginOfWeek(today, WEEKS - 1);
   const since = begin.toISOString().slice(0, 10);
-  const query = {
-    collection: collection.id,
-    since,
-    kind: ["version.added", "version.suspicious", "version.quarantined", "version.refused", "run.failed"],
-  };
+  const query = { collection: collection.id, since, kind: OUTCOME_KINDS };
   const events = useReading(`calendar ${collection.id}`, () => readAll("/events", { query, most: MANY }), 300);
   const days = useMemo(
     () => (events.data ? daysOf(events.data, begin, today, collection) : null),
@@ -71,15 +69,11 @@ function daysOf(events, begin, today, collection) {
     arrived: 0,
     kind: "none",
   }));
-  for (const event of events) {
-    const day = days[Math.floor((new Date(event.at).getTime() - begin.getTime()) / DAY)];
+  for (const { at, hasArrived, kind } of outcomesOf(events)) {
+    const day = days[Math.floor((new Date(at).getTime() - begin.getTime()) / DAY)];
     if (!day) continue;
-    if (event.kind === "version.added") day.arrived += 1;
-    if (hasFailed(event)) day.kind = "failed";
-    else if (day.kind === "failed") continue;
-    else if (looksWrong(event)) day.kind = "suspicious";
-    else if (event.kind === "version.added" && day.kind !== "suspicious") day.kind = "arrived";
-    else if (event.kind === "version.refused" && day.kind === "none") day.kind = "refused";
+    if (hasArrived) day.arrived += 1;
+    day.kind = WORST_FIRST.find((one) => one === kind || one === day.kind) ?? "none";
   }
   const created = startOfDay(new Date(collection.created_at));
   const read = events.length < MANY ? begin : startOfDay(new Date(events.at(-1).at));

@@ -61,7 +61,7 @@ function Bar({ version, share }) {
 export function SizeCurve({ versions, collection }) {
   const counted = versions.filter((one) => !one.quarantined).toReversed();
   const [first, last] = [counted[0], counted.at(-1)];
-  const shrink = collection.guards.max_shrink_percent;
+  const bounds = boundsOf(collection);
   if (counted.length < 2)
     return html`<section class="card w5">
       <div class="sec"><h2>${t.charts.sizes}</h2></div>
@@ -73,7 +73,10 @@ export function SizeCurve({ versions, collection }) {
     { values: counted.map((one) => one.size), isFilled: true },
     { values: counted.map((one) => (one === last ? one.size : null)), isPoint: true },
   ];
-  if (shrink) lines.push({ values: times.map(() => last.size * (1 - shrink / 100)), dash: [2, 3], colour: "line2" });
+  for (const { size: bound, base } of bounds) {
+    lines.push({ values: times.map(() => bound), dash: [2, 3], colour: "line2" });
+    if (base) lines.push({ values: times.map(() => base), dash: [7, 4], colour: "line2" });
+  }
   return html`<section class="card w5">
     <div class="sec"><h2>${t.charts.sizes}</h2></div>
     <${Curve}
@@ -81,6 +84,25 @@ export function SizeCurve({ versions, collection }) {
       lines=${lines}
       label=${t.charts.sizesLabel(size(first.size), size(last.size), counted.length)}
     />
-    ${shrink > 0 && html`<p class="key sm">${t.charts.guard(100 - shrink)}</p>`}
+    ${bounds.length > 0 && html`<p class="key sm">${bounds.map((one) => one.text).join("; ")}</p>`}
   </section>`;
+}
+
+/** The sizes beyond which an upload is suspicious: `{size, base, text}`, of which `base` is what they are a part of. */
+function boundsOf({ guards, size_bounds: bounds, newest_good_size: before }) {
+  const { median, largest_median: largest } = bounds;
+  const usual = median === null ? { kind: "before", base: before } : { kind: "median", base: median };
+  const found = [];
+  if (bounds.least > 0) {
+    const decides = largest > usual.base ? { kind: "largest", base: largest } : usual;
+    const isMinimum = bounds.least === guards.min_version_size;
+    const { kind, base } = isMinimum ? { kind: "minimum", base: 0 } : decides;
+    const why = t.charts.bounds[kind](100 - guards.max_shrink_percent, size(base));
+    found.push({ size: bounds.least, base, text: t.charts.least(size(bounds.least), why) });
+  }
+  if (bounds.most !== null) {
+    const why = t.charts.bounds[usual.kind](100 + guards.max_growth_percent, size(usual.base));
+    found.push({ size: bounds.most, base: usual.base, text: t.charts.most(size(bounds.most), why) });
+  }
+  return found;
 }

@@ -162,7 +162,7 @@ function Standing({ version, table, now }) {
       ? t.versions_.condemned(dateTime(condemned, now))
       : version.pending
         ? t.versions_.pending
-        : by && t.versions_.releasedBy(by, dateTime(version.released_at, now));
+        : by && t.versions_.releasedBy(version.released_by_name, by, dateTime(version.released_at, now));
   if (!isBad && !text) return null;
   return html`<div class="row wrap sm dim">
     ${text}${isBad && html`<${Release} version=${version} ...${table} />`}

@@ -5,7 +5,7 @@ import { html, useMemo } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { readAll, useReading } from "../../lib/data.js";
 import { timeOfDay } from "../../lib/format.js";
-import { hasFailed, looksWrong } from "../../components/event.js";
+import { OUTCOME_KINDS, outcomesOf } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
@@ -16,7 +16,6 @@ const FUTURE = 8;
 const HIGHEST = 12;
 const LABEL_EVERY = 8;
 const MANY = 2000;
-const KINDS = ["version.added", "version.suspicious", "version.quarantined", "version.refused", "run.failed"];
 const BELOW = ["overdue", "failed", "late", "full", "suspicious"];
 
 export function Arrivals({ collections, now }) {
@@ -26,7 +25,7 @@ export function Arrivals({ collections, now }) {
   const end = Math.ceil(now.getTime() / STEP) * STEP;
   const since = new Date(end - PAST * STEP).toISOString();
   const events = useReading(access.may("events.view") ? "arrivals" : null, () =>
-    readAll("/events", { query: { kind: KINDS, since }, most: MANY }),
+    readAll("/events", { query: { kind: OUTCOME_KINDS, since }, most: MANY }),
   );
   const found = events.data ?? (access.may("events.view") ? null : lastVersions(collections));
   const columns = useMemo(() => (found ? columnsOf(found, collections, end, now) : null), [found, collections, end]);
@@ -104,13 +103,10 @@ function columnsOf(events, collections, end, now) {
     const column = columns[Math.floor((new Date(time).getTime() - begin) / STEP)];
     if (column) column[name] += count;
   };
-  for (const event of events) {
-    if (event.kind === "version.refused") add(event.at, "full", event.data.count ?? 1);
-    // A suspicious version has an event of its own next to the one that it was added. One in quarantine has not
-    // arrived.
-    if (event.kind === "version.added") add(event.at, "arrived");
-    if (hasFailed(event)) add(event.at, "failed");
-    else if (looksWrong(event)) add(event.at, "suspicious");
+  for (const { at, hasArrived, kind, count } of outcomesOf(events)) {
+    if (hasArrived) add(at, "arrived"); // one in quarantine has not
+    if (kind === "refused") add(at, "full", count);
+    else if (kind === "failed" || kind === "suspicious") add(at, kind);
   }
   for (const one of collections) {
     if (!one.due_at) continue;

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..trash.entries import read_sizes
 from ..versions.version_rows import select_with_files
 from .collection_search import CollectionSearch, search_collections, visible_to
 from .newest_good import GoodVersion, read_newest_good
+from .size_bounds import SizeBounds, find_size_bounds
 from .states import (
     BackupState,
     StateRecord,
@@ -67,14 +68,15 @@ class CollectionFilter:
 class CollectionDetails:
     """A collection, its newest version, None if it has none, its state when it was read, and the bytes in its trash.
 
-    `newest_good` is its newest good version, None if it has none. `listed` is whether the collection lists the token of
-    the reader.
+    `newest_good` is its newest good version, None if it has none. `size_bounds` are what guards allow for the next one.
+    `listed` is whether the collection lists the token of the reader.
     """
 
     record: CollectionRecord
     newest: VersionRecord | None
     state: StateRecord
     newest_good: GoodVersion | None = None
+    size_bounds: SizeBounds = field(default_factory=SizeBounds)
     trash_size: int = 0
     listed: bool = False
 
@@ -122,16 +124,23 @@ class CollectionPages:
 
     def details(self, record: CollectionRecord, *, by: Identity | None = None) -> CollectionDetails:
         """Return a collection with its newest version and its state. `by` is None for the console."""
+        now = utc_now()
         with self._database.reading() as session:
             newest = _newest_versions(session, [record]).get(record.id)
-            states = read_states(session, [record.id], utc_now())
+            states = read_states(session, [record.id], now)
             good = read_newest_good(session, [record.id]).get(record.id)
             trash_size = read_sizes(session, [record.id]).get(record.id, 0)
             listed = by is not None and session.get(CollectionToken, (record.id, by.token)) is not None
         # It may have been deleted since the record was read.
         state = states.get(record.id) or StateRecord(state=BackupState.OK, since=record.created_at)
         return CollectionDetails(
-            record=record, newest=newest, newest_good=good, state=state, trash_size=trash_size, listed=listed
+            record=record,
+            newest=newest,
+            newest_good=good,
+            size_bounds=find_size_bounds(record, good, now),
+            state=state,
+            trash_size=trash_size,
+            listed=listed,
         )
 
 
@@ -145,14 +154,16 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Ident
     trash = read_sizes(session, ids)
     return [
         CollectionDetails(
-            record=CollectionRecord.of(row),
+            record=record,
             newest=newest.get(row.id),
             newest_good=good.get(row.id),
+            size_bounds=find_size_bounds(record, good.get(row.id), now),
             state=describe_state(row, state, since, now),
             trash_size=trash.get(row.id, 0),
             listed=listed,
         )
         for row, state, since, listed in (found[one] for one in ids)
+        for record in [CollectionRecord.of(row)]
     ]
 
 

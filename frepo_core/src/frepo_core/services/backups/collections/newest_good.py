@@ -15,9 +15,10 @@ from ..verdicts import is_good
 
 @dataclass(frozen=True, kw_only=True)
 class GoodVersion:
-    """The number of a version, and when it was added (UTC, aware)."""
+    """The number of a version, its size in bytes, and when it was added (UTC, aware)."""
 
     number: int
+    size: int
     created_at: datetime
 
 
@@ -35,5 +36,6 @@ def read_newest_good(session: Session, ids: Group[str]) -> dict[str, GoodVersion
     """Return the newest good version of each of these collections that has one."""
     newest = select(Collection.id, newest_good(Version.number).label("number")).where(Collection.id.in_(ids)).subquery()
     is_it = (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
-    rows = session.execute(select(Version.collection_id, Version.number, Version.created_at).join(newest, is_it))
-    return {id_: GoodVersion(number=number, created_at=created_at) for id_, number, created_at in rows}
+    query = select(Version.collection_id, Version.number, Version.created_at, Blob.size).join(newest, is_it)
+    rows = session.execute(query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id))
+    return {row.collection_id: GoodVersion(number=row.number, size=row.size, created_at=row.created_at) for row in rows}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from frepo_core.domain.backups.runs import RunOutcome
 from frepo_core.domain.backups.verdicts import Verdict
@@ -18,9 +18,10 @@ from frepo_core.services.base.records import CollectionRecord, VersionRecord
 
 from ...conventions.entity_tags import entity_tag
 from ...conventions.merge_patch import Patch, unset
-from ...conventions.types import Duration, FileName, Percent, Strategy, Time, Whole
+from ...conventions.types import Duration, FileName, Strategy, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
+from .guard_models import Guards, GuardsPatch, SizeBounds, guards_of
 
 
 def _expected_every(text: str) -> str:
@@ -37,10 +38,6 @@ ExpectedEvery = Annotated[
     AfterValidator(_expected_every),
     Field(max_length=255, examples=["P1D"], description="A duration, or cron with a time zone."),
 ]
-# What happens to a suspicious version. The first API calls `mark` `keep`.
-OnSuspicious = Annotated[
-    Literal["mark", "refuse", "quarantine"], BeforeValidator(lambda value: "mark" if value == "keep" else value)
-]
 Label = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_LABEL})]
 Labels = Annotated[list[Label], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
 Grace = Annotated[Duration, AfterValidator(_grace)]
@@ -52,24 +49,6 @@ class Limits(Reply):
     versions: Whole
     version_size: Whole
     total_size: Whole
-
-
-class Guards(Reply):
-    """The guards against broken backups and early deletion; a guard of 0 is off.
-
-    A version that violates one is suspicious: it is refused, put into quarantine, or added with a mark. Sizes are
-    compared with the median of the last 14 versions, and with the largest median of 60 days. `expects_kind` compares
-    what upload checks say about the format, the program and the database with the last three versions.
-    `expects_change` finds the content of an earlier day suspicious.
-    """
-
-    min_retention: Duration
-    min_version_size: Whole
-    max_shrink_percent: Percent
-    max_growth_percent: Whole
-    expects_kind: bool
-    expects_change: bool
-    on_suspicious: OnSuspicious
 
 
 class LastVersion(Reply):
@@ -112,7 +91,7 @@ class Collection(Reply):
     Versions in quarantine count on their own. Pending versions are among the `versions`, and limits do not count them.
     `unchanged_nights` is on how many later days the newest content has arrived again.
 
-    `newest_good_number` and `newest_good_at` are the number and the time of the newest good version, null if there is
+    `newest_good_number`, `newest_good_at` and `newest_good_size` are those of the newest good version, null if there is
     none: what the selector `good` names.
 
     `state_reason` says why the collection is in its state, and names the worse and the better ones that apply, too.
@@ -133,6 +112,7 @@ class Collection(Reply):
     strategy_options: dict[str, Any] | None
     limits: Limits
     guards: Guards
+    size_bounds: SizeBounds
     expected_every: str | None
     grace: Duration | None
     due_at: Time | None
@@ -144,6 +124,7 @@ class Collection(Reply):
     last_run: LastRun | None
     newest_good_number: int | None
     newest_good_at: Time | None
+    newest_good_size: Whole | None
     versions: Whole
     stored_size: Whole
     pinned_versions: Whole
@@ -170,7 +151,8 @@ class Collection(Reply):
             strategy=record.strategy,
             strategy_options=None if record.strategy_options is None else dict(record.strategy_options),
             limits=Limits(**vars(record.limits)),
-            guards=_guards(record),
+            guards=guards_of(record.guards),
+            size_bounds=SizeBounds(**vars(details.size_bounds)),
             expected_every=record.expected_every,
             grace=record.grace,
             due_at=record.due_at,
@@ -182,6 +164,7 @@ class Collection(Reply):
             last_run=LastRun.model_validate(record.last_run, from_attributes=True) if record.last_run else None,
             newest_good_number=details.newest_good.number if details.newest_good else None,
             newest_good_at=details.newest_good.created_at if details.newest_good else None,
+            newest_good_size=details.newest_good.size if details.newest_good else None,
             versions=record.versions_count + record.pending_count,
             stored_size=record.stored_size + record.pending_size,
             pinned_versions=record.pinned_count,
@@ -198,19 +181,6 @@ class Collection(Reply):
         )
 
 
-def _guards(record: CollectionRecord) -> Guards:
-    guards = record.guards
-    return Guards(
-        min_retention=guards.min_retention,
-        min_version_size=guards.min_version_size,
-        max_shrink_percent=guards.max_shrink_percent,
-        max_growth_percent=guards.max_growth_percent,
-        expects_kind=guards.expects_kind,
-        expects_change=guards.expects_change,
-        on_suspicious=guards.action,
-    )
-
-
 class CollectionPage(Reply):
     """A page of collections. `next` is the `cursor` of the next page, null on the last one."""
 
@@ -224,18 +194,6 @@ class LimitsPatch(Patch):
     versions: Whole = unset()
     version_size: Whole = unset()
     total_size: Whole = unset()
-
-
-class GuardsPatch(Patch):
-    """New guards; 0 switches one off."""
-
-    min_retention: Duration = unset()
-    min_version_size: Whole = unset()
-    max_shrink_percent: Percent = unset()
-    max_growth_percent: Whole = unset()
-    expects_kind: Annotated[bool, Field(strict=True)] = unset()
-    expects_change: Annotated[bool, Field(strict=True)] = unset()
-    on_suspicious: OnSuspicious = unset()
 
 
 class CollectionPatch(Patch):

@@ -14,7 +14,8 @@ from frepo_core.services.backups.preview.timeline import Day, Fate, Protection, 
 from ...conventions.merge_patch import Patch, unset
 from ...conventions.types import Duration, Moment, Strategy, Time, Whole
 from ...schemas.models import Form, Reply
-from .models import ExpectedEvery, GuardsPatch, Limits, LimitsPatch, collection_change
+from .guard_models import GuardsPatch
+from .models import ExpectedEvery, Limits, LimitsPatch, collection_change
 
 
 def _bounded(duration: Any) -> Any:

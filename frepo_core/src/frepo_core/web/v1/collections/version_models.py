@@ -1,7 +1,9 @@
 """The models of versions, of their checks and of links to them."""
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -32,7 +34,8 @@ class Version(Reply):
     `verdict` is what is known about the version, and `verdict_reason` why. While `pending`, a check that could condemn
     it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
     after it had been accepted at `condemned_at`: then it is neither `latest` nor `first`. `released_by` is the
-    fingerprint of the token, or `console:` and a user, that released it at `released_at`.
+    fingerprint of the token, or `console:` and a user, that released it at `released_at`. `released_by_name` is the
+    name of that token, null if it has none, was revoked, or is not for the token of the request to see.
     """
 
     id: str
@@ -57,10 +60,11 @@ class Version(Reply):
     condemned_at: Time | None
     released_at: Time | None
     released_by: str | None
+    released_by_name: str | None
 
     @classmethod
-    def of(cls, record: VersionRecord) -> "Version":
-        """Convert a version. New columns of versions are added here."""
+    def of(cls, record: VersionRecord, names: Mapping[str, str] = MappingProxyType({})) -> "Version":
+        """Convert a version; `names` are those of tokens by fingerprint. New columns of versions are added here."""
         blob = record.file.blob
         return cls(
             id=record.id,
@@ -85,6 +89,7 @@ class Version(Reply):
             condemned_at=record.condemned_at,
             released_at=record.released_at,
             released_by=record.released_by,
+            released_by_name=names.get(record.released_by or ""),
         )
 
 

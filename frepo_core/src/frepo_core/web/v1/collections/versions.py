@@ -1,5 +1,6 @@
 """The endpoints of the versions of a collection: upload, list, show, delete, content, link and checks."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyramid.response import Response
@@ -40,7 +41,15 @@ def list_versions(request: FrepoRequest) -> Answer:
     """List the versions of a collection, the newest first."""
     query = request.query_as(VersionQuery)
     page = request.services.versions.page(request.collection.id, page_request(query), verdicts=query.verdict)
-    return Answer(body=VersionPage(items=[Version.of(one) for one in page.items], next=next_cursor(query, page)))
+    return Answer(body=VersionPage(items=_shown(request, page.items), next=next_cursor(query, page)))
+
+
+def _shown(request: FrepoRequest, records: Sequence[VersionRecord]) -> list[Version]:
+    """Return versions with the names of the tokens that have released them, as far as the token may see those."""
+    names = request.services.token_inventory.names(
+        [record.released_by for record in records if record.released_by], by=request.sender
+    )
+    return [Version.of(record, names) for record in records]
 
 
 def add(request: FrepoRequest) -> Answer:
@@ -76,7 +85,7 @@ def _selected(request: FrepoRequest) -> VersionRecord:
 
 def show(request: FrepoRequest) -> Answer:
     """Show a version."""
-    return _answer(_selected(request))
+    return _answer(request, _selected(request))
 
 
 def edit(request: FrepoRequest) -> Answer:
@@ -88,11 +97,11 @@ def edit(request: FrepoRequest) -> Answer:
         by=request.sender,
         precondition=if_match(request, version_tag),
     )
-    return _answer(record)
+    return _answer(request, record)
 
 
-def _answer(record: VersionRecord) -> Answer:
-    return resource(Version.of(record), version_tag(record))
+def _answer(request: FrepoRequest, record: VersionRecord) -> Answer:
+    return resource(_shown(request, [record])[0], version_tag(record))
 
 
 def remove(request: FrepoRequest) -> Response:
