@@ -40,6 +40,7 @@ CONTRACTS = {
         "VersionInfo",
     ),
     "frepo_upload_checks": ("UploadCheck", "UploadedContent", "CheckResult", "Finding", "CollectionInfo"),
+    "frepo_upload_policies": ("UploadPolicy", "PolicyRequest", "PolicyRefusal"),
     "frepo_subscribers": ("Subscriber", "Event"),
     "frepo_jobs": ("Job", "JobContext", "LeaseLost"),
     "frepo_health_checks": ("HealthCheck",),

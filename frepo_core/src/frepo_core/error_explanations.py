@@ -59,6 +59,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "max_one_version_size_too_big": "This service allows versions of at most {max}: ask for less, or raise the setting "
     "backup.one_version_max_size. `frepo backup:edit ID --max-one-version-size 0` lifts the limit of one collection",
     # Versions
+    "a_policy_refused_the_request": "The policy {policy} refuses this: {message}",
     "an_upload_check_refused_the_content": "The check {check} found the content broken: {message}",
     "backup_version_uploaded_twice": "A version in this collection has the same content: it is stored already",
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "

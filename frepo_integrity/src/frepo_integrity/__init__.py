@@ -1,12 +1,12 @@
 """Checks whether uploaded backups are whole: compressed files, archives and dumps."""
 
-from frepo_core.plugins import Job, SettingsSpec, UploadCheck, hookimpl
+from frepo_core.plugins import Job, PluginContext, SettingsSpec, UploadCheck, UploadPolicy, hookimpl
 
-from . import deep_check
+from . import deep_check, last_good
 from .settings import IntegritySettings
 from .upload_check import NAME, InlineCheck, deadline, on_finding
 
-__all__ = ["IntegritySettings", "frepo_jobs", "frepo_settings", "frepo_upload_checks"]
+__all__ = ["IntegritySettings", "frepo_jobs", "frepo_settings", "frepo_upload_checks", "frepo_upload_policies"]
 
 _inline = InlineCheck()
 
@@ -35,3 +35,11 @@ def frepo_jobs() -> list[Job]:
             summary="Check large backups, and those that only a program understands",
         )
     ]
+
+
+@hookimpl
+def frepo_upload_policies(context: PluginContext) -> list[UploadPolicy]:
+    """Keep the only good version of each collection, if the operator wishes so."""
+    if not context.settings.keep_last_good:
+        return []
+    return [UploadPolicy(name=last_good.NAME, decide=last_good.decide, actions=("delete",), on_failure="refuse")]

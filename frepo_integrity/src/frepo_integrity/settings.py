@@ -104,6 +104,10 @@ class IntegritySettings(PluginSettings):
         description="Contents that unpack to more than this many times their size, and to more than 64 MiB, are not "
         "checked further. gzip reaches 1030 with zeros only.",
     )
+    keep_last_good: bool = Field(
+        False,
+        description="Refuse to delete the only good version of a collection, by its tokens and in the console.",
+    )
     command: Annotated[tuple[Command, ...], BeforeValidator(_commands)] = Field(
         (),
         description="Programs that the job runs for contents that only they understand, one per line: `magic:PGDMP = "

@@ -13,7 +13,7 @@ from support.paths import ROOT
 from support.scale import only_in_long_form
 
 IGNORED = shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
-KINDS = ("storage", "strategy", "check", "subscriber", "job", "endpoint", "page", "command", "metric")
+KINDS = ("storage", "strategy", "check", "policy", "subscriber", "job", "endpoint", "page", "command", "metric")
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def packages(tmp_path_factory):
     assert [0] * len(KINDS) == [write_plugin(kind, f"my_{kind}", folder).returncode for kind in KINDS]
     for kind in ("subscriber", "job"):
         assert 0 == write_plugin(kind, f"my_set_{kind}", folder, "--settings").returncode
-    for example in ("frepo-check-clamav", "frepo-subscriber-diary", "frepo-pages-wallboard"):
+    for example in ("frepo-check-clamav", "frepo-subscriber-diary", "frepo-pages-wallboard", "frepo-policy-hours"):
         shutil.copytree(ROOT / "examples" / example, folder / example, ignore=IGNORED)
     return folder
 

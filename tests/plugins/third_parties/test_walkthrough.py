@@ -6,7 +6,13 @@ import shutil
 import pytest
 
 from frepo_core.plugins import hookspecs
-from frepo_core.testing import StorageContract, StrategyContract, SubscriberContract, UploadCheckContract
+from frepo_core.testing import (
+    StorageContract,
+    StrategyContract,
+    SubscriberContract,
+    UploadCheckContract,
+    UploadPolicyContract,
+)
 from sshd import NOT_INSTALLED, SSHD
 from support.servers.service import ROOT
 
@@ -61,7 +67,7 @@ def test_every_hook_has_its_paragraph():
 
 
 def test_every_fixture_of_the_kit_is_explained():
-    for contract in [StorageContract, StrategyContract, UploadCheckContract, SubscriberContract]:
+    for contract in [StorageContract, StrategyContract, UploadCheckContract, SubscriberContract, UploadPolicyContract]:
         assert [] == sorted(name for name in own_fixtures(contract) if f"`{name}`" not in TEXT)
 
 
@@ -80,6 +86,7 @@ def test_a_boot_error_says_what_the_page_says():
         "frepo-check-clamav",
         "frepo-subscriber-diary",
         "frepo-pages-wallboard",
+        "frepo-policy-hours",
     ],
 )
 def test_an_example_has_less_than_150_lines_of_code(example):

@@ -145,6 +145,15 @@ class UploadCheckError(CollectionRuleError):
     number, field, text = 4017, "content", "an_upload_check_refused_the_content"
 
 
+class PolicyRefusedError(CollectionRuleError):
+    """A policy of a plug-in refuses to upload, delete or download a version.
+
+    `policy` and `message` in the context say which one, and why.
+    """
+
+    number, field, text = 4025, "version", "a_policy_refused_the_request"
+
+
 class VersionPinnedError(CollectionRuleError):
     """A pinned version cannot be deleted; `pinned` is the number of pinned versions if a collection is deleted."""
 

@@ -21,6 +21,12 @@ class StrategyHangsError(FrepoError):
     number = 7016107
 
 
+class PolicyFailedError(FrepoError):
+    """A policy of a plug-in failed, and refuses what it does not decide about. The message names it and its package."""
+
+    number = 7016108
+
+
 class OutdatedDecisionError(DatabaseUnavailableError):
     """Another writer changed a collection after its strategy was asked. The caller asks again."""
 

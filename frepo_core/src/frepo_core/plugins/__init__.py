@@ -29,6 +29,7 @@ from .checks.upload_check import (
     UploadCheck,
     UploadedContent,
 )
+from .checks.upload_policy import PolicyRefusal, PolicyRequest, UploadPolicy
 from .context import PluginContext
 from .events.event import Event, EventCount
 from .events.subscriber import Subscriber, without_old_keys
@@ -104,6 +105,8 @@ __all__ = [
     "PendingCheck",
     "PluginContext",
     "PluginSettings",
+    "PolicyRefusal",
+    "PolicyRequest",
     "RemoteError",
     "RequestObserver",
     "Seconds",
@@ -121,6 +124,7 @@ __all__ = [
     "StrategySpec",
     "Subscriber",
     "UploadCheck",
+    "UploadPolicy",
     "UploadedContent",
     "VersionInfo",
     "Window",

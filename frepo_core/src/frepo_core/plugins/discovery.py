@@ -14,6 +14,7 @@ from frepo_core.errors import ConfigurationError
 from . import hookspecs
 from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
+from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
 from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
@@ -42,8 +43,8 @@ class FoundPlugin:
     """A loaded plug-in: the name of its entry point, its distribution and what it provides.
 
     `endpoints`, `pages` and `metrics` are called when they are needed, because they import modules that the console
-    does not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the subscribers and jobs
-    that depend on the plug-in's settings.
+    does not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the policies,
+    subscribers and jobs that depend on the plug-in's settings.
     """
 
     name: str
@@ -52,6 +53,7 @@ class FoundPlugin:
     storages: Sequence[StorageSpec] = ()
     strategies: Sequence[StrategySpec] = ()
     upload_checks: Sequence[UploadCheck] = ()
+    upload_policies: Sequence[UploadPolicy] = ()
     subscribers: Sequence[Subscriber] = ()
     jobs: Sequence[Job] = ()
     health_checks: Sequence[HealthCheck] = ()
@@ -196,6 +198,7 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         storages=ask(hook.frepo_storages, StorageSpec),
         strategies=ask(hook.frepo_strategies, StrategySpec),
         upload_checks=ask(hook.frepo_upload_checks, UploadCheck),
+        upload_policies=ask(hook.frepo_upload_policies, UploadPolicy, is_early=True),
         subscribers=ask(hook.frepo_subscribers, Subscriber, is_early=True),
         jobs=ask(hook.frepo_jobs, Job, is_early=True),
         health_checks=ask(hook.frepo_health_checks, HealthCheck),
@@ -213,7 +216,11 @@ def _configuration(
     hook: Any, name: str, ask: Callable[..., Sequence[Any]]
 ) -> Callable[[PluginContext], dict[str, Any]] | None:
     """Return a function that calls the hooks with a parameter `context` of this plug-in; None without such hooks."""
-    kinds = {"subscribers": (hook.frepo_subscribers, Subscriber), "jobs": (hook.frepo_jobs, Job)}
+    kinds = {
+        "upload_policies": (hook.frepo_upload_policies, UploadPolicy),
+        "subscribers": (hook.frepo_subscribers, Subscriber),
+        "jobs": (hook.frepo_jobs, Job),
+    }
     own = {field: kind for field, kind in kinds.items() if any(map(_takes_context, _implementations(kind[0], name)))}
     return (lambda context: {field: ask(*kind, context) for field, kind in own.items()}) if own else None
 

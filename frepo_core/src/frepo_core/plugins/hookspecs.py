@@ -10,6 +10,7 @@ import pluggy
 
 from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
+from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
 from .events.subscriber import Subscriber
 from .job import Job
@@ -89,6 +90,32 @@ def frepo_upload_checks() -> Sequence[UploadCheck]:  # type: ignore[empty-body]
         @hookimpl
         def frepo_upload_checks():
             return [UploadCheck(name="not_empty", run=check, on_finding="refuse")]
+    """
+
+
+@hookspec
+def frepo_upload_policies(context: PluginContext) -> Sequence[UploadPolicy]:  # type: ignore[empty-body]
+    """Return the policies of this plug-in: who may upload, delete or download versions, and when.
+
+    They may depend on `context.settings`. Without a policy for an action, a request costs no more.
+
+    :when: once, at the start; `decide` before each upload, deletion or download of a version that a client or the
+        console asks for. An upload is decided about before its content arrives, again after it if its size was not
+        known, and with an `Idempotency-Key` after it only. Evictions, and what jobs and other plug-ins read, are not
+        asked about
+    :thread: `decide`: a thread of its own; the request waits, at most for two seconds
+    :transaction: outside
+    :failure: a `PolicyRefusal` refuses the request with its reason. After any other exception, and after the
+        deadline, `on_failure` decides: the request goes on and the log names the policy, or it is answered with 503.
+        While four calls hang, the policy is not called any more
+
+    .. versionadded:: 0.1
+
+    Example::
+
+        @hookimpl
+        def frepo_upload_policies():
+            return [UploadPolicy(name="working_days", decide=decide, actions=("delete",))]
     """
 
 

@@ -16,6 +16,7 @@ from frepo_core.settings import core_prefixes, load_plugin_settings
 
 from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
+from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
 from .events.subscriber import Subscriber
@@ -27,7 +28,7 @@ from .storages.storage import StorageBackend, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
 
 Spec = TypeVar("Spec")
-Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, Subscriber, Job, HealthCheck)
+Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, UploadPolicy, Subscriber, Job, HealthCheck)
 Built = TypeVar("Built")
 
 log = logging.getLogger(__name__)
@@ -64,6 +65,7 @@ class PluginRegistry:
         self._owned_strategies = _by_name(self.found, lambda plugin: plugin.strategies, _OLD_NAME)
         self.strategies: Mapping[str, StrategySpec] = _specs(self._owned_strategies)
         self.upload_checks = _by_name(self.found, lambda plugin: plugin.upload_checks)
+        self.upload_policies = _by_name(self.found, lambda plugin: plugin.upload_policies)
         self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
         self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)
@@ -87,7 +89,8 @@ class PluginRegistry:
         return {owned.plugin.name: filled[prefix] for prefix, owned in self.settings.items()}
 
     def configured(self, contexts: Mapping[str, PluginContext]) -> "PluginRegistry":
-        """Return the registry with the subscribers and jobs that depend on settings; `contexts` are by plug-in.
+        """Return the registry with the policies, subscribers and jobs that depend on settings; `contexts` are by
+        plug-in.
 
         Raises `ConfigurationError` if a hook fails, or a name is not valid or is claimed twice.
         """
@@ -95,6 +98,7 @@ class PluginRegistry:
             return self
         configured = copy(self)  # what does not depend on settings was checked, and each strategy built, before
         configured.found = tuple(plugin.configured(contexts[plugin.name]) for plugin in self.found)
+        configured.upload_policies = _by_name(configured.found, lambda plugin: plugin.upload_policies)
         configured.subscribers = _by_name(configured.found, lambda plugin: plugin.subscribers)
         configured.jobs = _by_name(configured.found, lambda plugin: plugin.jobs)
         return configured

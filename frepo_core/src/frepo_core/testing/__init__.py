@@ -12,6 +12,7 @@ pytest.register_assert_rewrite(
             "_storage_information",
             "strategy_contract",
             "upload_check_contract",
+            "upload_policy_contract",
             "subscriber_contract",
         )
     )
@@ -24,6 +25,7 @@ from .storage_contract import StorageContract
 from .strategy_contract import RecordedVersions, StrategyContract, incoming, make_collection
 from .subscriber_contract import SubscriberContract, make_event
 from .upload_check_contract import GivenContent, UploadCheckContract, make_context, make_job_context
+from .upload_policy_contract import UploadPolicyContract, make_policy_request
 
 __all__ = [
     "Fail",
@@ -39,11 +41,13 @@ __all__ = [
     "SubscriberContract",
     "Truncate",
     "UploadCheckContract",
+    "UploadPolicyContract",
     "digest",
     "incoming",
     "make_collection",
     "make_context",
     "make_event",
     "make_job_context",
+    "make_policy_request",
     "pattern",
 ]

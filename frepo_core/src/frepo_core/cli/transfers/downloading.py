@@ -39,11 +39,14 @@ def download(
     arguments: argparse.Namespace,
     names: Mapping[str, Any] | None = None,
 ) -> Outcome:
-    """Download a file with a bar; return where it is, after `names`. Raises `BytesMissingError` and `FieldsError`."""
+    """Download a file with a bar; return where it is, after `names`. Raises `BytesMissingError`, `FieldsError`,
+    and `PolicyRefusedError` or `PolicyFailedError` for a version.
+    """
     from frepo_core.services.content.blobs.stored_content import refuse_damaged
     from frepo_core.services.events.actors import console_identity
 
     refuse_damaged(file.blob)
+    services.policies.check_download(file, by=console_identity())
     name = arguments.output or file.requested_name
     stderr = command.app.stderr
     with services.stored_content.open(file.blob) as content, target(name, replaces=arguments.force) as output:

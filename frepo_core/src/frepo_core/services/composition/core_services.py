@@ -53,7 +53,7 @@ class CoreServices(FileServices):
     def collections(self) -> "Collections":
         from ..backups.collections.collections import Collections
 
-        return Collections(self.database, self.settings, self.strategies, self.passwords)
+        return Collections(self.database, self.settings, self.strategies, self.passwords, self.policies)
 
     @cached_property
     def token_lists(self) -> "TokenLists":
@@ -83,7 +83,7 @@ class CoreServices(FileServices):
     def versions(self) -> "Versions":
         from ..backups.versions.versions import Versions
 
-        return Versions(self.database, self.blobs, self.passwords, self.settings.trash_keep)
+        return Versions(self.database, self.blobs, self.passwords, self.policies, self.settings.trash_keep)
 
     @cached_property
     def version_edits(self) -> "VersionEdits":
@@ -149,13 +149,14 @@ class CoreServices(FileServices):
             self.upload_checks,
             self.refusals,
             self.arrivals,
+            self.policies,
         )
 
     @cached_property
     def deleted_collections(self) -> "DeletedCollections":
         from ..backups.trash.deleted_collections import DeletedCollections
 
-        return DeletedCollections(self.database, self.blobs)
+        return DeletedCollections(self.database, self.blobs, self.policies)
 
     @cached_property
     def restore_tests(self) -> "RestoreTests":

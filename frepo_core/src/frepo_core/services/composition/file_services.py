@@ -8,6 +8,7 @@ from ..foundation import Foundation
 
 if TYPE_CHECKING:
     from ..access.passwords import Passwords
+    from ..access.policies.policies import Policies
     from ..access.protected_urls import ProtectedUrls
     from ..access.signed_links import SignedLinks
     from ..access.token_changes import TokenChanges
@@ -45,6 +46,12 @@ class FileServices(Foundation):
         from ..access.passwords import Passwords
 
         return Passwords(self.settings)
+
+    @cached_property
+    def policies(self) -> "Policies":
+        from ..access.policies.policies import Policies
+
+        return Policies(self.database, self.plugins, self.contexts)
 
     @cached_property
     def links(self) -> "SignedLinks":
@@ -128,7 +135,7 @@ class FileServices(Foundation):
     def trash(self) -> "Trash":
         from ..backups.trash.trash import Trash
 
-        return Trash(self.database, self.blobs, self.settings.trash_keep)
+        return Trash(self.database, self.blobs, self.policies, self.settings.trash_keep)
 
     @cached_property
     def early_ending(self) -> "EarlyEnding":
@@ -166,6 +173,7 @@ class FileServices(Foundation):
             self.backends,
             self.passwords,
             self.links,
+            self.policies,
             self.written_aliases,
             self.aliases,
         )

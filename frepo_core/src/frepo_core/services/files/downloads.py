@@ -10,11 +10,12 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.models import CollectionToken, Version
 from frepo_core.domain.access import allows
-from frepo_core.domain.identity import Identity
+from frepo_core.domain.identity import Actor, Identity
 from frepo_core.errors import AccessDeniedError, NotFoundError, WrongPasswordError
 from frepo_core.settings import Settings
 
 from ..access.passwords import NO_READ_ACCESS, Passwords
+from ..access.policies.policies import Policies
 from ..access.signed_links import SignedLinks
 from ..access.tokens import NO_ACCESS
 from ..base.records import FileRecord
@@ -50,6 +51,7 @@ class Downloads:
         backends: Backends,
         passwords: Passwords,
         links: SignedLinks,
+        policies: Policies,
         aliases: Aliases,
         stored_aliases: StoredAliases,
     ) -> None:
@@ -58,6 +60,7 @@ class Downloads:
         self._rereading = Rereading(database, backends, rate=settings.jobs_verify_rate, is_read_only=settings.read_only)
         self._passwords = passwords
         self._links = links
+        self._policies = policies
         self._aliases = aliases
         self._stored_aliases = stored_aliases
         self._requires_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
@@ -70,13 +73,16 @@ class Downloads:
         """Return the file with this stored name or alias, if the credentials allow reading it.
 
         `checked` says that the request came by a protected URL, whose access token was valid.
-        Raises `NotFoundError`, `AccessDeniedError`, and `BytesMissingError` if the bytes are known to be damaged: those
+        Raises `NotFoundError`, `AccessDeniedError`, `PolicyRefusedError` or `PolicyFailedError` for a version that a
+        policy does not allow to download, and `BytesMissingError` if the bytes are known to be damaged: those
         are never sent. They are read again first.
         """
         file = self._find(name, credentials, checked=checked)
         if file.blob.is_damaged and self._rereading.heals(file.blob.id):
             file = self._find(name, credentials, checked=checked)
         refuse_damaged(file.blob)
+        by = credentials.identity or Actor(name="anonymous", address=credentials.address)
+        self._policies.check_download(file, by=by)
         return file
 
     def _find(self, name: str, credentials: DownloadCredentials, *, checked: bool) -> FileRecord:

@@ -19,6 +19,7 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
     add_version, collection = request.services.add_version, request.collection
     with request.services.refusals.recorded(collection, by=request.sender, size=size):
         if idempotency is None:
+            add_version.check_policies(collection, size, by=request.sender)
             add_version.refuse_early(collection, size or 0, after=after)
         return limit_body(
             request, add_version.limits(collection, by=request.sender), refuse_early=_early_refusal(request, after)

@@ -23,6 +23,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.VersionTooYoungError: 409,
     errors.VersionPinnedError: 409,
     errors.PinsLeaveNoRoomError: 409,
+    errors.PolicyRefusedError: 409,
     errors.VersionQuarantinedError: 409,
     errors.VersionTooBigError: 413,
     errors.TooBigError: 413,

@@ -49,6 +49,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.DatabaseUnavailableError: 503,
     errors.OutdatedDecisionError: 503,
     errors.StrategyHangsError: 503,
+    errors.PolicyFailedError: 503,
     errors.StorageUnavailable: 503,
     errors.StorageFull: 507,
     errors.BytesMissingError: 500,
@@ -86,7 +87,7 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
         _log_refusal(request, error)
     if isinstance(error, errors.RemotesBusyError):
         log.warning("refused: %s", error.message)
-    elif isinstance(error, (errors.ConfigurationError, errors.StrategyHangsError)):
+    elif isinstance(error, (errors.ConfigurationError, errors.PolicyFailedError, errors.StrategyHangsError)):
         log.error("%s", error.message)  # it says what to change: a traceback would only hide that
     elif status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)

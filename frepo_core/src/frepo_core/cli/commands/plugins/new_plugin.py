@@ -37,6 +37,7 @@ KINDS = {
         no_settings="is not for a strategy; it has options, which each collection can set",
     ),
     "check": Kind(description="An upload check for frepo"),
+    "policy": Kind(description="A policy for frepo: who may upload, delete or download versions, and when"),
     "subscriber": Kind(description="A subscriber of the events of frepo"),
     "job": Kind(description="A periodic job for frepo"),
     "endpoint": Kind(
@@ -85,8 +86,8 @@ class PluginNew(FrepoCommand):
         parser.add_argument(
             "--settings",
             action="store_true",
-            help="a subscriber or a job gets a setting, too; a storage, a check, a command and a metric always have "
-            "one",
+            help="a subscriber or a job gets a setting, too; a storage, a check, a policy, a command and a metric "
+            "always have one",
         )
         return parser
 

@@ -18,6 +18,7 @@ from frepo_core.errors import AccessDeniedError, IdInUseError
 from frepo_core.settings import Settings
 
 from ...access.passwords import Passwords
+from ...access.policies.policies import Policies
 from ...access.tokens import NO_ACCESS
 from ...base.change_log import Changes, collection_changes, collection_values, describe, describe_changes
 from ...base.records import CollectionRecord
@@ -33,6 +34,7 @@ from .collection_change import CollectionChange
 from .collection_permissions import apply_all, check_roles, new_id
 from .collection_rows import find_collection, set_guards, set_rules
 from .expected_backups import set_expectation
+from .newest_good import takes_last_good
 from .planned_change import (
     changes_rotation,
     check_strategy,
@@ -64,11 +66,19 @@ class EditedCollection:
 class Collections:
     """Manages collections. With `simulate`, everything is checked and answered as usual, but nothing changes."""
 
-    def __init__(self, database: Database, settings: Settings, strategies: Strategies, passwords: Passwords) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        strategies: Strategies,
+        passwords: Passwords,
+        policies: Policies,
+    ) -> None:
         self._database = database
         self._strategies = strategies
         self._plugins = strategies.plugins
         self._passwords = passwords
+        self._policies = policies
         self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
 
@@ -223,8 +233,13 @@ class Collections:
     ) -> CollectionRecord:
         """Delete a collection, into the trash. Raises `CollectionNotEmptyError` if it has versions.
 
-        `with_versions` moves them into the trash, too, unless the trash is off. `precondition` is as for `edit`.
+        `with_versions` moves them into the trash, too, unless the trash is off. `precondition` is as for `edit`. Raises
+        `PolicyRefusedError` or `PolicyFailedError` if a policy does not allow to delete the versions.
         """
+        if with_versions:
+            self._policies.check_deletion(
+                collection_id, by=by, find=lambda session: (None, takes_last_good(session, collection_id))
+            )
 
         def work(session: Session) -> RemovedCollection:
             row = find_collection(session, collection_id, lock=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from frepo_core.db.models import Blob, Collection, File, Version
@@ -27,8 +27,7 @@ def newest_good(column: InstrumentedAttribute[Any]) -> Any:
 
     It reads the versions of a collection from the newest one on, up to the first good one.
     """
-    damaged = select(File.id).where(File.blob_id.in_(select(Blob.id).where(Blob.damaged_at.is_not(None))))
-    query = select(column).where(Version.collection_id == Collection.id, is_good(), Version.file_id.not_in(damaged))
+    query = select(column).where(Version.collection_id == Collection.id, is_good(), _is_sound())
     return query.order_by(Version.number.desc()).limit(1).correlate(Collection).scalar_subquery()
 
 
@@ -39,3 +38,16 @@ def read_newest_good(session: Session, ids: Group[str]) -> dict[str, GoodVersion
     query = select(Version.collection_id, Version.number, Version.created_at, Blob.size).join(newest, is_it)
     rows = session.execute(query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id))
     return {row.collection_id: GoodVersion(number=row.number, size=row.size, created_at=row.created_at) for row in rows}
+
+
+def takes_last_good(session: Session, collection_id: str, number: int | None = None) -> bool:
+    """Return whether the deletion of a version, or of all, takes the only good version of a collection."""
+    query = select(Version.number).where(Version.collection_id == collection_id, is_good(), _is_sound())
+    good = session.scalars(query.order_by(Version.number.desc()).limit(2)).all()
+    return bool(good) if number is None else good == [number]
+
+
+def _is_sound() -> ColumnElement[bool]:
+    """Return the condition that the bytes of a version are not known to be damaged."""
+    damaged = select(File.id).where(File.blob_id.in_(select(Blob.id).where(Blob.damaged_at.is_not(None))))
+    return Version.file_id.not_in(damaged)

@@ -22,7 +22,9 @@ from frepo_core.domain.access import allows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.errors import AccessDeniedError, NotFoundError, RestoreConflictError
+from frepo_core.plugins import CollectionInfo
 
+from ...access.policies.policies import Policies
 from ...base.change_log import collection_values
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord
@@ -69,9 +71,10 @@ class RestoredCollection:
 class DeletedCollections:
     """Manages deleted collections. `by` is a token, or the console, which may do all."""
 
-    def __init__(self, database: Database, blobs: Blobs) -> None:
+    def __init__(self, database: Database, blobs: Blobs, policies: Policies) -> None:
         self._database = database
         self._blobs = blobs
+        self._policies = policies
 
     def list(self) -> Sequence[DeletedCollectionRecord]:
         """Return all deleted collections, the one that was deleted last first."""
@@ -115,11 +118,13 @@ class DeletedCollections:
     def end(self, name: str, *, by: Identity) -> int:
         """End a deleted collection and all that is in its trash at once; return the number of its versions.
 
-        `name` is as for `restore`. Raises `NotFoundError`, and `AccessDeniedError` if the token may only restore it.
+        `name` is as for `restore`. Raises `NotFoundError`, `AccessDeniedError` if the token may only restore it, and
+        `PolicyRefusedError` or `PolicyFailedError` if a policy does not allow it.
         """
         incarnation = self._find(name, by)
         if not allows("trash.end", by, listed=True):
             raise AccessDeniedError("The token may not end what is in the trash, it may only restore it")
+        self._check_policies(incarnation, by)
 
         def work(session: Session) -> Sequence[int]:
             deleted = _lock(session, incarnation)
@@ -133,6 +138,18 @@ class DeletedCollections:
         self._blobs.collect(blob_ids)
         log.info("deleted collection %s: ended with %s versions by %s", name, len(blob_ids), describe_actor(by))
         return len(blob_ids)
+
+    def _check_policies(self, incarnation: str, by: Identity) -> None:
+        with self._database.reading() as session:
+            row = session.scalar(select(DeletedCollection).where(DeletedCollection.incarnation == incarnation))
+            info = row and CollectionInfo(
+                id=row.collection_id,
+                name=row.name,
+                description=row.description,
+                labels=tuple(row.settings.get("labels") or ()),
+            )
+        if info:
+            self._policies.check("delete", info, by=by)
 
     def _find(self, name: str, by: Identity) -> str:
         wanted = parse_uuid4(name.lower())

@@ -12,6 +12,7 @@ from frepo_core.db.models import TrashEntry
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.errors import NotFoundError
 
+from ...access.policies.policies import Policies
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import VersionRecord
 from ...content.blobs.lifecycle import Blobs
@@ -28,9 +29,10 @@ log = logging.getLogger(__name__)
 class Trash:
     """Manages what is in the trash of collections that exist."""
 
-    def __init__(self, database: Database, blobs: Blobs, keep: timedelta) -> None:
+    def __init__(self, database: Database, blobs: Blobs, policies: Policies, keep: timedelta) -> None:
         self._database = database
         self._blobs = blobs
+        self._policies = policies
         self.keep = keep
 
     def page(self, collection_id: str, page: PageRequest) -> Page[TrashedVersion]:
@@ -77,8 +79,10 @@ class Trash:
     def end(self, collection_id: str, number: int | None = None, *, by: By) -> int:
         """End one entry, or all of a collection, at once; return their number.
 
-        Raises `NotFoundError` if the version with this number is not in the trash.
+        Raises `NotFoundError` if the version with this number is not in the trash, and `PolicyRefusedError` or
+        `PolicyFailedError` if a policy does not allow it.
         """
+        self._policies.check_deletion(collection_id, by=by, find=lambda session: (number, False))
 
         def work(session: Session) -> Sequence[int]:
             now = utc_now()

@@ -14,6 +14,7 @@ from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import CollectionFullError, VersionTooBigError
 from frepo_core.settings import Settings
 
+from ...access.policies.policies import Policies
 from ...base.idempotency import IdempotentUpload, RecordedAnswer
 from ...base.records import CollectionRecord
 from ...content.blobs.lifecycle import Blobs
@@ -46,12 +47,14 @@ class AddVersion:
         checks: UploadChecks,
         refusals: Refusals,
         arrivals: Arrivals,
+        policies: Policies,
     ) -> None:
         self._ingest = ingest
         self._blobs = blobs
         self._checks = checks
         self._refusals = refusals
         self._arrivals = arrivals
+        self._policies = policies
         self._rules = VersionRules(database, strategies, settings)
 
     def add(
@@ -73,8 +76,8 @@ class AddVersion:
         has called `refuse_early` for this upload already, before the content arrived. `room` is what the body has used
         meanwhile.
 
-        Raises `RuleError`, also for a check that refuses the content, `TooBigError`, `TypeNotAllowedError`,
-        `VersionConflictError` or `IdempotencyConflictError`. Nothing has changed then.
+        Raises `RuleError`, also for a check or a policy that refuses it, `PolicyFailedError`, `TooBigError`,
+        `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`. Nothing has changed then.
         """
         size, early = incoming.declared_size, None
         with (
@@ -82,6 +85,7 @@ class AddVersion:
             contextlib.closing(room or self._arrivals.room(collection.id, by)) as own_room,
         ):
             if idempotency is None and not is_decided:
+                self.check_policies(collection, size, by=by)
                 early = self.refuse_early(collection, size or 0, after=after)
             with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
                 attempt.size = content.size
@@ -101,6 +105,8 @@ class AddVersion:
                 with upload:
                     if recorded := upload.find_recorded():
                         return recorded
+                    if idempotency is not None or size is None:  # then they were not asked, or without the size
+                        self.check_policies(collection, content.size, by=by)
                     upload.check_content(self._checks)
                     upload.store()
                     committed = upload.write()
@@ -110,6 +116,14 @@ class AddVersion:
             log_addition(committed, by, self._rules.strategies.plugins)
             log_findings(f"collection {collection.id}: version {committed.added.version.number}", upload.reports)
             return committed.added
+
+    def check_policies(self, collection: CollectionRecord, size: int | None, *, by: Identity) -> None:
+        """Ask the policies about an upload of `size` bytes, None if that is unknown.
+
+        Raises `PolicyRefusedError` or `PolicyFailedError`. As `refuse_early`, not for an upload with an
+        Idempotency-Key.
+        """
+        self._policies.check("upload", collection, by=by, size=size)
 
     def limits(self, collection: CollectionRecord, *, by: Identity) -> tuple[Limit, ...]:
         """Return the limits for the size of one version: the token's and the collection's."""

@@ -26,6 +26,7 @@ from frepo_core.errors import (
 )
 
 from ...access.passwords import NO_READ_ACCESS, Passwords
+from ...access.policies.policies import Policies
 from ...base.change_log import describe, file_values
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, VersionRecord
@@ -33,6 +34,7 @@ from ...content.blobs.lifecycle import Blobs
 from ...events.facts import version_event
 from ...events.recording import record
 from ..collections.collection_rows import lock_collection
+from ..collections.newest_good import takes_last_good
 from ..trash.removal import TrashReason, move_to_trash
 from ..verdicts import failures_of, is_good, note_newest
 from .version_rows import VersionPrecondition, select_with_files
@@ -49,12 +51,15 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(?::\d\d(\.\d{1,6})?)?(?:Z|[+-]\d
 class Versions:
     """The use cases of versions."""
 
-    def __init__(self, database: Database, blobs: Blobs, passwords: Passwords, keep: timedelta) -> None:
+    def __init__(
+        self, database: Database, blobs: Blobs, passwords: Passwords, policies: Policies, keep: timedelta
+    ) -> None:
         """`keep` is how long deleted versions can be restored."""
         self._database = database
         self._keep = keep
         self._blobs = blobs
         self._passwords = passwords
+        self._policies = policies
 
     def list(self, collection_id: str) -> list[VersionRecord]:
         """Return all versions, ascending by number."""
@@ -156,8 +161,10 @@ class Versions:
         `precondition` is called with the version before it is deleted; what it raises prevents the deletion.
 
         Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
-        younger than the minimal retention. A version in quarantine can be deleted at any age.
+        younger than the minimal retention. A version in quarantine can be deleted at any age. Raises
+        `PolicyRefusedError` or `PolicyFailedError` if a policy does not allow it.
         """
+        self._policies.check_deletion(collection_id, by=by, find=lambda session: _facts(session, collection_id, name))
 
         def work(session: Session) -> tuple[VersionRecord, Sequence[int]]:
             collection = lock_collection(session, collection_id)
@@ -234,6 +241,12 @@ def _check_deletable(collection: Collection, version: Version) -> None:
     is_counted = not version.is_quarantined
     if is_counted and CollectionRecord.of(collection).guards.protects(version.created_at, now=utc_now()):
         raise VersionTooYoungError()
+
+
+def _facts(session: Session, collection_id: str, name: str) -> tuple[int, bool]:
+    """Return what policies are told of a version to delete: its number, and whether it is the only good one."""
+    number = _find_for_deletion(session, collection_id, name).number
+    return number, takes_last_good(session, collection_id, number)
 
 
 def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:

@@ -52,6 +52,8 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) 
         chosen = _on_finding(check, context)
         summary = f"of {' and '.join(check.applies_to)}; findings: {chosen}"
         yield _offer("upload check", check.name, summary, is_used=chosen != "off")
+    for policy in plugin.upload_policies:
+        yield _offer("policy", policy.name, f"of {' and '.join(policy.actions)}")
     for subscriber in plugin.subscribers:
         yield _offer("subscriber", subscriber.name, f"of {', '.join(subscriber.kinds)}")
     for job in plugin.jobs:

@@ -1,0 +1,1 @@
+"""The policies of plug-ins about uploads, deletions and downloads of versions."""
