@@ -48,24 +48,38 @@ def _check_and_record(check: PendingCheck, context: JobContext, failures: list[E
     """Return the outcome. A content that cannot be read stays pending, and that is no attempt."""
     where = (check.version_number, check.collection_id)
     try:
-        with context.service.open_version(check.collection_id, check.version_number) as file:
-            found = _judge(StoredContent(file, check.size), check, context)
+        with context.service.attempt(check, job=JOB) as is_due:
+            return _attempt(check, context) if is_due else "unjudged"
     except NotFoundError:
         return "deleted"
     except LeaseLost:
         raise
+    except _NotRecorded as failure:
+        context.log.exception("the check of version %s of collection %s is not recorded as it is", *where)
+        failures.append(failure.error)
+        return "failed"
     except Exception as error:  # whatever a storage raises, the other versions are checked
         context.log.warning("version %s of collection %s cannot be checked now: %s", *where, error, exc_info=True)
         return "unreadable"
+
+
+def _attempt(check: PendingCheck, context: JobContext) -> str:
+    """Return the outcome that is recorded. Raises `_NotRecorded`, `LeaseLost`, and whatever a storage raises."""
+    with context.service.open_version(check.collection_id, check.version_number) as file:
+        found = _judge(StoredContent(file, check.size), check, context)
     context.check_lease()
     try:
         return _record(check, found, context)
     except LeaseLost:
         raise
     except Exception as error:
-        context.log.exception("the check of version %s of collection %s is not recorded as it is", *where)
-        failures.append(error)
-        return "failed"
+        raise _NotRecorded(error) from error
+
+
+class _NotRecorded(Exception):
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def _judge(content: StoredContent, check: PendingCheck, context: JobContext) -> Report | BrokenContent:

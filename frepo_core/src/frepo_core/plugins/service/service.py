@@ -1,6 +1,7 @@
 """The facade through which plug-ins use the service: the only way to its data."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any, BinaryIO, Protocol
@@ -48,6 +49,15 @@ class Service(Protocol):
         They come in rounds: one of each collection, the smallest first. Work through what one call returns before the
         next call, so that a collection with many versions does not hold up all others. `without` are ids of versions to
         leave out.
+        """
+
+    def attempt(self, check: PendingCheck, *, job: str) -> AbstractContextManager[bool]:
+        """Count an attempt of a pending check before it begins: `with service.attempt(check, job=JOB) as is_due:`.
+
+        A check that costs the process its life, such as one that the kernel ends for its memory, is an attempt, too,
+        and does not hold up all others for ever: after three, the version is suspicious, and `is_due` is false. So it
+        is if the version was deleted, or the check is not pending any more. An exception that leaves the block takes
+        the attempt back. `record_check` does not count it again.
         """
 
     def record_check(

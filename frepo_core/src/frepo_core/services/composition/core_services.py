@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..backups.runs.run_reports import RunReports
     from ..backups.trash.deleted_collections import DeletedCollections
     from ..backups.versions.add_version import AddVersion
+    from ..backups.versions.check_attempts import CheckAttempts
     from ..backups.versions.client_checks import ClientChecks
     from ..backups.versions.late_results import LateResults
     from ..backups.versions.unjudged import UnjudgedVersions
@@ -102,6 +103,12 @@ class CoreServices(FileServices):
         from ..backups.versions.late_results import LateResults
 
         return LateResults(self.database, self.settings, self.strategies, self.blobs)
+
+    @cached_property
+    def check_attempts(self) -> "CheckAttempts":
+        from ..backups.versions.check_attempts import CheckAttempts
+
+        return CheckAttempts(self.database, self.late_results)
 
     @cached_property
     def unjudged_versions(self) -> "UnjudgedVersions":

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network
@@ -75,6 +76,10 @@ class PluginService:
         """See `Service.pending_checks`."""
         return self._services.version_checks.pending(name, limit=limit, without=without)
 
+    def attempt(self, check: PendingCheck, *, job: str) -> AbstractContextManager[bool]:
+        """See `Service.attempt`."""
+        return self._services.check_attempts.attempt(check, by=Actor(name=f"system:{job}"))
+
     def record_check(
         self,
         check: PendingCheck,
@@ -98,6 +103,7 @@ class PluginService:
             on_finding=on_finding,
             kinds=storable_kinds(kinds),
             database=storable_name(database),
+            attempts=check.attempts + 1,
         )
         return self._services.late_results.record(check.version_id, result, by=Actor(name=f"system:{job}"))
 

@@ -245,7 +245,7 @@ def _tried_again(session: Session, row: Version, check: NewCheck) -> NewCheck:
     existing = session.get(VersionCheck, (row.id, check.name))
     if existing is None:
         return check
-    existing.attempts += 1
+    existing.attempts = max(existing.attempts, check.attempts or existing.attempts + 1)
     if existing.attempts < ATTEMPTS:
         return check
     return replace(check, outcome="suspicious", message=f"{UNJUDGED} after {ATTEMPTS} attempts: {check.message}")

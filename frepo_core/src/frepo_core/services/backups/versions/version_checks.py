@@ -37,7 +37,8 @@ class NewCheck:
 
     `covers` is how far a good result goes, and `kinds` and `database` are what the content is, as in a `CheckResult`.
     `on_finding` is what follows if a version that waited is broken, None for what the settings say. `is_of_service`
-    says that the service or a plug-in found it, so that no client may replace it.
+    says that the service or a plug-in found it, so that no client may replace it. `attempts` is how many there were
+    with this one, which may have been counted before it began; None for one more than are counted.
     """
 
     name: str
@@ -49,6 +50,7 @@ class NewCheck:
     on_finding: OnFinding | None = None
     kinds: tuple[str, ...] | None = None
     database: str = ""
+    attempts: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
