@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 
 import pytest
@@ -9,6 +10,8 @@ from sqlalchemy import make_url, text
 
 from frepo_integrity.outcomes import BrokenContent
 from support.compressors import COMPRESSORS
+from support.dumps.programs import run
+from support.scale import IS_BIG
 
 # pg_dump of Debian starts the program of the server's version.
 FOOTERS = {
@@ -23,9 +26,13 @@ TRAP = "\n-- Dump completed\n--\n-- PostgreSQL database dump complete\n--\n"
 
 
 def _fill(engine, words):
-    """Make a table of some 60 KB."""
+    """Make a table of some 60 KB, or of these texts."""
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE IF EXISTS integrity_rows"))
+        if not isinstance(words, str):
+            connection.execute(text("CREATE TABLE integrity_rows (words TEXT)"))
+            connection.execute(text("INSERT INTO integrity_rows VALUES (:words)"), [{"words": one} for one in words])
+            return
         connection.execute(text(TABLE))
         rows = [{"id": number, "words": f"{words} row {number} " * 3} for number in range(200)]
         connection.execute(text("INSERT INTO integrity_rows VALUES (:id, :words)"), rows)
@@ -48,9 +55,9 @@ def _dump(engine, url, *command, words=TRAP):
 def mysql_dump(mariadb_server):
     url = make_url(mariadb_server.emptied())
 
-    def mysql_dump(program, *options):
+    def mysql_dump(program, *options, words=TRAP):
         where = ["--no-defaults", "-h", url.host, "-P", str(url.port), "-u", url.username, "--skip-ssl"]
-        return _dump(mariadb_server.engine, url, program, *where, *options, url.database)
+        return _dump(mariadb_server.engine, url, program, *where, *options, url.database, words=words)
 
     return mysql_dump
 
@@ -59,9 +66,9 @@ def mysql_dump(mariadb_server):
 def pg_dump(postgresql_server):
     url = make_url(postgresql_server.emptied())
 
-    def pg_dump(program, *options):
+    def pg_dump(program, *options, words=None):
         where = ["-h", url.host, "-p", str(url.port), "-U", url.username]
-        words = "plain text" * 8 if "--inserts" in options else TRAP
+        words = words or ("plain text" * 8 if "--inserts" in options else TRAP)
         return _dump(postgresql_server.engine, url, program, *where, *options, words=words)
 
     return pg_dump
@@ -190,3 +197,48 @@ def test_of_several_dumps_each_has_its_own_end(check, pg_dump, mysql_dump):
             assert isinstance(broken, BrokenContent)
             assert "One of the 2 dumps in it ends too early" in broken.message
             assert isinstance(check(first + second[: len(second) * 6 // 10]), BrokenContent)
+
+
+@pytest.fixture(scope="module")
+def sqlite_dump(tmp_path_factory):
+    def sqlite_dump(*options, words):
+        path = tmp_path_factory.mktemp("sqlite") / "a.db"
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE a (words TEXT)")
+            connection.executemany("INSERT INTO a VALUES (?)", [(one,) for one in words])
+        connection.close()
+        return run("sqlite3", str(path), f".dump {' '.join(options)}")
+
+    return sqlite_dump
+
+
+@pytest.fixture(scope="module")
+def makers(pg_dump, mysql_dump, sqlite_dump):
+    """Dump a table of these texts in each way."""
+    return {
+        "pg_dump": lambda words: pg_dump("pg_dump", words=words),
+        "pg_dump --inserts": lambda words: pg_dump("pg_dump", "--inserts", words=words),
+        "pg_dump --column-inserts": lambda words: pg_dump("pg_dump", "--column-inserts", words=words),
+        "pg_dump --rows-per-insert": lambda words: pg_dump("pg_dump", "--rows-per-insert=3", words=words),
+        "pg_dumpall": lambda words: pg_dump("pg_dumpall", words=words),
+        "pg_dumpall --inserts": lambda words: pg_dump("pg_dumpall", "--inserts", words=words),
+        "mariadb-dump": lambda words: mysql_dump("mariadb-dump", words=words),
+        "mariadb-dump --xml": lambda words: mysql_dump("mariadb-dump", "--xml", words=words),
+        ".dump": lambda words: sqlite_dump(words=words),
+        ".dump --newlines": lambda words: sqlite_dump("--newlines", words=words),
+    }
+
+
+def test_a_dump_of_stored_dumps_is_whole(check, makers):
+    """Applications store dumps as texts, their first lines, or each line as a row."""
+    dumps = [make(["it's", "a 'text'", ", (comma)"]).decode() for make in makers.values()]
+    dumps += [WHOLE["of MySQL 8"].decode(), WHOLE["with a token of restricted mode"].decode()]
+    starts = [dump[:size] for dump in dumps for size in (110, 250, 600, len(dump) - 90)]
+    stored = [[*dumps, *starts, *(f"A question:\n{one}" for one in starts)]]
+    stored += [["before", one, "after it's"] for one in (starts if IS_BIG else starts[1::8])]
+    for way, make in makers.items():
+        for words in stored:
+            for rows in (words, [line for one in words for line in one.splitlines()]):
+                report = check(make(rows))
+                assert not isinstance(report, BrokenContent), (way, rows, report.message)
+                assert ("good", "content") == (report.outcome, report.covers)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..budget import Budget
 from ..byte_stream import ByteStream
 from ..outcomes import BrokenContent
+from .sql_rows import RowDetector
 
 # A dump's first comment is in its first lines, and its last comment in its last lines, unless somebody added
 # statements.
@@ -24,7 +25,7 @@ class Program:
     """A program that writes dumps: the line that it writes first, its surroundings, and the line that it writes last.
 
     `last` is that line, for messages. `start` is found in the middle of a stream, too, even behind a line that was cut;
-    it spans line ends, which no text in a row has, because programs write those as `\\\\n`. `label` is what people call
+    it spans line ends, which few texts in a row have: most programs write those as `\\\\n`. `label` is what people call
     such a dump, and `database` finds the name of its database in its first lines.
     """
 
@@ -37,6 +38,7 @@ class Program:
     database: re.Pattern[bytes] = re.compile(rb"(?!)")
 
 
+_XML_END = "</mysqldump>"
 _MYSQL_DATABASE = re.compile(rb"^-- Host: [^\n]*?    Database: ([^\r\n]*)", re.MULTILINE)
 # pg_dump names its database only if it creates it (--create).
 _PG_DATABASE = re.compile(rb"^CREATE DATABASE (\"(?:[^\"\n]|\"\")+\"|[^\s\"]+) WITH ", re.MULTILINE)
@@ -96,7 +98,7 @@ PROGRAMS = (
         first_line=_line(r"<\?xml version=\"1.0\"\?>\r?\n<mysqldump "),
         start=re.compile(rb"<\?xml version=\"1.0\"\?>\r?\n<mysqldump "),
         last_line=_later_line(r"</mysqldump>"),
-        last="</mysqldump>",
+        last=_XML_END,
     ),
     Program(
         name=".dump of sqlite3",
@@ -137,29 +139,79 @@ def check_sql(source: ByteStream, program: Program, budget: Budget) -> int:
 
     Raises `BrokenContent`.
     """
-    begun: Counter[Program] = Counter()
-    open_now: Counter[str] = Counter()  # by the last line: mysqldump and mariadb-dump have the same one
-    recent = b""
+    dumps = _Dumps()
+    tail = b""
     while data := source.take():
         budget.spend()
-        overlap, window = len(recent[-_OVERLAP:]), recent[-_OVERLAP:] + data
-        for one in PROGRAMS:
-            starts = _count(one.start, window, overlap)
-            begun[one] += starts
-            open_now[one.last] += starts
-        for last, pattern in _LAST_LINES.items():
-            open_now[last] = max(0, open_now[last] - _count(pattern, window, overlap))
-        recent = (recent + data)[-TAIL:]
-    check_tail(recent, program, *(one for one in PROGRAMS if begun[one]))
-    cut = next((one for one in PROGRAMS if begun[one] and open_now[one.last]), None)
-    if cut and begun.total() > 1:
-        raise _broken(f"One of the {begun.total()} dumps in it", cut)
-    return begun.total()
+        dumps.read(data)
+        tail = (tail + data)[-TAIL:]
+    check_tail(tail, program, *(one for one in PROGRAMS if dumps.begun[one]))
+    cut = next((one for one in PROGRAMS if dumps.begun[one] and dumps.open_now[one.last]), None)
+    if cut and dumps.begun.total() > 1:
+        raise _broken(f"One of the {dumps.begun.total()} dumps in it", cut)
+    return dumps.begun.total()
 
 
-def _count(pattern: re.Pattern[bytes], window: bytes, overlap: int) -> int:
-    """Count the matches that were not in the window before."""
-    return sum(match.end() > overlap for match in pattern.finditer(window))
+class _Dumps:
+    """Counts the dumps that begin and end in a stream, by programs, and those that are open, by their last lines.
+
+    mysqldump and mariadb-dump have the same last line. A row of a table can contain the first lines of a dump: no dump
+    begins there.
+    """
+
+    def __init__(self) -> None:
+        self.begun: Counter[Program] = Counter()
+        self.open_now: Counter[str] = Counter()
+        self._recent = b""
+        self._rows = RowDetector()
+        self._doubtful: list[Program] = []
+
+    def read(self, data: bytes) -> None:
+        """Look at the next bytes."""
+        overlap, window = len(self._recent), self._recent + data
+        position = overlap
+        for match, program in _find_starts_and_ends(window, overlap):
+            self._resolve(window[position : match.end()])
+            position = max(position, match.end())
+            if isinstance(program, Program):
+                self._begin(program, window, match)
+            else:
+                self.open_now[program] = max(0, self.open_now[program] - 1)
+        self._resolve(window[position:])
+        self._rows.read(window)
+        self._recent = window[-_OVERLAP:]
+
+    def _begin(self, program: Program, window: bytes, match: re.Match[bytes]) -> None:
+        if self.open_now[_XML_END] and program.last != _XML_END:
+            return  # a text in XML has line ends; nobody sends XML and SQL in one stream
+        if self.begun.total():  # a row may have closed the dump that is open
+            if self._rows.is_copied(window, match):
+                return
+            if not self._doubtful:
+                self._rows.begin_text()
+            self._doubtful.append(program)
+        self.begun[program] += 1
+        self.open_now[program.last] += 1
+
+    def _resolve(self, data: bytes) -> None:
+        """Forget the doubtful starts if these bytes, which follow them, show that they are in a row."""
+        is_in_row = self._rows.is_in_literal(data) if self._doubtful else None
+        if is_in_row is None:
+            return
+        for program in self._doubtful if is_in_row else ():
+            self.begun[program] -= 1
+            self.open_now[program.last] = max(0, self.open_now[program.last] - 1)
+        self._doubtful.clear()
+
+
+def _find_starts_and_ends(window: bytes, overlap: int) -> list[tuple[re.Match[bytes], Program | str]]:
+    """Return in order what is new in the window: starts with their programs, and ends with their last lines."""
+    found: list[tuple[re.Match[bytes], Program | str]] = []
+    for program in PROGRAMS:
+        found += [(match, program) for match in program.start.finditer(window)]
+    for last, pattern in _LAST_LINES.items():
+        found += [(match, last) for match in pattern.finditer(window)]
+    return sorted((one for one in found if one[0].end() > overlap), key=lambda one: one[0].end())
 
 
 def check_tail(tail: bytes, program: Program, *others: Program) -> None:
