@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
@@ -54,9 +54,15 @@ def judge_again(session: Session, version: Version) -> Judgement:
     return judgement
 
 
-def release(version: Version, by: By) -> None:
-    """Note that a person has released the version. What was found before does not count when it is judged again."""
-    version.released_at, version.released_by = utc_now(), actor_of(by)
+def release(session: Session, version: Version, by: By) -> None:
+    """Note that a person has released the version. What was found before does not count when it is judged again.
+
+    A clock that was ahead has dated findings later than now: they are from before, too.
+    """
+    now = utc_now()
+    ahead = (VersionCheck.version_id == version.id) & (VersionCheck.at > now)
+    session.execute(update(VersionCheck).where(ahead).values(at=now))
+    version.released_at, version.released_by = now, actor_of(by)
     version.condemned_at = None
     version.is_suspicious = False
 

@@ -95,7 +95,7 @@ def give_back(
     session.flush()
     give_checks_back(session, entry)
     if releases:
-        release(version, by)
+        release(session, version, by)
     _count(collection, version, entry, judge_again(session, version).verdict)
     session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
     record = VersionRecord.of(version, file)

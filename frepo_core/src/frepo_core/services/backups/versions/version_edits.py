@@ -142,7 +142,7 @@ class VersionEdits:
             rotated = rotation.admit(row)
             edit.released_blob_ids = rotated.released_blob_ids
             edit.events += rotated.events
-        release(row, by)
+        release(session, row, by)
         judge_again(session, row)
         start_anew(collection, row)
         end_nights(collection)
