@@ -148,7 +148,7 @@ class TestList:
         assert (6, "id,name,state") == (len(lines), lines[0][:13])
 
 
-VIEWS = ("#/", "#/collections", "#/collections/new", "versions", "settings", "access", "send", "events")
+VIEWS = ("#/", "#/collections", "#/collections/new", "versions", "runs", "settings", "access", "send", "events")
 
 
 @pytest.mark.parametrize("theme", first_of(["light", "dark"]))
@@ -262,3 +262,58 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
     with page.expect_request(f"**/api/v1/collections/{failed}/versions/good"):
         page.get_by_role("button", name="Download 1, the newest good one").click()
     signed_in.settle()
+
+
+OUTPUT = "pg_dump: connecting\npg_dump: error: too many connections"
+
+
+@pytest.fixture(scope="module")
+def reported(api):
+    """A collection whose backup job failed tonight, after a good night and one that was skipped."""
+    made = api("POST", "/collections", {"name": "reported.bin"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"a backup")
+    for run in (
+        {"outcome": "ok", "seconds": 42, "exit_statuses": [0, 0], "version": 1},
+        {"outcome": "skipped", "error_output": "on holiday"},
+        {
+            "outcome": "failed",
+            "seconds": 1234,
+            "exit_statuses": [1, 0],
+            "host": "db1.example.org",
+            "client": "cron",
+            "error_output": OUTPUT,
+        },
+    ):
+        api("POST", f"/collections/{made}/runs", run)
+    return made
+
+
+def test_a_failed_run_is_reached_from_the_overview_and_says_why(signed_in, reported):
+    page = signed_in.page
+    page.reload()
+    page.locator(".tile", has_text="reported.bin").click()
+    expect(page).to_have_url(re.compile(f"{reported}/runs$"))
+    runs = page.get_by_role("region", name="Runs").locator(".list > li")
+    expect(runs).to_have_count(3)
+    expect(runs.nth(0).get_by_role("img", name="Failed")).to_be_visible()
+    expect(runs.nth(0)).to_contain_text("Failed pg_dump: error: too many connections")
+    expect(runs.nth(0)).to_contain_text("took 20 mins · exit statuses 1, 0 · version 1 · db1.example.org · cron · by")
+    expect(runs.nth(1)).to_contain_text("Skipped on holiday")
+    expect(runs.nth(2)).to_contain_text("took 42 secs · exit statuses 0, 0 · version 1")
+    expect(page.locator("pre").first).to_be_hidden()
+    runs.nth(0).get_by_text("Error output").click()
+    expect(runs.nth(0).locator("pre")).to_have_text(OUTPUT)
+    assert [] == signed_in.violations()
+
+    page.get_by_role("button", name="Failed").click()
+    expect(runs).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"outcome=failed$"))
+
+
+def test_the_runs_are_not_offered_without_the_right_to_list_versions(console, reported, api):
+    secret = api.token(Role.VIEW_ALL_COLLECTIONS, Role.UPLOAD_VERSIONS)
+    console.sign_in(secret)
+    console.go(f"#/collections/{reported}")
+
+    expect(console.page.get_by_role("link", name="Settings and retention")).to_have_count(0)
+    expect(console.page.get_by_role("link", name="Runs")).to_have_count(0)

@@ -10,7 +10,7 @@ from frepo_core.domain.roles import Role
 
 from .conftest import XSS
 
-TABS = ("versions", "settings", "access", "send", "events")
+TABS = ("versions", "runs", "settings", "access", "send", "events")
 # Of the texts in answers, those that a client or a plug-in writes.
 TEXTS = {
     *("name", "description", "labels", "tags", "title", "text", "summary", "message", "help", "advice", "note"),
@@ -26,6 +26,9 @@ TEXTS = {
     ),
     *(
         "state_reason",
+        "error_output",
+        "host",
+        "client",
         "verdict_reason",
         "default",
         "distribution",

@@ -11,6 +11,7 @@ export const t = {
     sections: "Sections",
     tabs: {
       versions: "Versions",
+      runs: "Runs",
       settings: "Settings and retention",
       access: "Access",
       send: "Send backups here",
@@ -142,6 +143,17 @@ export const t = {
         .filter(Boolean)
         .join(", ") || (kind === "unread" ? "not read" : "no backup"),
     kinds: { arrived: "arrived", failed: "failed", suspicious: "suspicious", refused: "refused", none: "no backup" },
+  },
+
+  runs: {
+    filters: { "": "All", failed: "Failed", skipped: "Skipped" },
+    outcomes: { ok: "Succeeded", failed: "Failed", skipped: "Skipped" },
+    took: (time) => `took ${time}`,
+    statuses: (numbers) => `exit statuses ${numbers}`,
+    output: "Error output",
+    none: "No client has reported a run",
+    noneOfThese: "No such run was reported",
+    noneText: "A backup job can report that it failed, and why, also if it has sent nothing.",
   },
 
   access: {

@@ -16,6 +16,7 @@ import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts/collection.js";
 import { AllowedTokens } from "./collection/allowed_tokens.js";
 import { Events } from "./collection/events.js";
+import { Runs } from "./collection/runs.js";
 import { Send } from "./collection/send.js";
 import { Settings } from "./collection/settings.js";
 import { downloadVersion } from "./collection/version_actions.js";
@@ -24,6 +25,7 @@ import { Versions } from "./collection/versions.js";
 /** The tabs, each with what the token needs in the collection, or with what it needs at all. */
 const TABS = [
   { name: "versions", View: Versions, needsHere: "version.list" },
+  { name: "runs", View: Runs, needsHere: "version.list" },
   { name: "settings", View: Settings, needsHere: "collection.edit" },
   { name: "access", View: AllowedTokens, needsHere: "collection.tokens" },
   { name: "send", View: Send },

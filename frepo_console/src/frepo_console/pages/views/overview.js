@@ -106,11 +106,17 @@ function States({ items, states, now }) {
 }
 
 function LoudTile({ collection, now }) {
-  return html`<a class=${`tile ${collection.state}`} href=${link(["collections", collection.id])}>
+  return html`<a class=${`tile ${collection.state}`} href=${link(placeOf(collection))}>
     <${StateIcon} state=${collection.state} />
     <span class="cut b" title=${collection.name}>${collection.name}</span>
     <span class="fg b">${reason(collection, now)}</span><span class="dim">${detail(collection, now)}</span>
   </a>`;
+}
+
+/** Where its trouble is explained: a job that failed has reported why. */
+function placeOf({ id, state, last_run: run, may }) {
+  const isOfRun = state === "failed" && run?.outcome === "failed" && may.includes("version.list");
+  return isOfRun ? ["collections", id, "runs"] : ["collections", id];
 }
 
 function QuietTile({ collection, sizes, now }) {
