@@ -235,6 +235,15 @@ def test_a_token_lists_what_it_may_see(create, holder):
     assert ["own"] == names(lister.get(COLLECTIONS))
 
 
+def test_a_token_without_the_role_for_lists_sees_the_collections_that_list_it(create, holder, root):
+    create("hidden")
+    own = create("own").json["id"]
+    uploader = holder(Role.UPLOAD_VERSIONS, Role.VIEW_ALL_COLLECTIONS)
+    root.put(f"{COLLECTIONS}/{own}/access/{uploader.get('/api/v1').json['token']['fingerprint']}", {})
+
+    assert ["own"] == names(uploader.get(COLLECTIONS))
+
+
 def test_filters(create, root):
     create("a.sql", description="The Ledger")
     create("b.sql", strategy="alert_when_backup_limit_reached")

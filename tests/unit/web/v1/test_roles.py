@@ -28,7 +28,7 @@ ASKED = {
     "collection.delete": ["DELETE /collections/{collection}"],
     "collection.edit": ["PATCH /collections/{collection}"],
     "collection.fetch": ["GET /collections/{collection}", "GET /collections/{collection}/history"],
-    "collection.list": ["GET /collections", "GET /history/collections"],
+    "collection.list": ["GET /history/collections"],
     "collection.list_deleted": ["GET /deleted-collections"],
     "collection.restore": ["DELETE /deleted-collections/{deleted}", "POST /deleted-collections/{deleted}/restore"],
     "collection.tokens": [
@@ -44,7 +44,7 @@ ASKED = {
     "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs"],
     "metrics.view": ["GET /history", "GET /overview"],
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
-    "token": ["GET ", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"],
+    "token": ["GET ", "GET /collections", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"],
     "token.change": ["PATCH /tokens/{fingerprint}", "POST /tokens/{fingerprint}/rotate"],
     "token.generate": ["POST /tokens"],
     "token.list": ["GET /tokens", "GET /tokens/{fingerprint}"],

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from frepo_core.db import Database, text_expressions, utc_now
 from frepo_core.db.json_expressions import has_item
 from frepo_core.db.models import Collection, CollectionToken, Sample, Version
+from frepo_core.domain.access import allows
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
 
@@ -20,7 +21,7 @@ from ...base.numbered_page import NumberedPage
 from ...base.records import CollectionRecord, VersionRecord
 from ..trash.entries import read_sizes
 from ..versions.version_rows import select_with_files
-from .collection_search import CollectionSearch, search_collections, visible_to
+from .collection_search import CollectionSearch, lists_one_of, search_collections, visible_to
 from .newest_good import GoodVersion, read_newest_good
 from .size_bounds import SizeBounds, find_size_bounds
 from .states import (
@@ -90,7 +91,7 @@ class CollectionPages:
     def page(self, wanted: CollectionFilter, page: PageRequest, *, by: Identity) -> Page[CollectionDetails]:
         """Return a page of the collections that the token may see, by one of `ORDERS` or by `state`, the worst first.
 
-        Raises `FieldsError`.
+        Without the role for lists, these are the ones that list the token. Raises `FieldsError`.
         """
         now = utc_now()
         order = severity_column(now) if page.sort == "state" else ORDERS[page.sort]
@@ -168,7 +169,7 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Ident
 
 
 def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
-    conditions = visible_to(by)
+    conditions = visible_to(by) if allows("collection.list", by) else [lists_one_of([by.token])]
     if wanted.text:
         columns = [Collection.filename, Collection.description]
         if _PART_OF_ID.fullmatch(wanted.text):  # otherwise no id contains it

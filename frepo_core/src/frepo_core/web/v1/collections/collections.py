@@ -55,7 +55,7 @@ class CollectionQuery(PageQuery):
 
 
 def list_collections(request: FrepoRequest) -> Answer:
-    """List the collections that the token may see."""
+    """List the collections that the token may see; without the role for lists, those that list the token."""
     query = request.query_as(CollectionQuery)
     wanted = CollectionFilter(
         text=query.q,
@@ -136,7 +136,7 @@ ENDPOINTS = [
         path=COLLECTIONS,
         view=list_collections,
         summary="List collections",
-        permission="collection.list",
+        permission="token",
         query=CollectionQuery,
         answers={200: CollectionPage},
     ),
