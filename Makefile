@@ -74,6 +74,10 @@ serve demo: export FREPO_INI := $(CURDIR)/development.ini
 # Its name may have spaces and quotes, so the shell gets it as a variable.
 serve demo: export STATE := $(STATE)
 serve demo: export FREPO_STATE := $(STATE)
+client: install  ## write the client for servers that are backed up, build/frepo-client.pyz
+	@mkdir -p build
+	$(BIN)/python -m frepo_client.zipapp build/frepo-client.pyz
+
 serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
 # Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$$STATE"
@@ -191,4 +195,4 @@ bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performan
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install serve demo test test-fast coverage soak docs screenshots drawings lint lint-console services bench-services bench bench-full bench-history
+.PHONY: help install client serve demo test test-fast coverage soak docs screenshots drawings lint lint-console services bench-services bench bench-full bench-history

@@ -94,8 +94,8 @@ def without_digits(answer: dict[str, list[str]]) -> dict[str, object]:
 
 @only_in_long_form
 def test_a_python_client_compiles_and_works(generate, service, tmp_path):
-    generate("python", "client", "packageName=frepo_client")
-    run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_client", folder=tmp_path)
+    generate("python", "client", "packageName=frepo_generated")
+    run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_generated", folder=tmp_path)
 
     printed = run(
         TOOLS / "bin/python",
@@ -132,8 +132,8 @@ def expected_of_v1(name: str) -> dict[str, object]:
 
 
 def test_a_python_client_of_v1_compiles_and_works(generate, service, tmp_path):
-    generate("python", "client", "packageName=frepo_client", V1_DOCUMENT)
-    run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_client", folder=tmp_path)
+    generate("python", "client", "packageName=frepo_generated", V1_DOCUMENT)
+    run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_generated", folder=tmp_path)
 
     arguments = (PROGRAMS / "use_v1_client.py", service.url, service.admin)
     printed = run(TOOLS / "bin/python", *arguments, folder=tmp_path, PYTHONPATH=str(tmp_path / "client"))

@@ -17,7 +17,8 @@ from support.paths import ROOT
 CORE = ROOT / "frepo_core/src/frepo_core"
 SERVER = ROOT / "frepo_server/src/frepo_server"
 PLUGINS = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path not in {CORE, SERVER}]
-FILES = sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py"))
+# third_party: libraries of others, unchanged.
+FILES = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py")) if "third_party" not in path.parts]
 TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 MIGRATIONS = CORE / "db/migrations/versions"

@@ -3,8 +3,8 @@
 import json
 import sys
 
-import frepo_client as frepo
-from frepo_client.exceptions import ForbiddenException
+import frepo_generated as frepo
+from frepo_generated.exceptions import ForbiddenException
 
 CONTENT = b"hello from a generated client\n"
 

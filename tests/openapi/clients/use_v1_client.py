@@ -3,8 +3,8 @@
 import json
 import sys
 
-import frepo_client as frepo
-from frepo_client.exceptions import UnauthorizedException
+import frepo_generated as frepo
+from frepo_generated.exceptions import UnauthorizedException
 
 CONTENT = b"hello from a generated client\n"
 

@@ -1,0 +1,1 @@
+"""The commands, one module each: `add_arguments(parser)`, and `run(context, arguments)`, which returns the status."""

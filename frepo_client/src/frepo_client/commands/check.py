@@ -1,0 +1,48 @@
+"""`frepo-client check`: try everything but the dump."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from typing import Iterator
+
+from ..configuration.file import Job
+from ..errors import ClientError
+from ..server.api import Api
+from .context import Context
+
+_UPLOAD = "version.upload"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments: none."""
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Print what is right and what is wrong. Exit status 2 if something is wrong."""
+    api = context.api()
+    me = api.get("/api/v1")
+    token = me.get("token") or {}
+    context.reporter.result(f"{context.url} answers; the token is {token.get('name') or token.get('fingerprint')}", me)
+    problems = []
+    for collection in api.collections():
+        context.reporter.result(f"it sees {collection['name']} ({collection['id']})", collection)
+    for job in context.configuration.jobs.values():
+        problems += [f"{job.name}: {problem}" for problem in _problems(api, job)]
+    for problem in problems:
+        context.reporter.fail(problem)
+    if not problems:
+        context.reporter.result("All is well", {"problems": []})
+    return 2 if problems else 0
+
+
+def _problems(api: Api, job: Job) -> Iterator[str]:
+    for stage in [*job.stages, *job.restore_test, *[command for command in (job.before, job.after) if command]]:
+        if not shutil.which(stage[0]):
+            yield f"the program {stage[0]} is missing on this machine; install it"
+    try:
+        job.environment()
+        if _UPLOAD not in (api.collection(job.collection).get("may") or [_UPLOAD]):
+            yield f"the token may not upload to {job.collection}"
+    except ClientError as error:
+        yield str(error)

@@ -1,0 +1,64 @@
+"""What a command works with: the configuration, the server, and the reporter."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass, replace
+
+from ..configuration.file import Configuration, Options, find_file, read_file
+from ..configuration.values import duration
+from ..errors import UsageError
+from ..reporter import Reporter
+from ..server.api import Api
+from ..server.connection import Connection
+from ..server.retry import Retry
+
+
+@dataclass(frozen=True)
+class Context:
+    """The world of one command."""
+
+    configuration: Configuration
+    reporter: Reporter
+    url: str
+    token: str
+    options: Options
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Context:
+        """Build it of the command line, the environment and the file, in this order. Raises `UsageError`."""
+        path = arguments.config or os.environ.get("FREPO_CLIENT_CONFIG") or find_file()
+        configuration = read_file(path) if path else Configuration()
+        server = configuration.server
+        url = arguments.url or os.environ.get("FREPO_URL") or server.url
+        if not url:
+            raise UsageError("which server? Use --url, the variable FREPO_URL, or url of [server] in frepo-client.toml")
+        token_file = arguments.token_file or os.environ.get("FREPO_TOKEN_FILE") or server.token_file
+        reporter = Reporter(as_json=arguments.json, quiet=arguments.quiet)
+        token = _read_token(token_file) if token_file else os.environ.get("FREPO_TOKEN", "")
+        reporter.hide([token])
+        options = configuration.options
+        if arguments.retry is not None:
+            options = replace(options, retry=duration(arguments.retry))
+        return cls(configuration, reporter, url.rstrip("/"), token, options)
+
+    def api(self, options: Options | None = None) -> Api:
+        """Return the server, with the patience of these options."""
+        seconds = (options or self.options).retry
+        ca_file = self.configuration.server.ca_file
+        rate = (options or self.options).limit_rate
+        connection = Connection(self.url, self.token, ca_file, limit_rate=rate)
+        return Api(connection, Retry(seconds, self.reporter.say, self.url))
+
+
+def _read_token(path: str) -> str:
+    """Return the token in a file, with or without `Authorization: Bearer` before it, as files for curl have."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            words = file.read().split()
+    except OSError as error:
+        raise UsageError(f"token_file {path} cannot be read: {error.strerror}") from None
+    if not words:
+        raise UsageError(f"token_file {path} is empty")
+    return words[-1]

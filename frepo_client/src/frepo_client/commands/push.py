@@ -1,0 +1,22 @@
+"""`frepo-client push`: store a file."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..uploads.push import Push
+from .context import Context
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("collection", metavar="COLLECTION", help="the name or the id")
+    parser.add_argument("file", metavar="FILE", help="a file that nobody writes to any more")
+    parser.add_argument("--strict", action="store_true", help="exit status 10 if nothing is known about the content")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Upload the file. Called again after a break, it goes on where it was."""
+    outcome = Push(context.api(), context.reporter).send(arguments.collection, arguments.file)
+    context.reporter.result(outcome.describe(arguments.collection), outcome.version)
+    return outcome.status(strict=arguments.strict)

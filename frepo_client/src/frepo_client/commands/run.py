@@ -1,0 +1,47 @@
+"""`frepo-client run`: make the backups of the configuration."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from ..configuration.file import Job
+from ..errors import UsageError, worst
+from ..jobs import JobRunner, delay_of
+from ..state import locked
+from .context import Context
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("jobs", nargs="*", metavar="JOB", help="default: all")
+    parser.add_argument("--now", action="store_true", help="do not wait for this host's minute within `spread`")
+    parser.add_argument("--strict", action="store_true", help="exit status 10 if nothing is known about the content")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> int:
+    """Run the jobs one after the other. The exit status is the worst one."""
+    known = context.configuration.jobs
+    for name in arguments.jobs:
+        if name not in known:
+            raise UsageError(f"there is no [job.{name}]; the jobs are {', '.join(sorted(known)) or 'none'}")
+    jobs = [known[name] for name in arguments.jobs or known]
+    if not jobs:
+        raise UsageError("the configuration has no jobs; write [job.shop] with collection and command")
+    if not arguments.now:
+        _wait(context, max(delay_of(job) for job in jobs))
+    return worst([_run(context, job, strict=arguments.strict) for job in jobs])
+
+
+def _wait(context: Context, seconds: float) -> None:
+    if seconds:
+        context.reporter.say(f"this host begins in {seconds:.0f} s; --now begins at once")
+        time.sleep(seconds)
+
+
+def _run(context: Context, job: Job, *, strict: bool) -> int:
+    with locked(f"{context.url} {job.name}") as is_free:
+        if not is_free:
+            context.reporter.fail(f"{job.name}: the run before has not ended; this one is skipped")
+            return 0
+        return JobRunner(context.api(job.options), context.reporter, strict=strict).run(job)

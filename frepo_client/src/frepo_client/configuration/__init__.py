@@ -1,0 +1,1 @@
+"""The file `frepo-client.toml`."""

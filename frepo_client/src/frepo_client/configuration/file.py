@@ -1,0 +1,165 @@
+"""Reading the configuration."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Sequence
+
+from ..errors import UsageError
+from .encoding import encoding_stages
+from .recipes import RECIPE_KEYS, stages_of
+from .values import Table
+
+_SERVER = ("url", "token_file", "ca_file")
+_DEFAULTS = ("compress", "encrypt", "identity", "spread", "limit_rate", "retry", "spool", "ping_url", "metrics_file")
+_JOB = ("collection", "command", "restore_test", "timeout", "before", "after", "env_file", *_DEFAULTS, *RECIPE_KEYS)
+SIX_HOURS = 6 * 3600.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the server is, and the file with the token."""
+
+    url: str = ""
+    token_file: str = ""
+    ca_file: str = ""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What holds for a job unless it says something else. Times are in seconds, rates in bytes per second."""
+
+    compress: str = ""
+    encrypt: Sequence[str] = ()
+    identity: Sequence[str] = ()
+    spread: float = 0.0
+    limit_rate: int | None = None
+    retry: float = SIX_HOURS
+    spool: str = ""
+    ping_url: str = ""
+    metrics_file: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A backup that `frepo-client run` makes. `stages` include compression and encryption."""
+
+    name: str
+    collection: str
+    stages: Sequence[Sequence[str]]
+    options: Options
+    restore_test: Sequence[Sequence[str]] = ()
+    timeout: float | None = None
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+    env_file: str = ""
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the variables of `env_file`: lines `NAME=value`. Raises `UsageError`."""
+        return read_environment(self.env_file) if self.env_file else {}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A whole configuration; empty without a file."""
+
+    server: Server = field(default_factory=Server)
+    options: Options = field(default_factory=Options)
+    jobs: Mapping[str, Job] = field(default_factory=dict)
+
+
+def find_file() -> str:
+    """Return the path of the first configuration that exists, empty if there is none."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    places = [os.path.join(home, "frepo-client.toml"), "/etc/frepo-client.toml"]
+    if os.name == "nt":
+        places = [os.path.join(os.environ.get("PROGRAMDATA", "C:\\ProgramData"), "frepo", "frepo-client.toml")]
+    return next((place for place in places if os.path.exists(place)), "")
+
+
+def read_file(path: str) -> Configuration:
+    """Read a configuration. Raises `UsageError` that names the table and the key."""
+    try:
+        with open(path, "rb") as file:
+            content = _toml().loads(file.read().decode())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from None
+    top = Table(content, path)
+    top.only(("server", "defaults", "job"))
+    server = Table(top.values.get("server", {}), "[server]")
+    server.only(_SERVER)
+    defaults = Table(top.values.get("defaults", {}), "[defaults]")
+    defaults.only(_DEFAULTS)
+    options = _options(defaults, Options())
+    jobs = Table(top.values.get("job", {}), "[job]").values
+    return Configuration(
+        server=Server(**{key: server.text(key) for key in _SERVER}),
+        options=options,
+        jobs={name: _job(name, Table(values, f"[job.{name}]"), options) for name, values in jobs.items()},
+    )
+
+
+def read_environment(path: str) -> dict[str, str]:
+    """Read lines `NAME=value`; empty lines and comments are left out, and quotes around a value."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = [line.strip() for line in file]
+    except OSError as error:
+        raise UsageError(f"env_file {path} cannot be read: {error.strerror}") from None
+    found = {}
+    for line in lines:
+        if line and not line.startswith("#"):
+            name, equals, value = line.partition("=")
+            if not equals or not name.strip().isidentifier():
+                raise UsageError(f"env_file {path}: write each line as NAME=value")
+            found[name.strip()] = value.strip().strip("\"'")
+    return found
+
+
+def _job(name: str, table: Table, defaults: Options) -> Job:
+    table.only(_JOB)
+    if not table.text("collection"):
+        raise UsageError(f"{table.where} needs collection: the name or the id")
+    if bool(table.values.get("command")) == bool(table.text("recipe")):
+        raise UsageError(f"{table.where} needs either command or recipe")
+    options = _options(table, defaults)
+    stages = table.stages("command") or stages_of(table)
+    return Job(
+        name=name,
+        collection=table.text("collection"),
+        stages=[*stages, *encoding_stages(options.compress, options.encrypt, table.where)],
+        options=options,
+        restore_test=table.stages("restore_test"),
+        timeout=table.seconds("timeout"),
+        before=table.texts("before"),
+        after=table.texts("after"),
+        env_file=table.text("env_file"),
+    )
+
+
+def _options(table: Table, defaults: Options) -> Options:
+    return Options(
+        compress=table.text("compress", defaults.compress),
+        encrypt=table.texts("encrypt") if "encrypt" in table.values else defaults.encrypt,
+        identity=table.texts("identity") if "identity" in table.values else defaults.identity,
+        spread=table.seconds("spread", defaults.spread) or 0.0,
+        limit_rate=table.size("limit_rate", defaults.limit_rate),
+        retry=table.seconds("retry", defaults.retry) or 0.0,
+        spool=table.text("spool", defaults.spool),
+        ping_url=table.text("ping_url", defaults.ping_url),
+        metrics_file=table.text("metrics_file", defaults.metrics_file),
+    )
+
+
+def _toml() -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib
+
+        return tomllib
+    from ..third_party import tomli
+
+    return tomli

@@ -1,0 +1,56 @@
+"""Commands for the programs that are backed up most."""
+
+from __future__ import annotations
+
+from ..errors import UsageError
+from .values import Table
+
+# What each recipe needs, and what it may have.
+_KEYS = {
+    "postgres": ("database",),
+    "mariadb": ("database",),
+    "sqlite": ("path",),
+    "redis": (),
+    "ldap": (),
+    "files": ("paths", "exclude"),
+}
+RECIPE_KEYS = ("recipe", "database", "path", "paths", "exclude")
+
+
+def stages_of(job: Table) -> list[list[str]]:
+    """Return the stages of the recipe of a job. Raises `UsageError`."""
+    name = job.text("recipe")
+    if name not in _KEYS:
+        raise UsageError(f"{job.where} recipe {name!r} does not exist; the recipes are {', '.join(sorted(_KEYS))}")
+    wrong = [key for key in RECIPE_KEYS[1:] if key in job.values and key not in _KEYS[name]]
+    if wrong:
+        raise UsageError(f"{job.where}: the recipe {name} has no key {wrong[0]!r}")
+    return [_command(name, job)]
+
+
+def _command(name: str, job: Table) -> list[str]:
+    if name == "postgres":
+        # Without a database: all of them, with their roles.
+        return ["pg_dump", "--dbname", job.text("database")] if job.text("database") else ["pg_dumpall"]
+    if name == "mariadb":
+        which = ["--databases", job.text("database")] if job.text("database") else ["--all-databases"]
+        return ["mariadb-dump", "--single-transaction", "--routines", "--events", "--triggers", *which]
+    if name == "sqlite":
+        # `.dump` reads in one transaction, so that a writer cannot tear the copy.
+        return ["sqlite3", "-readonly", _needed(job, "path"), ".dump"]
+    if name == "redis":
+        return ["redis-cli", "--rdb", "-"]
+    if name == "ldap":
+        return ["slapcat"]
+    paths = job.texts("paths")
+    if not paths:
+        raise UsageError(f"{job.where}: the recipe files needs paths")
+    # Absolute names would be restored over what is there; tar removes the leading slash, and says so once.
+    excluded = [f"--exclude={pattern}" for pattern in job.texts("exclude")]
+    return ["tar", "--create", "--file=-", "--directory=/", *excluded, "--", *[path.lstrip("/") for path in paths]]
+
+
+def _needed(job: Table, key: str) -> str:
+    if not job.text(key):
+        raise UsageError(f"{job.where}: the recipe {job.text('recipe')} needs {key}")
+    return job.text(key)

@@ -1,0 +1,57 @@
+"""How a command ends: its exit statuses, and the errors that lead to them."""
+
+from __future__ import annotations
+
+STORED = 0
+USAGE = 2
+UNDECIDED = 10  # with --strict: pending or unchecked
+QUARANTINED = 11
+BROKEN = 12
+COMMAND_FAILED = 20
+UNREACHABLE = 30
+REFUSED = 40
+# What cron sees if several jobs ended differently: the first of these.
+WORST_FIRST = (REFUSED, COMMAND_FAILED, BROKEN, QUARANTINED, UNREACHABLE, UNDECIDED, USAGE, STORED)
+
+
+class ClientError(Exception):
+    """A sentence for the administrator, and the exit status of the command."""
+
+    status = REFUSED
+
+
+class UsageError(ClientError):
+    """The command line or the configuration is wrong."""
+
+    status = USAGE
+
+
+class CommandFailedError(ClientError):
+    """A program that the client runs has failed."""
+
+    status = COMMAND_FAILED
+
+
+class UnreachableError(ClientError):
+    """The server did not answer for as long as `retry` says."""
+
+    status = UNREACHABLE
+
+
+class RefusedError(ClientError):
+    """The server has refused. `http_status` is that of its answer."""
+
+    def __init__(self, message: str, http_status: int) -> None:
+        super().__init__(message)
+        self.http_status = http_status
+
+
+class WrongContentError(ClientError):
+    """What arrived is not what the server has stored."""
+
+    status = BROKEN
+
+
+def worst(statuses: list[int]) -> int:
+    """Return the exit status for several jobs."""
+    return next((status for status in WORST_FIRST if status in statuses), STORED)

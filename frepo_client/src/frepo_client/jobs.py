@@ -1,0 +1,102 @@
+"""The jobs of the configuration: a backup each, with what is done before and after it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import socket
+import time
+import urllib.request
+from typing import Mapping, Sequence
+
+from .configuration.file import Job
+from .errors import STORED, ClientError, CommandFailedError
+from .reporter import Reporter
+from .server.api import Api
+from .stages import Pipeline, describe
+from .uploads.pipe import Dump, Pipe
+
+
+def delay_of(job: Job) -> float:
+    """Return after how many seconds of `spread` this host begins: always the same, and another one on each host."""
+    digest = hashlib.sha256(f"{socket.gethostname()} {job.name}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") / 2**32 * job.options.spread
+
+
+class JobRunner:
+    """Runs jobs with a server."""
+
+    def __init__(self, api: Api, reporter: Reporter, *, strict: bool = False) -> None:
+        self._api = api
+        self._reporter = reporter
+        self._strict = strict
+
+    def run(self, job: Job) -> int:
+        """Make the backup of a job and return its exit status."""
+        began = time.time()
+        self._ping(job, "/start")
+        try:
+            status = self._back_up(job)
+        except ClientError as error:
+            self._reporter.fail(f"{job.name}: {error}")
+            status = error.status
+        self._ping(job, "" if status == STORED else "/fail")
+        if job.options.metrics_file:
+            write_metrics(job.options.metrics_file, job.name, status, began, time.time())
+        return status
+
+    def _back_up(self, job: Job) -> int:
+        environment = job.environment()
+        self._reporter.hide(environment.values())
+        dump = Dump(job.collection, job.stages, environment, job.timeout, job.options.spool)
+        try:
+            if job.before:
+                self._call(job.before, environment, "before")
+            outcome = Pipe(self._api, self._reporter).send(dump)
+        finally:
+            if job.after:
+                with contextlib.suppress(CommandFailedError):
+                    self._call(job.after, environment, "after")
+        self._reporter.result(f"{job.name}: {outcome.describe(job.collection)}", outcome.version)
+        return outcome.status(strict=self._strict)
+
+    def _call(self, command: Sequence[str], environment: Mapping[str, str], key: str) -> None:
+        try:
+            with Pipeline([command], environment=environment) as pipeline:
+                for piece in pipeline.pieces(1 << 16):
+                    os.write(2, piece)
+                ended = pipeline.wait()
+        except CommandFailedError as error:
+            self._reporter.fail(f"{key}: {error}")
+            raise
+        if ended.failed:
+            self._reporter.fail(f"{key}: {ended.describe([command])}")
+            raise CommandFailedError(f"the command of {key!r} has failed: {describe([command])}")
+
+    def _ping(self, job: Job, suffix: str) -> None:
+        """Tell a service like Healthchecks that a job began or ended. The backup does not depend on it."""
+        if job.options.ping_url:
+            try:
+                urllib.request.urlopen(job.options.ping_url.rstrip("/") + suffix, timeout=10).close()
+            except (OSError, ValueError) as error:
+                self._reporter.say(f"ping_url could not be called: {type(error).__name__}")
+
+
+def write_metrics(path: str, name: str, status: int, began: float, ended: float) -> None:
+    """Write the result of a job for the text file collector of Prometheus' node exporter, others' lines unchanged."""
+    label = f'{{job="{name}"}}'
+    lines = {
+        f"frepo_client_exit_status{label}": str(status),
+        f"frepo_client_last_run_timestamp_seconds{label}": f"{ended:.0f}",
+        f"frepo_client_duration_seconds{label}": f"{ended - began:.1f}",
+    }
+    if status == STORED:
+        lines[f"frepo_client_last_stored_timestamp_seconds{label}"] = f"{ended:.0f}"
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
+        for line in file:
+            series, _, value = line.rstrip("\n").rpartition(" ")
+            lines.setdefault(series, value)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.writelines(f"{series} {value}\n" for series, value in sorted(lines.items()))
+    os.replace(path + ".new", path)

@@ -1,0 +1,116 @@
+"""Programs that bytes are sent through: compression, encryption, and the command that restores."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from typing import IO, Iterator, Mapping, Sequence
+
+from .errors import ClientError, CommandFailedError
+
+PIECE = 1 << 20
+
+
+def through(command: Sequence[str], source: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield what a program makes of the bytes of `source`.
+
+    It gets its end of file only after `source` has ended without an error. Otherwise it is killed, and the error is
+    raised here. Raises `CommandFailedError` if it ends with another status than 0.
+    """
+    process = start(command, stdout=subprocess.PIPE)
+    with _Feeding(process, source) as feeding:
+        assert process.stdout is not None
+        while piece := process.stdout.read(PIECE):
+            yield piece
+        feeding.finish(command)
+
+
+def into(command: Sequence[str], source: Iterator[bytes], environment: Mapping[str, str] | None = None) -> None:
+    """Send the bytes of `source` to a program, whose output is that of this one. Raises as `through`."""
+    process = start(command, environment=environment)
+    with _Feeding(process, source) as feeding:
+        feeding.finish(command)
+
+
+def start(
+    command: Sequence[str], *, stdout: int | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a program in a group of its own. Raises `CommandFailedError` if there is no such program."""
+    try:
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=stdout,
+            env={**os.environ, **(environment or {})},
+            start_new_session=os.name == "posix",
+        )
+    except FileNotFoundError:
+        raise CommandFailedError(f"the program {command[0]} is missing on this machine; install it") from None
+    except OSError as error:
+        raise CommandFailedError(f"{command[0]} cannot be started: {error.strerror}") from None
+
+
+class _Feeding:
+    """A thread that writes the bytes of `source` to a process. Leaving it kills a process that still runs."""
+
+    def __init__(self, process: subprocess.Popen[bytes], source: Iterator[bytes]) -> None:
+        self._process = process
+        self._source = source
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._feed, daemon=True)
+
+    def __enter__(self) -> _Feeding:
+        self._thread.start()
+        return self
+
+    def _feed(self) -> None:
+        assert self._process.stdin is not None
+        is_open = True
+        try:
+            for piece in self._source:
+                if is_open:
+                    is_open = _write(self._process.stdin, piece)
+        except BaseException as error:  # noqa: BLE001 - `finish` raises it in the thread that waits
+            self._error = error
+            _kill(self._process)
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+
+    def finish(self, command: Sequence[str]) -> None:
+        """Wait for the source and for the process. Raises the error of the source first."""
+        self._thread.join()
+        status = self._process.wait()
+        if isinstance(self._error, (ClientError, KeyboardInterrupt)):
+            raise self._error
+        if self._error:
+            raise CommandFailedError(f"the content could not be read: {self._error}") from self._error
+        if status:
+            raise CommandFailedError(f"{command[0]} ended with {128 - status if status < 0 else status}")
+
+    def __exit__(self, *_: object) -> None:
+        _kill(self._process)
+        self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
+
+
+def _write(pipe: IO[bytes], piece: bytes) -> bool:
+    """Write a piece. Return False if the process no longer reads: its exit status will say why."""
+    try:
+        pipe.write(piece)
+    except OSError:
+        return False
+    return True
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that runs, and what it has started."""
+    if process.poll() is None:
+        with contextlib.suppress(OSError):
+            if os.name == "posix":
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()

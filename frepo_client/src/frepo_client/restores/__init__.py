@@ -1,0 +1,1 @@
+"""How a version gets back from the server."""

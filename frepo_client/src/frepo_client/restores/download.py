@@ -1,0 +1,79 @@
+"""Downloading a version: it goes on after a break, and its digest decides whether it is the right one."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import urllib.parse
+from typing import Any, Iterator
+
+from ..errors import RefusedError, WrongContentError
+from ..reporter import Reporter
+from ..server.api import Api
+from ..server.connection import ConnectionFailedError, TransientAnswerError
+
+PIECE = 1 << 20
+_CHANGED = {412, 416}
+
+
+class Download:
+    """The content of the version that `version` is, as the server answers it."""
+
+    def __init__(self, api: Api, collection_id: str, version: dict[str, Any], reporter: Reporter) -> None:
+        self.size = int(version["size"])
+        self.sha256 = str(version["sha256"])
+        number = urllib.parse.quote(f"v{version['number']}")
+        self._path = f"/api/v1/collections/{collection_id}/versions/{number}/content"
+        self._api = api
+        self._reporter = reporter
+
+    def pieces(self, start: int = 0, digest: Any = None) -> Iterator[bytes]:
+        """Yield the bytes from `start` on. `digest` has seen the bytes before it.
+
+        Raises `WrongContentError` after the last piece if these are not the bytes that the server had stored: until
+        then, nobody may use them.
+        """
+        digest = digest or hashlib.sha256()
+        done = start
+        etag = ""
+        while done < self.size:
+            try:
+                with self._open(done, etag) as answer:
+                    etag = etag or answer.headers.get("ETag", "")
+                    for piece in _read(answer):
+                        digest.update(piece)
+                        done += len(piece)
+                        self._reporter.progress(done, self.size)
+                        self._api.retry.succeeded()
+                        yield piece
+                if done < self.size:
+                    raise ConnectionFailedError("the connection was closed before the end")
+            except (ConnectionFailedError, TransientAnswerError) as error:
+                self._api.retry.pause(error)
+        if done != self.size or digest.hexdigest() != self.sha256:
+            raise WrongContentError(
+                f"the content that arrived is not the one that was stored: {done} bytes with SHA-256 "
+                f"{digest.hexdigest()} instead of {self.size} with {self.sha256}; do not use it"
+            )
+
+    def _open(self, start: int, etag: str) -> http.client.HTTPResponse:
+        headers = {"Accept": "*/*"}
+        if start:
+            headers["Range"] = f"bytes={start}-"
+            headers["If-Range"] = etag or f'"{self.sha256}"'
+        answer = self._api.connection.open("GET", self._path, headers=headers)
+        if start and answer.status != 206:
+            answer.close()
+            raise RefusedError("the version has changed while it was downloaded; start again", 412)
+        if start and not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+            answer.close()
+            raise WrongContentError("the server has answered another range than the one that was asked for")
+        return answer
+
+
+def _read(answer: http.client.HTTPResponse) -> Iterator[bytes]:
+    try:
+        while piece := answer.read(PIECE):
+            yield piece
+    except (OSError, http.client.HTTPException) as error:
+        raise ConnectionFailedError(str(error) or type(error).__name__) from error

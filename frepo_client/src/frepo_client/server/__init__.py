@@ -1,0 +1,1 @@
+"""How the client talks to a server."""

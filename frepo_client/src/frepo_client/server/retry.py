@@ -1,0 +1,53 @@
+"""Trying again, with pauses that grow and differ between machines."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Callable, TypeVar
+
+from ..errors import UnreachableError
+from .connection import ConnectionFailedError, TransientAnswerError
+
+T = TypeVar("T")
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 300.0
+
+
+class Retry:
+    """Tries for `seconds` since the last success. `say` gets a sentence before each pause."""
+
+    def __init__(self, seconds: float, say: Callable[[str], None], url: str) -> None:
+        self._seconds = seconds
+        self._say = say
+        self._url = url
+        self._pauses = 0
+        self._until = time.monotonic() + seconds
+
+    def succeeded(self) -> None:
+        """Begin the time and the pauses anew."""
+        self._pauses = 0
+        self._until = time.monotonic() + self._seconds
+
+    def run(self, action: Callable[[], T]) -> T:
+        """Return what the action returns. Raises `UnreachableError` if it failed for as long as `retry` says."""
+        while True:
+            try:
+                found = action()
+            except (ConnectionFailedError, TransientAnswerError) as error:
+                self.pause(error)
+            else:
+                self.succeeded()
+                return found
+
+    def pause(self, error: Exception) -> None:
+        """Wait before the next attempt. Raises `UnreachableError` if the time is over."""
+        wish = getattr(error, "retry_after", None)
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2**self._pauses) * random.uniform(0.5, 1.0)
+        pause = max(pause, min(wish, LONGEST_PAUSE)) if wish is not None else pause
+        self._pauses += 1
+        now = time.monotonic()
+        if now + pause > self._until:
+            raise UnreachableError(f"{self._url} cannot be reached: {error}") from error
+        self._say(f"{self._url}: {error}; next attempt in {pause:.0f} s")
+        time.sleep(pause)

@@ -1,0 +1,82 @@
+"""What the client remembers between two runs: sessions that can go on, and locks."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from typing import Any, Iterator, Sequence
+
+from .errors import UsageError
+
+
+def state_folder() -> str:
+    """Return the folder for the client's state, and make it: for this user alone."""
+    if os.name == "nt":
+        folder = os.path.join(os.environ.get("LOCALAPPDATA", os.path.expanduser("~")), "frepo-client")
+    elif os.environ.get("STATE_DIRECTORY"):  # of systemd
+        folder = os.environ["STATE_DIRECTORY"].split(":")[0]
+    else:
+        home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+        folder = os.path.join(home, "frepo-client")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"the folder {folder} cannot be made: {error.strerror}; set XDG_STATE_HOME") from None
+    return folder
+
+
+class Remembered:
+    """A small file about one upload, which `key` identifies."""
+
+    def __init__(self, key: Sequence[Any]) -> None:
+        name = hashlib.sha256(json.dumps(list(key)).encode()).hexdigest()[:32]
+        self._path = os.path.join(state_folder(), f"{name}.json")
+
+    def read(self) -> dict[str, Any]:
+        """Return what is remembered, an empty object if nothing is."""
+        try:
+            with open(self._path, encoding="utf-8") as file:
+                found = json.load(file)
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def write(self, values: dict[str, Any]) -> None:
+        """Remember this instead."""
+        new = self._path + ".new"
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump(values, file)
+        os.replace(new, self._path)
+
+    def forget(self) -> None:
+        """Remember nothing."""
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self._path)
+
+
+@contextlib.contextmanager
+def locked(name: str) -> Iterator[bool]:
+    """Hold the lock `name` of this machine and user; yield False if another process holds it.
+
+    The lock ends with the process, however that ends.
+    """
+    path = os.path.join(state_folder(), f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock")
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        yield _try_lock(file.fileno())
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""How a version gets to the server."""

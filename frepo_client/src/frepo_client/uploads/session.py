@@ -1,0 +1,142 @@
+"""An upload session: parts that are acknowledged one by one, and nothing exists until the commit.
+
+The protocol is tus 1.0 (https://tus.io/protocols/resumable-upload) with a commit of its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from typing import Any
+
+from ..errors import RefusedError, WrongContentError
+from ..server.api import Api
+from ..server.connection import Answer, ConnectionFailedError, TransientAnswerError
+from .outcome import Outcome
+
+PART = 16 << 20
+SESSIONS = "/api/v1/uploads"
+_TUS = {"Tus-Resumable": "1.0.0"}
+_OTHER_OFFSET, _GONE, _WRONG_CHECKSUM = 409, {404, 410}, 460
+
+
+class SessionGoneError(Exception):
+    """The server does not have the session any more: it has expired, or was ended."""
+
+
+class UploadSession:
+    """A session on the server. Parts are sent in order; `offset` is what the server has acknowledged."""
+
+    def __init__(self, api: Api, location: str, collection_id: str) -> None:
+        self.location = location
+        self.offset = 0
+        self._api = api
+        self._collection_id = collection_id
+
+    @classmethod
+    def create(cls, api: Api, collection_id: str, *, size: int | None) -> UploadSession:
+        """Begin a session. Raises `RefusedError`; 404 and 405 say that the server has no sessions."""
+        length = {"Upload-Defer-Length": "1"} if size is None else {"Upload-Length": str(size)}
+        headers = {
+            **_TUS,
+            **length,
+            "Upload-Metadata": "collection " + base64.b64encode(collection_id.encode()).decode(),
+            "Upload-Commit": "required",
+        }
+        answer = api.retry.run(lambda: api.connection.send("POST", SESSIONS, body=b"", headers=headers))
+        return cls(api, answer.headers["Location"], collection_id)
+
+    @classmethod
+    def resume(cls, api: Api, location: str, collection_id: str) -> UploadSession:
+        """Go on with a session of an earlier run. Raises `SessionGoneError`."""
+        session = cls(api, location, collection_id)
+        session.offset = session.acknowledged()
+        return session
+
+    def acknowledged(self) -> int:
+        """Ask the server how many bytes it has. Raises `SessionGoneError`."""
+
+        def ask() -> int:
+            answer = self._send("HEAD", None, {})
+            try:
+                return int(answer.headers["Upload-Offset"])
+            except (TypeError, ValueError):
+                raise ConnectionFailedError("the answer has no Upload-Offset; a proxy may have removed it") from None
+
+        return self._api.retry.run(ask)
+
+    def send_part(self, part: bytes) -> None:
+        """Send a part until the server has acknowledged it. Raises `SessionGoneError` or `WrongContentError`."""
+        begin, end = self.offset, self.offset + len(part)
+        while self.offset < end:
+            try:
+                self._patch(part[self.offset - begin :])
+            except (ConnectionFailedError, TransientAnswerError) as error:
+                self._api.retry.pause(error)
+                self.offset = self._offset_within(begin, end)
+        self._api.retry.succeeded()
+
+    def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
+        """Make the session a version. Raises `RefusedError` or `SessionGoneError`."""
+        values = {"sha256": sha256, "size": self.offset, **run}
+        while True:
+            answer = self._api.retry.run(lambda: self._post_commit(values))
+            if answer.status != 202:
+                return Outcome(answer.json())
+            time.sleep(_seconds(answer))
+
+    def refuse(self, run: dict[str, Any]) -> None:
+        """Tell the server that what it has received is no backup, and why."""
+        self.abort()
+        self._api.report_run(self._collection_id, {"outcome": "failed", **run})
+
+    def abort(self) -> None:
+        """End the session. What it has sent is deleted. Errors do not matter: it would expire."""
+        try:
+            self._send("DELETE", None, {})
+        except (ConnectionFailedError, TransientAnswerError, RefusedError, SessionGoneError):
+            return
+
+    def _post_commit(self, values: dict[str, Any]) -> Answer:
+        headers = {"Content-Type": "application/json"}
+        return self._send("POST", json.dumps(values).encode(), headers, suffix="/commit")
+
+    def _patch(self, part: bytes) -> None:
+        checksum = base64.b64encode(hashlib.sha256(part).digest()).decode()
+        headers = {
+            "Content-Type": "application/offset+octet-stream",
+            "Upload-Offset": str(self.offset),
+            "Upload-Checksum": f"sha256 {checksum}",
+        }
+        try:
+            self._send("PATCH", part, headers)
+        except RefusedError as error:
+            if error.http_status not in {_OTHER_OFFSET, _WRONG_CHECKSUM}:
+                raise
+            raise ConnectionFailedError(str(error)) from None
+        self.offset += len(part)
+
+    def _offset_within(self, begin: int, end: int) -> int:
+        found = self.acknowledged()
+        if not begin <= found <= end:
+            raise WrongContentError(
+                f"the server has {found} bytes of this upload, and had acknowledged {begin}; it has lost some"
+            )
+        return found
+
+    def _send(self, method: str, body: bytes | None, headers: dict[str, str], *, suffix: str = "") -> Answer:
+        try:
+            return self._api.connection.send(method, self.location + suffix, body=body, headers={**_TUS, **headers})
+        except RefusedError as error:
+            if error.http_status in _GONE:
+                raise SessionGoneError(str(error)) from None
+            raise
+
+
+def _seconds(answer: Answer) -> float:
+    try:
+        return min(60.0, max(0.5, float(answer.headers.get("Retry-After", "2"))))
+    except ValueError:
+        return 2.0

@@ -1,0 +1,108 @@
+"""A folder of dumps that wait for the server: one that is down delays the upload and not the dump."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from typing import Any, Iterator
+
+from ..errors import ClientError, CommandFailedError, UnreachableError
+from ..reporter import Reporter
+from ..server.api import Api
+from .outcome import Outcome
+from .push import Push
+
+_PART, _READY, _ABOUT = ".part", ".dump", ".json"
+
+
+class Spool:
+    """The folder, and how its dumps get to the server: the oldest first."""
+
+    def __init__(self, folder: str, api: Api, reporter: Reporter) -> None:
+        self._folder = folder
+        self._api = api
+        self._push = Push(api, reporter)
+        self._reporter = reporter
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise CommandFailedError(f"the spool {folder} cannot be made: {error.strerror}") from None
+
+    def begin(self, collection: str) -> SpooledUpload:
+        """Begin a dump."""
+        name = re.sub(r"[^\w.-]", "_", collection)
+        return SpooledUpload(self, self._api, collection, os.path.join(self._folder, f"{time.time_ns()}-{name}"))
+
+    def waiting(self) -> Iterator[str]:
+        """Yield the paths of complete dumps, without their suffix, the oldest first."""
+        for name in sorted(os.listdir(self._folder)):
+            if name.endswith(_READY):
+                yield os.path.join(self._folder, name[: -len(_READY)])
+
+    def send_all(self) -> dict[str, Outcome]:
+        """Send what waits; return the outcomes by path. Raises `UnreachableError`, and the rest waits on.
+
+        What the server refuses is named and stays in the folder, so that nothing is lost and others are not held up.
+        """
+        sent = {}
+        for path in list(self.waiting()):
+            try:
+                with open(path + _ABOUT, encoding="utf-8") as file:
+                    about = json.load(file)
+                sent[path] = self._push.send(about["collection"], path + _READY, about["run"])
+            except UnreachableError as error:
+                raise UnreachableError(f"{error}; {len(list(self.waiting()))} dumps wait in {self._folder}") from None
+            except (ClientError, OSError, ValueError) as error:
+                self._reporter.fail(f"{path}{_READY} could not be sent and stays there: {error}")
+                continue
+            for suffix in (_READY, _ABOUT):
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(path + suffix)
+        return sent
+
+
+class SpooledUpload:
+    """A dump that is written to the spool. `offset` is its size."""
+
+    def __init__(self, spool: Spool, api: Api, collection: str, path: str) -> None:
+        self.offset = 0
+        self._spool = spool
+        self._api = api
+        self._collection = collection
+        self._path = path
+        self._file: Any = open(os.open(path + _PART, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")  # noqa: SIM115
+
+    def send_part(self, part: bytes) -> None:
+        """Write a part. Raises `CommandFailedError` if the disk is full."""
+        try:
+            self._file.write(part)
+        except OSError as error:
+            raise CommandFailedError(f"the dump cannot be kept in the spool: {error.strerror}") from None
+        self.offset += len(part)
+
+    def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
+        """Complete the dump, and send all that waits. Raises `UnreachableError` if it has to wait on."""
+        with self._file:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        with open(self._path + _ABOUT, "w", encoding="utf-8") as file:
+            json.dump({"collection": self._collection, "run": run, "sha256": sha256}, file)
+        os.replace(self._path + _PART, self._path + _READY)
+        sent = self._spool.send_all()
+        if self._path not in sent:
+            raise ClientError(f"{self._path}{_READY} was not stored; see above")
+        return sent[self._path]
+
+    def refuse(self, run: dict[str, Any]) -> None:
+        """Delete the dump, and report that its run has failed."""
+        self.abort()
+        self._api.report_run(self._collection, {"outcome": "failed", **run})
+
+    def abort(self) -> None:
+        """Delete the dump."""
+        self._file.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(self._path + _PART)

@@ -1,0 +1,100 @@
+"""The client as servers get it: the zipapp, run by Debian's Python, against a real service."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from frepo_client.zipapp import build
+
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+
+
+class Machine:
+    """A machine that is backed up: a home, the zipapp, and the token of a cron job for one collection."""
+
+    def __init__(self, home: Path, program: Path, service) -> None:
+        self.home = home
+        self.program = program
+        self.service = service
+        self.url = service.url
+        self.collection = self.call("POST", "collections", {"name": "shop.sql"})["id"]
+        token = self.call("POST", "tokens", {"roles": ROLES, "name": "shop", "expires_at": None})
+        self.call("PUT", f"collections/{self.collection}/access/{token['fingerprint']}")
+        self.token_file = home / "token"
+        self.token_file.write_text(token["secret"])
+
+    def run(self, *words: str, check: int | None = 0, timeout: float = 60, **environment: str):
+        """Run the client to its end. `check` is the exit status that is expected."""
+        done = subprocess.run(
+            self.command(*words),
+            env=self.environment | environment,
+            cwd=self.home,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+        assert check is None or done.returncode == check, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+        return done
+
+    def start(self, *words: str, **options) -> subprocess.Popen:
+        """Start the client."""
+        return subprocess.Popen(self.command(*words), env=self.environment, cwd=self.home, **options)
+
+    def command(self, *words: str) -> list[str]:
+        return [PYTHON, str(self.program), *words]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "FREPO_URL": self.url,
+            "FREPO_TOKEN_FILE": str(self.token_file),
+        }
+
+    def call(self, method: str, path: str, body=None):
+        """Ask the service as its administrator."""
+        request = urllib.request.Request(
+            f"{self.service.url}/api/v1/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {self.service.admin}", "Content-Type": "application/json"},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            content = answer.read()
+        return json.loads(content) if content else None
+
+    def versions(self):
+        return self.call("GET", f"collections/{self.collection}/versions")["items"]
+
+    def runs(self):
+        return self.call("GET", f"collections/{self.collection}/runs")["items"]
+
+    def state(self):
+        return self.call("GET", f"collections/{self.collection}")
+
+
+ROLES = [
+    "collections.upload_to_allowed_collections",
+    "collections.list_versions_for_allowed_collections",
+]
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory) -> Path:
+    """The zipapp."""
+    path = tmp_path_factory.mktemp("client") / "frepo-client.pyz"
+    path.write_bytes(build())
+    return path
+
+
+@pytest.fixture
+def machine(tmp_path, program, service) -> Machine:
+    home = tmp_path / "home"
+    home.mkdir()
+    return Machine(home, program, service)

@@ -1,0 +1,160 @@
+"""`frepo-client run`, `check`, `status`, the configuration, and the file that servers get."""
+
+import ast
+import json
+import os
+import subprocess
+
+import pytest
+
+from frepo_client.zipapp import build
+from support.console.terminal import Terminal, blocks
+from support.paths import ROOT
+
+SOURCES = sorted((ROOT / "frepo_client/src").glob("**/*.py"))
+
+# What is wrong in the configuration, and what the message says.
+MISTAKES = {
+    '[server]\nurll = "x"': "[server] has no key 'urll'; did you mean 'url'?",
+    '[job.shop]\ncommand = ["true"]': "[job.shop] needs collection",
+    '[job.shop]\ncollection = "a"': "[job.shop] needs either command or recipe",
+    '[job.shop]\ncollection = "a"\nrecipe = "oracle"': "[job.shop] recipe 'oracle' does not exist",
+    '[job.shop]\ncollection = "a"\nrecipe = "sqlite"': "[job.shop]: the recipe sqlite needs path",
+    '[job.shop]\ncollection = "a"\ncommand = "pg_dump | gzip"': "[job.shop] command must be stages of words",
+    '[defaults]\nretry = "often"': "[defaults] retry: 'often' is not a length of time; write it as 30s",
+    '[defaults]\ncompress = "rar"\n[job.a]\ncollection = "a"\ncommand = ["true"]': "[job.a] compress 'rar'",
+    "[server": "is not TOML",
+}
+
+
+@pytest.fixture
+def configure(machine):
+    """Write the configuration."""
+
+    def write(text):
+        machine.home.joinpath(".config").mkdir(exist_ok=True)
+        machine.home.joinpath(".config/frepo-client.toml").write_text(text)
+
+    return write
+
+
+def test_the_zipapp_is_the_same_each_time_and_needs_no_newer_python():
+    assert build() == build()
+    for path in SOURCES:
+        ast.parse(path.read_text(), feature_version=(3, 8))
+
+
+def test_a_wrong_configuration_names_the_key(machine, configure):
+    for text, message in MISTAKES.items():
+        configure(text)
+        done = machine.run("run", check=2)
+        assert message in done.stderr.decode()
+
+
+def test_jobs_run_one_after_the_other_and_the_worst_decides(machine, configure):
+    configure(f"""
+        [defaults]
+        metrics_file = "{machine.home}/frepo.prom"
+        [job.bad]
+        collection = "shop.sql"
+        command = ["false"]
+        [job.good]
+        collection = "shop.sql"
+        command = [["echo", "INSERT"], ["gzip"]]
+        before = ["sh", "-c", "echo before >> log"]
+        after = ["sh", "-c", "echo after >> log"]
+    """)
+
+    done = machine.run("run", check=20)
+
+    assert "bad: false ended with 1" in done.stderr.decode()
+    assert machine.home.joinpath("log").read_text() == "before\nafter\n"
+    assert [version["number"] for version in machine.versions()] == [1]
+    metrics = machine.home.joinpath("frepo.prom").read_text()
+    assert 'frepo_client_exit_status{job="bad"} 20\nfrepo_client_exit_status{job="good"} 0\n' in metrics
+    machine.run("run", "good")
+
+
+def test_a_job_does_not_run_twice_at_once(machine, configure):
+    configure("""
+        [job.slow]
+        collection = "shop.sql"
+        command = ["sh", "-c", "echo INSERT; touch begun; while [ ! -e end ]; do sleep 0.05; done"]
+    """)
+    first = machine.start("run")
+    while not machine.home.joinpath("begun").exists():
+        assert first.poll() is None
+
+    done = machine.run("run")
+
+    assert "slow: the run before has not ended; this one is skipped" in done.stderr.decode()
+    machine.home.joinpath("end").touch()
+    assert first.wait(30) == 0
+    assert len(machine.versions()) == 1
+
+
+def test_check_finds_what_would_fail_at_night(machine, configure):
+    configure("""
+        [job.shop]
+        collection = "shop.sql"
+        command = ["pg_dumb", "shop"]
+        [job.other]
+        collection = "other.sql"
+        command = ["true"]
+    """)
+
+    done = machine.run("check", check=2)
+
+    errors = done.stderr.decode()
+    assert "shop: the program pg_dumb is missing on this machine" in errors
+    assert "other: the token sees no collection with the name 'other.sql'" in errors
+    assert "it sees shop.sql" in done.stdout.decode()
+
+
+def test_status_exits_as_a_nagios_plugin(machine):
+    machine.run("pipe", "shop.sql", "--", "echo", "INSERT")
+    assert (
+        machine.run("status", "--nagios")
+        .stdout.decode()
+        .startswith("FREPO OK: 1 of 1 good\nshop.sql: ok, version 1 of ")
+    )
+    machine.run("pipe", "shop.sql", "--", "false", check=20)
+
+    done = machine.run("--json", "status", check=2)
+
+    assert json.loads(done.stdout)["state"] == "failed"
+    assert b"FREPO CRITICAL: 0 of 1 good; shop.sql" in machine.run("status", "--nagios", check=2).stdout
+    machine.url = "http://127.0.0.1:1"
+    assert b"FREPO UNKNOWN" in machine.run("--retry", "0", "status", check=3).stdout
+
+
+@pytest.mark.parametrize("recipe", ["sqlite", "files"])
+def test_recipes_make_what_their_programs_restore(machine, configure, recipe):
+    subprocess.run(
+        ["sqlite3", str(machine.home / "shop.db"), "CREATE TABLE a(b); INSERT INTO a VALUES (7)"], check=True
+    )
+    what = {"sqlite": f'path = "{machine.home}/shop.db"', "files": f'paths = ["{machine.home}/shop.db"]'}[recipe]
+    configure(f'[job.shop]\ncollection = "shop.sql"\ncompress = "zstd -3"\nrecipe = "{recipe}"\n{what}\n')
+
+    machine.run("run")
+    restore = {"sqlite": ["sqlite3", "new.db"], "files": ["tar", "--extract", "--directory", "."]}[recipe]
+    machine.run("pull", "shop.sql", "--into", "--", *restore)
+
+    new = {"sqlite": "new.db", "files": str(machine.home / "shop.db").lstrip("/")}[recipe]
+    found = subprocess.run(["sqlite3", str(machine.home / new), "SELECT b FROM a"], check=True, capture_output=True)
+    assert found.stdout == b"7\n"
+
+
+def test_the_commands_of_the_documentation_work(machine):
+    machine.home.joinpath("bin").mkdir()
+    machine.home.joinpath("bin/frepo-client").symlink_to(machine.program)
+    machine.program.chmod(0o755)
+    machine.call("PATCH", f"collections/{machine.collection}", {"name": "shop.sql.gz"})
+    environment = machine.environment | {"PATH": f"{machine.home}/bin:{os.environ['PATH']}"}
+    terminal = Terminal(machine.home, environment)
+    terminal.run("echo 'INSERT INTO orders VALUES (1);' > shop.sql")
+
+    for block in blocks((ROOT / "docs/client.md").read_text(), "A backup and its restore"):
+        output = terminal.run(f"{{ {block.code.strip()}; }} 2>&1")
+        assert set(block.printed) <= set(output.splitlines()), output
+    terminal.close()

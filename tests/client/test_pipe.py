@@ -1,0 +1,181 @@
+"""`frepo-client pipe`: a dump that failed is never a backup."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from support.wire import eventually
+
+# What ends a stage badly, what the exit statuses are, and what the message says.
+FAILURES = {
+    "it fails": (
+        ["sh", "-c", "echo half; echo 'pg_dump: error: gone' >&2; exit 3"],
+        [3, 0],
+        "sh ended with 3: pg_dump",
+    ),
+    "it is killed": (["sh", "-c", "echo half; kill -9 $$"], [137, 0], "sh ended with 137"),
+    "the second fails": (["sh", "-c", "echo whole", ":::", "false"], [0, 1, 0], "false ended with 1"),
+}
+
+
+@pytest.fixture
+def pipe(machine):
+    """Run `pipe`, with gzip as the last stage."""
+    return lambda *command, **more: machine.run("pipe", "shop.sql", "--", *command, ":::", "gzip", **more)
+
+
+def test_a_command_that_ends_well_is_a_version(machine, pipe):
+    done = pipe("echo", "INSERT")
+
+    [version] = machine.versions()
+    assert version["number"] == 1
+    assert f"version 1 is stored, {version['size']} bytes" in done.stdout.decode()
+    [run] = machine.runs()
+    assert (run["outcome"], run["exit_statuses"], run["version"]) == ("ok", [0, 0], 1)
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_command_that_fails_stores_nothing_and_says_why(machine, pipe, failure):
+    command, statuses, message = FAILURES[failure]
+    pipe("echo", "good")
+
+    done = pipe(*command, check=20)
+
+    assert message in done.stderr.decode()
+    assert [version["number"] for version in machine.versions()] == [1]
+    run = machine.runs()[0]
+    assert (run["outcome"], run["exit_statuses"]) == ("failed", statuses)
+    state = machine.state()
+    assert state["state"] == "failed"
+    assert state["newest_good_number"] == 1
+
+
+def test_a_program_that_is_missing_is_named(machine, pipe):
+    done = pipe("pg_dumb", check=20)
+
+    assert "pg_dumb cannot be started: No such file or directory" in done.stderr.decode()
+    assert (machine.versions(), machine.runs()[0]["outcome"]) == ([], "failed")
+
+
+def test_a_command_that_hangs_is_ended_with_its_children(machine):
+    command = ["sh", "-c", "echo half; sleep 1000 & echo $! > child; wait"]
+
+    done = machine.run("pipe", "shop.sql", "--timeout", "1s", "--", *command, check=20)
+
+    assert "did not end within its timeout" in done.stderr.decode()
+    child = int((machine.home / "child").read_text())
+    assert not eventually(False, lambda: is_running(child))
+    assert (machine.versions(), machine.runs()[0]["outcome"]) == ([], "failed")
+
+
+def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine):
+    client = machine.start("pipe", "shop.sql", "--", "sh", "-c", "echo half; echo $$ > child; sleep 1000")
+    child = machine.home / "child"
+    assert eventually(True, lambda: child.exists() and bool(child.read_text().strip()))
+
+    client.send_signal(signal.SIGTERM)
+
+    assert client.wait(30) == 130
+    assert not eventually(False, lambda: is_running(int(child.read_text())))
+    assert machine.versions() == []
+
+
+def test_a_shell_that_hides_failures_is_never_proof(machine):
+    machine.run("pipe", "shop.sql", "--", "sh", "-c", "false | echo INSERT")
+    machine.run("pipe", "shop.sql", "--", "bash", "-o", "pipefail", "-c", "true | echo UPDATE")
+
+    proven, hidden = machine.versions()
+    assert (hidden["verdict"], proven["verdict"]) == ("unchecked", "complete")
+    assert [run["exit_statuses"] for run in machine.runs()] == [[0], []]
+
+
+def test_what_a_command_prints_is_shown_and_sent_without_secrets(machine):
+    machine.home.joinpath("password").write_text("PGPASSWORD=5ecre7-password\n")
+    machine.home.joinpath("client.toml").write_text(f"""
+        [job.shop]
+        collection = "{machine.collection}"
+        command = ["sh", "-c", "echo connecting to postgres://shop:pa55@db with $PGPASSWORD >&2; exit 1"]
+        env_file = "password"
+    """)
+
+    machine.run("--config", "client.toml", "run", check=20)
+
+    assert machine.runs()[0]["error_output"].strip() == "connecting to postgres://***@db with ***"
+
+
+def test_a_server_that_is_down_is_another_failure_than_a_dump(machine):
+    machine.url = "http://127.0.0.1:1"
+
+    done = machine.run("--retry", "2s", "pipe", "shop.sql", "--", "echo", "INSERT", check=30)
+
+    assert "http://127.0.0.1:1 cannot be reached: Connection refused" in done.stderr.decode()
+
+
+def test_a_refusal_is_said_in_the_words_of_the_server(machine):
+    machine.call("PATCH", f"collections/{machine.collection}", {"guards": {"min_version_size": 1000}})
+    machine.call("PATCH", f"collections/{machine.collection}", {"guards": {"on_suspicious": "refuse"}})
+
+    done = machine.run("pipe", "shop.sql", "--", "echo", "INSERT", check=40)
+
+    assert "(HTTP 4" in done.stderr.decode()
+    assert machine.versions() == []
+
+
+def test_a_dump_waits_in_the_spool_while_the_server_is_down(machine):
+    machine.home.joinpath("client.toml").write_text(f"""
+        [defaults]
+        spool = "{machine.home}/spool"
+        retry = "1s"
+        [job.shop]
+        collection = "{machine.collection}"
+        command = [["date", "+%N"], ["gzip"]]
+    """)
+    run = ["--config", "client.toml", "run"]
+    machine.service.stop()
+
+    done = machine.run(*run, check=30)
+    assert "1 dumps wait" in done.stderr.decode()
+    machine.service.start()
+    machine.run(*run)
+
+    assert [version["number"] for version in machine.versions()] == [2, 1]
+    assert os.listdir(machine.home / "spool") == []
+
+
+def test_encrypted_dumps_are_restored(machine):
+    key = machine.home / "key"
+    recipient = make_age_key(key)
+    machine.home.joinpath("client.toml").write_text(f"""
+        [defaults]
+        compress = "gzip"
+        encrypt = ["{recipient}"]
+        identity = ["{key}"]
+        [job.shop]
+        collection = "shop.sql"
+        command = ["echo", "INSERT"]
+    """)
+
+    machine.run("--config", "client.toml", "run")
+    done = machine.run("--config", "client.toml", "pull", "shop.sql", "--into", "--", "cat")
+
+    assert b"INSERT\n" in done.stdout
+    machine.run("pull", "shop.sql", "--raw", "-o", "raw")
+    assert machine.home.joinpath("raw").read_bytes().startswith(b"age-encryption.org/v1")
+
+
+def make_age_key(path):
+    """Make a key of age; return its recipient."""
+
+    subprocess.run(["age-keygen", "-o", str(path)], check=True, capture_output=True)
+    return subprocess.run(["age-keygen", "-y", str(path)], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().split(")")[1].split()[0] != "Z"

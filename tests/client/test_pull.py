@@ -1,0 +1,136 @@
+"""`frepo-client pull` and `verify`: a restore that is wrong never ends with 0."""
+
+import gzip
+import os
+import random
+
+import pytest
+
+from support.reliability.faulty_proxy import FaultyProxy
+from support.wire import eventually
+
+SIZE = 12 << 20
+
+
+@pytest.fixture
+def content():
+    return random.Random(7).randbytes(SIZE)
+
+
+@pytest.fixture
+def stored(machine, content):
+    """A collection with one version."""
+    machine.home.joinpath("dump").write_bytes(content)
+    machine.run("push", "shop.sql", "dump")
+    return content
+
+
+@pytest.fixture
+def proxy(machine):
+    with FaultyProxy(machine.service.address) as proxy:
+        machine.url = proxy.url
+        yield proxy
+
+
+def test_a_version_becomes_a_file_of_its_name(machine, stored):
+    name = machine.versions()[0]["file_name"]
+
+    machine.run("pull", "shop.sql")
+
+    assert machine.home.joinpath(name).read_bytes() == stored
+    assert machine.home.joinpath(name).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_download_goes_on_after_cuts(machine, stored, proxy):
+    for after in (3 << 20, 7 << 20):
+        proxy.arm("cut", "down", after)
+        machine.run("pull", "shop.sql", "-o", f"restored-{after}")
+
+        assert machine.home.joinpath(f"restored-{after}").read_bytes() == stored
+
+
+def test_a_client_that_was_killed_goes_on(machine, stored, proxy):
+    proxy.arm("hold", "down", 8 << 20)
+    client = machine.start("pull", "shop.sql", "-o", "restored")
+    proxy.wait_until_held()
+    assert eventually(True, lambda: arrived(machine) > 1 << 20)
+    client.kill()
+    client.wait()
+    proxy.release()
+    assert arrived(machine) < SIZE
+
+    machine.run("pull", "shop.sql", "-o", "restored")
+
+    assert machine.home.joinpath("restored").read_bytes() == stored
+    assert list(machine.home.glob(".restored*")) == []
+
+
+def test_wrong_bytes_never_become_a_file(machine, stored, proxy):
+    proxy.arm("flip", "down", 5 << 20)
+
+    done = machine.run("pull", "shop.sql", "-o", "restored", check=12)
+
+    assert "is not the one that was stored" in done.stderr.decode()
+    assert list(machine.home.glob("*restored*")) == list(machine.home.glob(".restored*")) == []
+    assert done.stdout == b""
+
+
+def test_a_command_never_gets_the_end_of_wrong_bytes(machine, stored, proxy):
+    machine.run("pull", "shop.sql", "--into", "--", "sh", "-c", "cat > right; echo end > end")
+    assert machine.home.joinpath("right").read_bytes() == stored
+    machine.home.joinpath("end").unlink()
+    proxy.arm("flip", "down", 5 << 20)
+
+    machine.run("pull", "shop.sql", "--into", "--", "sh", "-c", "cat > wrong; echo end > end", check=12)
+
+    assert not machine.home.joinpath("end").exists()
+
+
+def test_a_command_that_fails_is_a_restore_that_failed(machine, stored):
+    done = machine.run("pull", "shop.sql", "--into", "--", "sh", "-c", "head -c 100 >/dev/null; exit 3", check=20)
+
+    assert "sh ended with 3" in done.stderr.decode()
+
+
+def test_compression_is_undone_if_the_file_does_not_ask_for_it(machine):
+    machine.home.joinpath("dump").write_bytes(gzip.compress(b"INSERT"))
+    machine.run("push", "shop.sql", "dump")
+
+    machine.run("pull", "shop.sql", "good", "-o", "restored.sql")
+    machine.run("pull", "shop.sql", "v1", "-o", "restored.sql.gz")
+
+    assert machine.home.joinpath("restored.sql").read_bytes() == b"INSERT"
+    assert gzip.decompress(machine.home.joinpath("restored.sql.gz").read_bytes()) == b"INSERT"
+
+
+def test_a_version_that_is_not_there_is_said_so(machine):
+    done = machine.run("pull", "shop.sql", "v9", check=40)
+
+    assert "has no version 'v9' (HTTP 404)" in done.stderr.decode()
+
+
+def test_a_restore_test_is_told_to_the_server(machine, stored):
+    machine.run("verify", "shop.sql")
+    machine.run("verify", "shop.sql", "--with", "--", "sh", "-c", "cat >/dev/null; exit 1", check=20)
+
+    checks = machine.call("GET", f"collections/{machine.collection}/versions/v1/checks")["items"]
+    [found] = [check for check in checks if check["name"] == "restore (client)"]
+    assert (found["outcome"], found["message"]) == ("broken", "sh ended with 1")
+
+
+def test_a_token_never_goes_to_another_server(machine, stored, proxy):
+    """Neither after a redirect nor in an argument, which other users of the machine see."""
+    proxy.arm("hold", "down", 1 << 20)
+    client = machine.start("pull", "shop.sql", "-o", "restored")
+    proxy.wait_until_held()
+
+    with open(f"/proc/{client.pid}/cmdline", "rb") as file:
+        assert machine.token_file.read_bytes() not in file.read()
+    client.kill()
+    client.wait()
+    assert eventually([], lambda: [one for one in os.listdir(machine.home) if one == "restored"]) == []
+
+
+def arrived(machine):
+    """Return how many bytes of a download are kept."""
+    return sum(part.stat().st_size for part in machine.home.glob(".restored*.part"))
