@@ -249,7 +249,10 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
 
     def answer_collection(route):
         last = {"number": 2, "at": "2026-01-05T02:00:00Z", "size": 1, "sha256": "0" * 64, "suspicious": False}
-        route.fulfill(json=route.fetch().json() | {"last_version": last, "newest_good_number": 1})
+        route.fulfill(
+            json=route.fetch().json()
+            | {"last_version": last, "newest_good": {"number": 1, "at": last["at"], "size": 1}}
+        )
 
     page.route(f"**/api/v1/collections/{failed}/versions?*", answer)
     page.route(f"**/api/v1/collections/{failed}", answer_collection)

@@ -49,7 +49,7 @@ def test_a_command_that_fails_stores_nothing_and_says_why(machine, pipe, failure
     assert (run["outcome"], run["exit_statuses"]) == ("failed", statuses)
     state = machine.state()
     assert state["state"] == "failed"
-    assert state["newest_good_number"] == 1
+    assert state["newest_good"]["number"] == 1
 
 
 def test_a_program_that_is_missing_is_named(machine, pipe):

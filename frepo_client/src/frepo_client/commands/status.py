@@ -47,7 +47,7 @@ def _list(names: list[str]) -> str:
 
 
 def _line(collection: dict[str, Any]) -> str:
-    number = collection.get("newest_good_number")
-    newest = f"version {number} of {collection['newest_good_at']}" if number else "no good version"
+    good = collection.get("newest_good")
+    newest = f"version {good['number']} of {good['at']}" if good else "no good version"
     reason = collection.get("state_reason")
     return f"{collection['name']}: {collection['state']}, {newest}" + (f"; {reason}" if reason else "")

@@ -27,9 +27,10 @@ def newest_good(root):
         shown = root.get(f"{V1}/{collection}").json
         (listed,) = (one for one in root.get(V1).json["items"] if one["id"] == collection)
         assert listed == shown | {"may": listed["may"]}
-        number, at = shown["newest_good_number"], shown["newest_good_at"]
+        good = shown["newest_good"] or {"number": None}
+        number = good["number"]
         if number is not None:
-            assert at == root.get(f"{V1}/{collection}/versions/v{number}").json["created_at"]
+            assert good["at"] == root.get(f"{V1}/{collection}/versions/v{number}").json["created_at"]
         return number
 
     return newest_good

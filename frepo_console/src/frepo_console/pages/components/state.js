@@ -88,8 +88,8 @@ export const minRetention = ({ guards }) =>
   durationSeconds(guards.min_retention) ? duration(guards.min_retention) : "";
 
 /** "Newest good: version 12, 24 Nov 02:00". */
-export const newestGood = ({ newest_good_number: number, newest_good_at: at }, now) =>
-  number ? t.details.newestGood(number, dateTime(at, now)) : t.details.noneGood;
+export const newestGood = ({ newest_good: good }, now) =>
+  good ? t.details.newestGood(good.number, dateTime(good.at, now)) : t.details.noneGood;
 
 const lastTime = ({ last_version, created_at }) => last_version?.at ?? created_at;
 

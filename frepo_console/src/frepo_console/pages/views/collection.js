@@ -98,7 +98,7 @@ function Shown({ collection, resource, tab, query, now }) {
 
 function Head({ collection, startUpload, now }) {
   const access = useAccess();
-  const { last_version: last, newest_good_number: good, may } = collection;
+  const { last_version: last, newest_good: good, may } = collection;
   return html`<header class="head">
     <div>
       ${access.may("collection.list") && html`<a class="sm" href=${link(["collections"])}>${t.menu.collections}</a>`}
@@ -122,10 +122,10 @@ function Head({ collection, startUpload, now }) {
       }
       ${
         good &&
-        good !== last?.number &&
+        good.number !== last?.number &&
         may.includes("version.list") &&
         html`<${ActionButton} className="btn" run=${() => downloadGood(collection)}
-          ><${Icon} name="download" />${t.collection.downloadGood(good)}<//
+          ><${Icon} name="download" />${t.collection.downloadGood(good.number)}<//
         >`
       }
       ${
@@ -205,7 +205,7 @@ function advice(collection) {
 }
 
 function Facts({ collection, now }) {
-  const { last_version: last, newest_good_at: good, limits, due_at: due, state } = collection;
+  const { last_version: last, newest_good: good, limits, due_at: due, state } = collection;
   const facts = [
     [
       t.facts.last,
@@ -214,8 +214,8 @@ function Facts({ collection, now }) {
     ],
     [
       t.facts.good,
-      good ? relative(good, now) : t.never,
-      good ? t.facts.lastText(collection.newest_good_number, dateTime(good, now)) : "",
+      good ? relative(good.at, now) : t.never,
+      good ? t.facts.lastText(good.number, dateTime(good.at, now)) : "",
       last && !good ? "failed" : "",
     ],
     [

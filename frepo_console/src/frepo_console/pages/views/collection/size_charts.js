@@ -89,9 +89,9 @@ export function SizeCurve({ versions, collection }) {
 }
 
 /** The sizes beyond which an upload is suspicious: `{size, base, text}`, of which `base` is what they are a part of. */
-function boundsOf({ guards, size_bounds: bounds, newest_good_size: before }) {
+function boundsOf({ guards, size_bounds: bounds, newest_good: good }) {
   const { median, largest_median: largest } = bounds;
-  const usual = median === null ? { kind: "before", base: before } : { kind: "median", base: median };
+  const usual = median === null ? { kind: "before", base: good?.size ?? null } : { kind: "median", base: median };
   const found = [];
   if (bounds.least > 0) {
     const decides = largest > usual.base ? { kind: "largest", base: largest } : usual;

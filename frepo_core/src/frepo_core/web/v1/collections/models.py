@@ -77,6 +77,14 @@ class LastVersion(Reply):
         )
 
 
+class NewestGood(Reply):
+    """The newest good version: what the selector `good` names."""
+
+    number: int
+    at: Time
+    size: Whole
+
+
 class LastRun(Reply):
     """The run of the backup job that a client has reported last. `at` is when; `reason` is why it failed."""
 
@@ -90,9 +98,6 @@ class Collection(Reply):
 
     Versions in quarantine count on their own. Pending versions are among the `versions`, and limits do not count them.
     `unchanged_nights` is on how many later days the newest content has arrived again.
-
-    `newest_good_number`, `newest_good_at` and `newest_good_size` are those of the newest good version, null if there is
-    none: what the selector `good` names.
 
     `state_reason` says why the collection is in its state, and names the worse and the better ones that apply, too.
 
@@ -122,9 +127,7 @@ class Collection(Reply):
     state_reason: str
     last_version: LastVersion | None
     last_run: LastRun | None
-    newest_good_number: int | None
-    newest_good_at: Time | None
-    newest_good_size: Whole | None
+    newest_good: NewestGood | None
     versions: Whole
     stored_size: Whole
     pinned_versions: Whole
@@ -142,7 +145,7 @@ class Collection(Reply):
     @classmethod
     def of(cls, details: CollectionDetails, *, may: Sequence[str] = ()) -> "Collection":
         """Convert a collection. New columns of collections are added here."""
-        record = details.record
+        record, good = details.record, details.newest_good
         return cls(
             id=record.id,
             name=record.filename,
@@ -162,9 +165,7 @@ class Collection(Reply):
             state_reason=details.state.reason,
             last_version=LastVersion.of(details.newest) if details.newest else None,
             last_run=LastRun.model_validate(record.last_run, from_attributes=True) if record.last_run else None,
-            newest_good_number=details.newest_good.number if details.newest_good else None,
-            newest_good_at=details.newest_good.created_at if details.newest_good else None,
-            newest_good_size=details.newest_good.size if details.newest_good else None,
+            newest_good=good and NewestGood(number=good.number, at=good.created_at, size=good.size),
             versions=record.versions_count + record.pending_count,
             stored_size=record.stored_size + record.pending_size,
             pinned_versions=record.pinned_count,
