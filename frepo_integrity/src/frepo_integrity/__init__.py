@@ -20,7 +20,7 @@ def frepo_settings() -> SettingsSpec:
 @hookimpl
 def frepo_upload_checks() -> list[UploadCheck]:
     """Check each version when it is uploaded."""
-    return [UploadCheck(name=NAME, run=_inline.run, on_finding=on_finding, deadline=deadline)]
+    return [UploadCheck(name=NAME, run=_inline.run, on_finding=on_finding, deadline=deadline, job=deep_check.JOB)]
 
 
 @hookimpl

@@ -128,7 +128,7 @@ class UploadCheck:
     - `name`: unique among all checks. Results are stored under it.
     - `run`: gets the content and the plug-in's context. It returns a `CheckResult`, or raises a `Finding`. The service
       calls it in a thread of its own, outside any transaction, and waits. After any other exception, the content is
-      accepted and recorded as `not checked`.
+      accepted and recorded as `not checked`, or as `pending` if there is a `job`.
     - `on_finding`: what follows a finding, or a function that gets the plug-in's settings and returns it at the start.
       None: the setting `checks.on_broken` decides, which is `quarantine` by default. `off`: the check is not run.
       `mark`: the version is accepted, the finding is recorded. `quarantine`: the version is accepted into quarantine,
@@ -138,6 +138,9 @@ class UploadCheck:
     - `deadline`: in seconds, or a function that gets the plug-in's settings and returns it at the start. A check that
       takes longer hangs: the content is accepted as `not checked`, and `run` can no longer read it. While four runs of
       the check hang, it is not run, and contents are `not checked` at once.
+    - `job`: the name of the job that checks pending contents of versions later, None if there is none. With it, a
+      version whose check fails or hangs is `pending` instead of `not checked`, so that nothing is deleted for it before
+      the job has looked at it.
     """
 
     name: str
@@ -145,6 +148,7 @@ class UploadCheck:
     on_finding: OnFinding | Callable[[Any], OnFinding | None] | None = None
     applies_to: tuple[AppliesTo, ...] = ("versions",)
     deadline: float | Callable[[Any], float] = DEADLINE
+    job: str | None = None
 
     def __post_init__(self) -> None:
         """Check the values that Python does not. Raises `TypeError` or `ValueError`."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias, cast, get_args
 
+from frepo_core.domain.backups.runs import RUN
+from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.errors import ConfigurationError, UploadCheckError
 from frepo_core.plugins import CheckResult, Finding, OnFinding, Outcome, PluginContext, UploadCheck
 from frepo_core.plugins.checks.upload_check import Covers, check_deadline, check_on_finding
@@ -24,6 +26,8 @@ log = logging.getLogger(__name__)
 
 ReportOutcome: TypeAlias = Literal["broken", "suspicious"] | Outcome
 FAILED = "The check failed, the log of the service knows more"
+# Results that the service records itself have these names.
+OWN = (RESTORE, RUN)
 NO_DETAILS: Mapping[str, Any] = {}
 LONGEST_NAME = 64
 MOST_KINDS = 8
@@ -71,6 +75,8 @@ class UploadChecks:
             for owned in plugins.upload_checks.values()
         ]
         self._checks = tuple(check for check in checks if check.on_finding != "off")
+        for check in self._checks:
+            _check_job(check, plugins)
         self._patience = Patience()
 
     def names(self) -> Sequence[str]:
@@ -96,6 +102,9 @@ def _name_settings(value: object, plugin: FoundPlugin, context: PluginContext) -
 
 def _prepare(owned: Owned[UploadCheck], context: PluginContext, default: OnFinding) -> _Check:
     origin = f"the check {owned.spec.name!r} ({owned.plugin.origin})"
+    if owned.spec.name in OWN:
+        text = f"the service records its own results under the names {' and '.join(OWN)}. The package must rename it"
+        raise ConfigurationError(f"{origin} cannot be used: {text}")
     value = None
     try:
         value = _chosen(owned.spec.on_finding, context)
@@ -111,12 +120,19 @@ def _prepare(owned: Owned[UploadCheck], context: PluginContext, default: OnFindi
     )
 
 
+def _check_job(check: _Check, plugins: PluginRegistry) -> None:
+    """Raise `ConfigurationError` if no plug-in has the job that is to check later."""
+    if check.spec.job is not None and check.spec.job not in plugins.jobs:
+        raise ConfigurationError(f"{check.origin} cannot be used: no plug-in has its job {check.spec.job!r}")
+
+
 def _chosen(value: object, context: PluginContext) -> object:
     return value(context.settings) if callable(value) else value
 
 
 def _run(check: _Check, content: Content, target: UploadTarget, patience: Patience) -> CheckReport:
-    outcome: ReportOutcome = "not checked"
+    # Of a file, there is no version that a job could find.
+    outcome: ReportOutcome = "pending" if check.spec.job and target.collection else "not checked"
     message, details, quarantines = FAILED, NO_DETAILS, False
     kinds: tuple[str, ...] | None = None
     database, has_answered = "", False
@@ -138,10 +154,10 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
         quarantines = follows == "quarantine"
     except PluginHangs as hangs:
         message = f"The check {hangs}"
-        log.error("%s: %s. The content is accepted as not checked", check.origin, message)
+        log.error("%s: %s. The content is accepted as %s", check.origin, message, outcome)
     except PLUGIN_FAILURES as error:
         raise_interrupt(error)
-        log.exception("%s failed, the content is accepted as not checked", check.origin)
+        log.exception("%s failed, the content is accepted as %s", check.origin, outcome)
     return CheckReport(
         check=check.spec.name,
         origin=check.origin,
