@@ -94,7 +94,7 @@ CONSTANTS = {
     "PARTIAL": "what the names of partial files in a storage begin with",
 }
 FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name", "without_old_keys")
-WEB = (web.Endpoint, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
+WEB = (web.Endpoint, web.BodySink, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
 
 

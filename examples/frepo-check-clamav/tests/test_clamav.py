@@ -79,6 +79,28 @@ class TestService:
         assert "frepo-check-clamav" in frepo_service.log
 
 
+class TestEndpoint:
+    @pytest.fixture
+    def frepo_service_settings(self, address):
+        return {"clamav.address": address, "clamav.max_size": "200000"}
+
+    @pytest.mark.parametrize(("content", "found"), [(b"a dump", None), (BAD, "Eicar-Test")])
+    def test_a_content_is_scanned_and_not_stored(self, frepo_service, content, found):
+        answer = frepo_service.request("POST", "/clamav/scan", content)
+
+        assert (200, {"found": found}) == (answer.status, answer.json)
+        assert [] == frepo_service.request("GET", "/api/v1/files").json["items"]
+
+    def test_a_large_content_is_refused(self, frepo_service):
+        assert 413 == frepo_service.request("POST", "/clamav/scan", b"." * 200_001).status
+
+
+def test_an_endpoint_says_that_the_daemon_is_down(frepo_service):
+    answer = frepo_service.request("POST", "/clamav/scan", b"a dump")
+
+    assert (503, "60") == (answer.status, answer.headers["retry-after"])
+
+
 def test_a_daemon_that_is_down_refuses_nothing(frepo_service):
     collection = frepo_service.make_collection()
 

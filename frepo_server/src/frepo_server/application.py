@@ -21,6 +21,19 @@ class Buffer(Protocol):
     def __len__(self) -> int: ...
 
 
+class BodySink(Protocol):
+    """Where the application gets the pieces of a body while they arrive, in workers, never two calls at once."""
+
+    def write(self, piece: bytes) -> bool:
+        """Process the next piece. If this returns False, the application is called at once, with its answer."""
+
+    def fail(self, error: Exception) -> None:
+        """Answer with this error when the application is called: a part of the body is lost."""
+
+    def close(self) -> None:
+        """Nothing follows: the application was called with this body, or it will not be. It may be called again."""
+
+
 class Decision(Protocol):
     """The application's decision about a request before its body arrives."""
 
@@ -42,6 +55,10 @@ class Decision(Protocol):
     @property
     def environ(self) -> Mapping[str, Any]:
         """What the environment has in addition when the application is called with the body; of the first decision."""
+
+    @property
+    def sink(self) -> BodySink | None:
+        """Where the body goes, of the first decision; None: into its buffer. With a sink, `wsgi.input` is empty."""
 
     @property
     def owner(self) -> str | None:

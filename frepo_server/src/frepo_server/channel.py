@@ -14,9 +14,10 @@ from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
 
 from .application import Buffer, ServerHooks
-from .body_spool import BodySpool
-from .chunked_receiver import BoundedChunkedReceiver
-from .early_response import EarlyResponse, EarlyResponseChannel
+from .bodies.body_spool import BodySpool
+from .bodies.chunked_receiver import BoundedChunkedReceiver
+from .decision_task import EarlyResponse
+from .early_response import EarlyResponseChannel
 from .periodic_warning import PeriodicWarning
 from .request_head import MAX_HEAD
 from .request_parser import RequestParser

@@ -4,7 +4,6 @@ import contextlib
 import socket
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from waitress.channel import HTTPChannel
@@ -12,23 +11,14 @@ from waitress.parser import HTTPRequestParser
 
 from .application import Decision
 from .application_task import ApplicationTask
-from .decision_task import AbortedBodyTask, DecisionTask
+from .bodies.feed_task import start_feeding
+from .decision_task import METHODS_WITHOUT_BODY, DecisionTask, EarlyResponse, accept, is_arriving, note_abort
 
 # Bodies up to this size, in bytes, are received without a decision, unless they are slow.
 MAX_UNDECIDED_BODY = 1 << 20
 SLOW_SECONDS = 1.0
 # While the first decision is pending, at most this much is received. It does not need the disk.
 MAX_UNWRITTEN_BODY = 256 << 10
-METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class EarlyResponse:
-    """The application's answer to a refused request."""
-
-    status: str
-    headers: list[tuple[str, str]]
-    body: bytes
 
 
 class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
@@ -50,11 +40,14 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
     _max_body: int | None = None
     _ignores_input = False
     _is_half_closed = False
+    _is_waiting = False
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self.requests_lock = threading.RLock()
         self._reader = threading.get_ident()
+        # Held while a decision or the end of a body is noted. Nobody waits for another lock meanwhile.
+        self.deciding = threading.Lock()
 
     def received(self, data: bytes) -> bool:
         """Process received bytes, unless they are the rest of a refused body."""
@@ -86,7 +79,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         """Finish the answers. The client may have closed only its sending side (RFC 9293, 3.6)."""
         with self.requests_lock:
             if self.request is not None:
-                self._note_abort("disconnected")
+                note_abort(self, "disconnected")
                 self.request.close()
                 self.request = None
             self._is_half_closed = True
@@ -116,10 +109,12 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         """
         with self.requests_lock:
             request = self.request
-            if request is None or self.requests or not _is_arriving(request) or self.hooks is None:
+            if request is None or self.requests or not is_arriving(request) or self.hooks is None:
                 return
             if request.command in METHODS_WITHOUT_BODY:
                 self._serve_without_body(request)
+            elif request.feed is not None:
+                start_feeding(self, request)
             elif self._asked_request is not request:
                 is_large = request.chunked or request.content_length > MAX_UNDECIDED_BODY
                 if is_large or request.expect_continue or time.monotonic() > request.started_at + SLOW_SECONDS:
@@ -147,14 +142,26 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
     def _ask(self, request: HTTPRequestParser) -> None:
         if self._asked_request is not request:
             self._max_body = MAX_UNWRITTEN_BODY
-        self._asked_request, self.is_decision_pending = request, True
-        self.server.task_dispatcher.add_task(DecisionTask(self, request))
+        with self.deciding:
+            if request.aborted:
+                return
+            self._asked_request, self.is_decision_pending = request, True
+            task = DecisionTask(self, request)
+        self.server.task_dispatcher.add_task(task)
 
     def handle_decision(self, request: HTTPRequestParser, decision: Decision | None) -> None:
         """Apply the decision, in a worker. Without a decision, the connection is closed."""
         with self.requests_lock:
-            self.is_decision_pending = False
-            if self.request is request:
+            with self.deciding:
+                self.is_decision_pending = False
+                is_complete = request in self.requests
+                if decision is not None and (decision.sink is not None or not is_complete):
+                    accept(request, decision)
+                waiting = request.aborted or (self if is_complete and self._is_waiting else None)
+                self._is_waiting = False
+            if waiting:
+                self.server.task_dispatcher.add_task(waiting)
+            elif self.request is request:
                 self._apply_decision(request, decision)
         self.server.pull_trigger()
 
@@ -168,11 +175,26 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         elif not decision.needs_body:
             self._serve_without_body(request)
         else:
-            if not request.is_decided:
-                request.is_decided, request.decided_environ = True, decision.environ
-                request.owner = decision.owner
             self._max_body = decision.max_body
             self._invite_body(request)
+            if request.feed is not None:
+                start_feeding(self, request)
+
+    def handle_fed(self, request: Any, is_wanted: bool) -> None:
+        """Read further, in a worker that has handed over pieces of a body; if it is refused, answer now."""
+        with self.requests_lock:
+            if not is_wanted and self.request is request and self.connected:
+                self._serve_now(request)
+        self.server.pull_trigger()
+
+    @property
+    def waits_for_application(self) -> bool:
+        """Whether the application decides about the body, or is taking what was read of it."""
+        return self.is_decision_pending or bool(self.request and self.request.feed and self.request.feed.has_worker)
+
+    def is_deciding_about(self, request: Any) -> bool:
+        """Return whether a decision about the request is pending."""
+        return self.is_decision_pending and self._asked_request is request
 
     def _invite_body(self, request: HTTPRequestParser) -> None:
         # The lock keeps other threads from closing the connection, and from sending the same bytes.
@@ -200,8 +222,20 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
             self.server.add_task(self)
 
     def service(self) -> None:
-        """Serve a request, then check the body of the next one, which had to wait."""
+        """Serve a request, then check the body of the next one, which had to wait.
+
+        If its body arrived while the application decides about it, `handle_decision` serves it.
+        """
+        with self.deciding:
+            self._is_waiting = self.is_deciding_about(self.requests[0])
+            if self._is_waiting:
+                return
+        feed = self.requests[0].feed
+        if feed:
+            feed.hand_over()
         super().service()
+        if feed:
+            feed.end()
         with self.requests_lock:
             if self.requests:
                 return
@@ -212,18 +246,20 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         self.server.pull_trigger()
 
     def readable(self) -> bool:
-        """Return whether to read. While a decision is pending, nothing beyond the allowed size is."""
+        """Return whether to read. While a decision or a sink is pending, nothing beyond the allowed size is."""
         if self.is_discarding:
             return True
-        if self._ignores_input or self._is_half_closed or self._waits_for_decision():
+        if self._ignores_input or self._is_half_closed or self._is_full():
             return False
         return bool(super().readable())
 
-    def _waits_for_decision(self) -> bool:
+    def _is_full(self) -> bool:
         request = self.request
-        if self.hooks is None or request is None or request.body_rcv is None:
+        if request is None or request.body_rcv is None:
             return False
-        return self._asked_request is request and self.is_decision_pending and self._is_too_long(request)
+        if request.feed is not None:
+            return bool(request.feed.is_full)
+        return self.is_deciding_about(request) and self._is_too_long(request)
 
     def handle_write(self) -> None:
         """Send the answer. If the rest of a refused body still arrives, keep the connection open after it."""
@@ -249,21 +285,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
 
     def handle_close(self, reason: str = "disconnected") -> None:
         """Close the connection, and delete an incomplete body. `reason` is why it did not end."""
-        self._note_abort(reason)
+        note_abort(self, reason)
         super().handle_close()
         if self.request is not None:
             self.request.close()
-
-    def _note_abort(self, reason: str) -> None:
-        """Tell the application that a body that is arriving will not end, once for each."""
-        request = self.request
-        if self.hooks is None or request is None or request.is_aborted or not _is_arriving(request):
-            return
-        if request.command not in METHODS_WITHOUT_BODY and request.body_rcv is not None:
-            request.is_aborted = True
-            self.server.task_dispatcher.add_task(AbortedBodyTask(self, request, reason))
-
-
-def _is_arriving(request: HTTPRequestParser) -> bool:
-    """Return whether the head has arrived, and the body is incomplete."""
-    return bool(request.headers_finished and not request.completed and not request.error)

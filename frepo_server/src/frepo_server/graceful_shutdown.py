@@ -10,6 +10,7 @@ from typing import Any
 from waitress import wasyncore
 from waitress.server import BaseWSGIServer
 
+from .decision_task import STOP_SECONDS
 from .early_response import EarlyResponseChannel
 from .idle_timeout import IdleTimeout, Timeouts
 from .task_dispatcher import TaskDispatcher
@@ -49,6 +50,7 @@ def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> No
             loop.turn()
         _drain(loop, sockets, time.monotonic() + seconds)
     server.task_dispatcher.shutdown()
+    _end_feeds(sockets)
     wasyncore.close_all(sockets)
 
 
@@ -85,13 +87,26 @@ def _drain(loop: _Loop, sockets: dict[int, Any], deadline: float) -> None:
         loop.turn()
 
 
+def _end_feeds(sockets: dict[int, Any]) -> None:
+    """Tell the application that the bodies that it takes while they arrive will not end."""
+    deadline = time.monotonic() + STOP_SECONDS
+    for channel in _channels(sockets):
+        for request in (*channel.requests, channel.request):
+            if request is not None and request.feed is not None:
+                request.feed.end(max(deadline - time.monotonic(), 0))
+
+
+def _channels(sockets: dict[int, Any]) -> list[EarlyResponseChannel]:
+    return [each for each in sockets.values() if isinstance(each, EarlyResponseChannel)]
+
+
 def _listeners(sockets: dict[int, Any]) -> list[BaseWSGIServer]:
     return [each for each in sockets.values() if isinstance(each, BaseWSGIServer)]
 
 
 def _close_idle(sockets: dict[int, Any]) -> int:
     """Close idle connections, and the others after their answers. Return the number of open connections."""
-    channels = [each for each in sockets.values() if isinstance(each, EarlyResponseChannel)]
+    channels = _channels(sockets)
     for channel in channels:
         started = [*channel.requests, *([channel.request] if channel.request else [])]
         for request in started:

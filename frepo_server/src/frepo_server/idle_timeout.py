@@ -103,7 +103,7 @@ class IdleTimeout:
         return [each for each in self._sockets.values() if isinstance(each, EarlyResponseChannel)]
 
     def _is_idle(self, channel: EarlyResponseChannel, now: float, silence: float) -> bool:
-        waits_for_client = (not channel.is_decision_pending and not channel.requests) or channel.total_outbufs_len
+        waits_for_client = not (channel.waits_for_application or channel.requests) or channel.total_outbufs_len
         return bool(waits_for_client and channel.last_activity < now - silence)
 
     def _is_slow(self, channel: EarlyResponseChannel, now: float, silence: float) -> bool:
@@ -113,7 +113,7 @@ class IdleTimeout:
             return now > channel.discards_since + limits.head_timeout + channel.discarded_bytes / limits.body_min_rate
         if request is None:
             return False
-        if channel.requests or channel.total_outbufs_len or channel.is_decision_pending:
+        if channel.requests or channel.total_outbufs_len or channel.waits_for_application:
             request.started_at, request.received_bytes = now, 0  # the client waits for the answer
             return False
         if not request.headers_finished:
@@ -141,7 +141,7 @@ class IdleTimeout:
         """
         bodies: dict[str, list[EarlyResponseChannel]] = defaultdict(list)
         for channel in sorted(self._channels(), key=lambda channel: -channel.last_activity):
-            if (owner := _owner_of(channel)) is not None and not channel.is_decision_pending:
+            if (owner := _owner_of(channel)) is not None and not channel.waits_for_application:
                 bodies[owner].append(channel)
         while count > 0 and bodies:
             most = max(bodies.values(), key=len)

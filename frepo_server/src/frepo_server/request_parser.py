@@ -8,6 +8,7 @@ from typing import Any
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
+from .bodies.body_feed import BodyFeed
 from .request_head import MAX_HEAD, LongLineError, MalformedHeadError, normalize, path_of
 
 END_OF_HEAD = b"\r\n\r\n"
@@ -28,7 +29,8 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
 
     # What the application has decided before the body arrived.
     is_decided = False
-    is_aborted = False
+    aborted: Any = None  # the task that tells the application that the body will not end
+    feed: BodyFeed | None = None
     decided_environ: Mapping[str, Any] = MappingProxyType({})
     owner: str | None = None
 

@@ -49,7 +49,7 @@ def server(asked, told, noticed):
         def decide(self, environ):
             asked.set()
             told.wait(SECONDS)
-            return SimpleNamespace(refusal=None, needs_body=True, max_body=None)
+            return SimpleNamespace(refusal=None, needs_body=True, max_body=None, environ={}, owner=None, sink=None)
 
     def application(environ, start):
         if environ["PATH_INFO"] == "/slow":

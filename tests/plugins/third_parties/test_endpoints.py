@@ -107,6 +107,9 @@ def test_a_placeholder_of_a_plugin_is_described(make_app_with):
         ({"path": "/repository/collection/{id}"}, "belongs to frepo-core"),
         ({"permission": "echo.listen"}, "unknown permission 'echo.listen'"),
         ({"answers": {299: EchoReply}}, "answers the status 299"),
+        ({"body_sink": print}, "has a body_sink"),
+        ({"method": "POST", "body_sink": print, "content": True}, "has a body_sink"),
+        ({"method": "POST", "method_override": True}, "has method_override, which is for DELETE, PATCH, PUT"),
     ],
 )
 def test_an_endpoint_that_cannot_be_served_is_an_error_at_boot(make_app_with, changes, message):

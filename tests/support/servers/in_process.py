@@ -28,11 +28,14 @@ class MemoryBuffer(BytesIO):
 
 
 @contextlib.contextmanager
-def running_server(application, hooks=None, timeouts=None, **options):
-    """Run a server with waitress' `options`. Yield an object with its address, "127.0.0.1:PORT"."""
+def running_server(application, hooks=None, timeouts=None, stop_seconds=5, **options):
+    """Run a server with waitress' `options`. Yield an object with its address, "127.0.0.1:PORT".
+
+    At its end, started requests may continue for `stop_seconds`.
+    """
     server = make_server(application, hooks, listen="127.0.0.1:0", **options)
     stop = SimpleNamespace(is_requested=False)
-    thread = threading.Thread(target=run, args=[server, stop, 5, timeouts or Timeouts()])
+    thread = threading.Thread(target=run, args=[server, stop, stop_seconds, timeouts or Timeouts()])
     thread.start()
     try:
         yield SimpleNamespace(address=f"127.0.0.1:{server.effective_port}")

@@ -29,7 +29,7 @@ def server(decided):
         decided.set()
         number = next(numbers)
         return SimpleNamespace(
-            refusal=None, needs_body=True, max_body=10 * number, environ={"noted": number}, owner="a"
+            refusal=None, needs_body=True, max_body=10 * number, environ={"noted": number}, owner="a", sink=None
         )
 
     hooks = SimpleNamespace(new_buffer=lambda *_: MemoryBuffer(), decide=decide)

@@ -30,7 +30,7 @@ def application(environ, start_response):
 
 @pytest.fixture
 def server():
-    decision = SimpleNamespace(refusal=None, needs_body=True, max_body=None, environ={}, owner=None)
+    decision = SimpleNamespace(refusal=None, needs_body=True, max_body=None, environ={}, owner=None, sink=None)
     hooks = SimpleNamespace(new_buffer=lambda *_: Buffer(), decide=lambda environ: decision)
     timeouts = Timeouts(body_min_rate=10)
     with running_server(application, hooks, timeouts, channel_timeout=SILENCE, cleanup_interval=1) as server:

@@ -18,7 +18,7 @@ def application(environ, start_response):
 
 def decide(environ):
     return SimpleNamespace(
-        refusal=None, needs_body=True, max_body=None, environ={}, owner=environ.get("HTTP_X_OWNER") or None
+        refusal=None, needs_body=True, max_body=None, environ={}, sink=None, owner=environ.get("HTTP_X_OWNER") or None
     )
 
 

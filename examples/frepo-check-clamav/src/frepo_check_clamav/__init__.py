@@ -1,5 +1,6 @@
-"""An upload check for frepo that asks ClamAV."""
+"""An upload check for frepo that asks ClamAV, and an endpoint that asks it about a content without storing it."""
 
+from contextlib import closing
 from typing import Literal
 
 from pydantic import Field
@@ -17,8 +18,10 @@ from frepo_core.plugins import (
     UploadedContent,
     hookimpl,
 )
+from frepo_core.web import Endpoint
 
-from .clamd import scan
+from .clamd import CHUNK, Scan
+from .endpoint import ENDPOINTS
 
 
 class ClamavSettings(PluginSettings):
@@ -37,9 +40,10 @@ def check(content: UploadedContent, context: PluginContext) -> CheckResult:
     settings = context.settings
     if content.size > settings.max_size:
         return CheckResult(outcome="not checked", message=f"larger than {settings.max_size} bytes")
-    host, _, port = settings.address.rpartition(":")
-    with content.open() as file:
-        found = scan((host, int(port)), file, timeout=settings.timeout)
+    with content.open() as file, closing(Scan(settings.address, settings.timeout)) as scan:
+        while chunk := file.read(CHUNK):
+            scan.send(chunk)
+        found = scan.finish()
     if found:
         raise Finding(f"ClamAV found {found}", details={"signature": found})
     return CheckResult(outcome="good")
@@ -60,3 +64,9 @@ def frepo_settings() -> SettingsSpec:
 def frepo_upload_checks() -> list[UploadCheck]:
     """Provide the check, for versions and files."""
     return [UploadCheck(name="clamav", run=check, on_finding=on_finding, applies_to=("versions", "files"))]
+
+
+@hookimpl
+def frepo_endpoints() -> list[Endpoint]:
+    """Provide `POST /clamav/scan`."""
+    return ENDPOINTS

@@ -63,6 +63,25 @@ class PluginError(FrepoError):
     """A plug-in violated its contract. The message names the package."""
 
 
+class EndpointError(FrepoError):
+    """An endpoint of a plug-in refuses a request, with an HTTP status of its own from 400 to 599.
+
+    The number of the error is its status. `headers` are added to the answer, such as Retry-After.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, context=context)
+        self.status = self.number = status  # type: ignore[misc]  # each error has its own
+        self.headers = dict(headers or {})
+
+
 class InvalidAnswerError(PluginError):
     """A strategy chose versions that do not exist, one of them twice, or not enough of them."""
 

@@ -7,6 +7,7 @@ from pyramid.config import Configurator
 
 from frepo_core.services.composition.container import Services
 
+from .base.body_sink import BodySink
 from .base.endpoint import Answer, Endpoint
 from .base.request import FrepoRequest
 from .conventions.dialect import SecondDialect
@@ -38,7 +39,7 @@ from .views import protected_urls as protected_urls
 from .views.dialect import FirstDialect
 
 # What authors of plug-ins use; docs/hooks.md describes each name.
-__all__ = ["Answer", "Endpoint", "Form", "FrepoRequest", "Query", "Reply"]
+__all__ = ["Answer", "BodySink", "Endpoint", "Form", "FrepoRequest", "Query", "Reply"]
 
 # Routes are matched in this order: `/repository/file/upload` must match the upload before a file named `upload`.
 # Otherwise the most frequent routes come first.

@@ -10,6 +10,7 @@ from pyramid.response import Response
 from frepo_core import errors
 
 from .endpoint import Endpoint
+from .path_headers import NO_PATH, PathHeaders
 from .request import FrepoRequest, is_v1_path
 
 
@@ -34,11 +35,11 @@ class Dialect(ABC):
     def parse_body(self, model: type[BaseModel], request: FrepoRequest) -> BaseModel:
         """Validate the JSON body. Raises `MalformedRequestError` or `FieldsError`."""
 
-    def begin(self, request: FrepoRequest, methods: str = "") -> None:
-        """Prepare the answer to a request for a path with these methods."""
+    def begin(self, request: FrepoRequest, path: PathHeaders = NO_PATH) -> None:
+        """Prepare the answer to a request for a path."""
 
     @abstractmethod
-    def refuse_method(self, request: FrepoRequest, methods: str) -> HTTPException:
+    def refuse_method(self, request: FrepoRequest, path: PathHeaders) -> HTTPException:
         """Return the answer to a method that the path does not have."""
 
     def missing_collection(self, collection_id: str, error: errors.FieldsError) -> errors.FrepoError:

@@ -7,14 +7,15 @@ from typing import Any
 from pydantic import BaseModel
 from pyramid.response import Response
 
-from .request import FrepoRequest, is_v1_path
+from .body_sink import BodySink
+from .request import is_v1_path
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A JSON answer of a view: status, body and headers."""
+    """An answer of a view: status, body as JSON, and headers. Without a body, such as 204, it is empty."""
 
-    body: BaseModel
+    body: BaseModel | None = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -30,12 +31,22 @@ class Endpoint:
     - `body`: the model of the JSON body. `content`: True if the body is content to store, not JSON.
     - `collection_field`: the field of the body that names the collection, if the path does not.
     - `before_body`: decides about a large body before it arrives, from the headers, the query, the limits and
-      `request.content_length`. It raises errors that do not need the body, and returns the maximum size of the body in
-      bytes, None for no maximum. It must not change anything and may be called more than once. The view is called once,
-      when the body has arrived. Without `before_body`, `content` may have any size, other bodies 1 MiB.
+      `request.content_length`. It gets the context as the view does. It raises errors that do not need the body, and
+      returns the maximum size of the body in bytes, None for no maximum. It must not change anything and may be called
+      more than once. The view is called once, when the body has arrived. Without `before_body`, `content` and a body
+      with a sink may have any size, other bodies 1 MiB.
+    - `body_sink`: called once when the head is complete and everything that does not need the body was checked, with
+      the request, and with the plug-in's context if it has a second parameter. It returns a `BodySink`, which gets the
+      body while it arrives; then the view is called, with that as `request.body_sink`. It may raise errors, which are
+      answered before the body arrives. `before_body` is called before it; a body that exceeds its limit is answered
+      with 413.
     - `writes`: True if the endpoint changes something; it is refused in read-only mode.
-    - `headers`: the names of `schemas.request_headers` that the view reads.
-    - `answers`: the model for each status. None is a body of the type `media`, or no body.
+    - `headers`: the names of request headers that the view reads. Scripts of other origins may send them.
+    - `answer_headers`: the names of headers of the answer that scripts of other origins may read.
+    - `options_headers`: headers of the answer to OPTIONS, below `/api/v1`.
+    - `error_headers`: headers of all errors of this path, such as 401, 404 or 405, unless the error has its own.
+    - `method_override`: POST with X-HTTP-Method-Override reaches this endpoint; for PATCH, PUT and DELETE.
+    - `answers`: the model for each status. None is a body of the type `media`, no body, or, from 400, an error.
     - `envelope`: the keys that errors have in addition to the common ones, with their empty values.
     - `has_etag`: only below `/api/v1`: the answer has an ETag, which changes take in If-Match.
 
@@ -53,9 +64,14 @@ class Endpoint:
     body: type[BaseModel] | None = None
     collection_field: str | None = None
     content: bool = False
-    before_body: Callable[[FrepoRequest], int | None] | None = None
+    before_body: Callable[..., int | None] | None = None
+    body_sink: Callable[..., BodySink] | None = None
     writes: bool = False
     headers: tuple[str, ...] = ()
+    answer_headers: tuple[str, ...] = ()
+    options_headers: Mapping[str, str] = field(default_factory=dict)
+    error_headers: Mapping[str, str] = field(default_factory=dict)
+    method_override: bool = False
     answers: Mapping[int, type[BaseModel] | None] = field(default_factory=dict)
     media: str = "*/*"
     envelope: Mapping[str, Any] = field(default_factory=dict)
@@ -69,7 +85,7 @@ class Endpoint:
     @property
     def takes_body(self) -> bool:
         """Whether the view may read a body."""
-        return bool(self.body or self.content or self.method not in {"GET", "HEAD", "DELETE"})
+        return bool(self.body or self.content or self.body_sink or self.method not in {"GET", "HEAD", "DELETE"})
 
 
 UPLOAD_ENVELOPE = {"url": None, "back": None, "id": None, "filename": None, "requested_filename": None, "context": None}

@@ -43,6 +43,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     error_name: str = ""
     # Whether the token is valid. Without that, `/api/v1` answers 401 to what is not allowed, else 403.
     is_authenticated: bool = False
+    # What `body_sink` of the endpoint has returned, in the view.
+    body_sink: Any = None
     # Up to which size the body may arrive before it is asked about again; None: up to its end.
     next_step: int | None = None
     parsed_body: BaseModel

@@ -10,6 +10,7 @@ from frepo_core import errors
 
 from ..base.dialect import Dialect
 from ..base.endpoint import Endpoint
+from ..base.path_headers import NO_PATH, PathHeaders
 from ..base.request import FrepoRequest
 from ..content.if_none_match import revalidate
 from . import cors, problems, validation
@@ -28,15 +29,15 @@ class SecondDialect(Dialect):
         """Validate the JSON body. All wrong fields are reported at once."""
         return validation.parse_body(model, request)
 
-    def begin(self, request: FrepoRequest, methods: str = "") -> None:
+    def begin(self, request: FrepoRequest, path: PathHeaders = NO_PATH) -> None:
         """Add the headers for browsers of other origins to the answer."""
-        cors.allow_origin(request, methods)
+        cors.allow_origin(request, path)
 
-    def refuse_method(self, request: FrepoRequest, methods: str) -> HTTPException:
+    def refuse_method(self, request: FrepoRequest, path: PathHeaders) -> HTTPException:
         """Return a 405, or the answer to OPTIONS."""
         if request.method == "OPTIONS":
-            return HTTPNoContent(headers={"Allow": f"{methods}, OPTIONS"})
-        return HTTPMethodNotAllowed(headers={"Allow": methods})
+            return HTTPNoContent(headers={"Allow": f"{path.methods}, OPTIONS", **path.options_headers})
+        return HTTPMethodNotAllowed(headers={"Allow": path.methods})
 
     def missing_collection(self, collection_id: str, error: errors.FieldsError) -> errors.FrepoError:
         """Return a 404."""

@@ -112,4 +112,6 @@ def _operation(endpoint: Endpoint, schemas: Schemas, api: Api) -> dict[str, Any]
     if endpoint.content:
         bodies = {media: {"schema": {"$ref": PREFIX + name}} for media, name in _CONTENT.items()}
         operation["requestBody"] = {"required": True, "content": bodies}
+    if endpoint.body_sink:
+        operation["requestBody"] = {"required": False, "content": {"application/octet-stream": {"schema": BINARY}}}
     return operation

@@ -143,7 +143,7 @@ def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
         headers = CONDITIONS
     if endpoint.method == "GET" and endpoint.query and "password" in endpoint.query.model_fields and endpoint.answers:
         headers = [*headers, *([_PASSWORD] if {206, 302} & set(endpoint.answers) else [])]
-    for name, description, more in [*headers, *((name, *_OFFERED[name]) for name in endpoint.headers)]:
+    for name, description, more in [*headers, *((name, *_OFFERED.get(name, (name, {}))) for name in endpoint.headers)]:
         yield in_header(name, description, more)
 
 

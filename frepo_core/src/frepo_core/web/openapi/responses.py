@@ -1,6 +1,7 @@
 """The answers of operations in the OpenAPI document: statuses, bodies, headers, and links to next operations."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from frepo_core.errors import IdempotencyConflictError, TooManyAttemptsError, VersionConflictError
@@ -102,13 +103,21 @@ _LINKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 
 def responses_of(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
     """Return all answers of an endpoint; `schemas` maps models to references."""
-    responses = {status: _success(endpoint, status, schemas) for status in endpoint.answers}
-    for status in error_statuses(endpoint):
+    own = {status: model for status, model in endpoint.answers.items() if status < 400 or model}
+    responses = {status: _success(endpoint, status, schemas) for status in own}
+    for status in error_statuses(endpoint) + [status for status in endpoint.answers if status not in own]:
         if status not in responses:
             responses[status] = _error(endpoint, status, schemas)
         elif status >= 400:
             _add_error(responses[status], endpoint, schemas)
     return {str(status): responses[status] for status in sorted(responses)}
+
+
+def meaning_of(status: int, known: Mapping[int, str]) -> str:
+    """Return what a status means; `known` are the meanings that an API has, plug-ins answer others."""
+    if status in known:
+        return known[status]
+    return HTTPStatus(status).phrase if status in set(HTTPStatus) else f"The plug-in answers {status}"
 
 
 def error_statuses(endpoint: Endpoint) -> list[int]:
@@ -131,7 +140,7 @@ def error_statuses(endpoint: Endpoint) -> list[int]:
 
 def _success(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any]:
     model = endpoint.answers[status]
-    description = _NEW_FILE.get(endpoint.name, MEANINGS[status])
+    description = _NEW_FILE.get(endpoint.name, meaning_of(status, MEANINGS))
     answer: dict[str, Any] = {
         "description": KNOWN_CONTENT if status == 202 and endpoint.name in _NEW_FILE else description
     }
@@ -143,7 +152,7 @@ def _success(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any
     elif status in {200, 206}:
         answer["content"] = {endpoint.media: {"schema": BINARY}}
     if model is None and endpoint.media == "*/*":
-        answer["headers"] = HEADERS[status]
+        answer["headers"] = HEADERS.get(status, {})
     elif endpoint.content or endpoint.name in _NEW_FILE:
         answer["headers"] = DIGEST
     if status < 300 and endpoint.name in _LINKS:
@@ -155,7 +164,7 @@ def _success(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any
 def _error(endpoint: Endpoint, status: int, schemas: Schemas) -> dict[str, Any]:
     # The server answers 431 before it knows the endpoint.
     schema = schemas[(ErrorReply if status == 431 else error_model(endpoint), "validation")]
-    meaning = VERSION_CONFLICT if status == 412 and IF_MATCH in endpoint.headers else MEANINGS[status]
+    meaning = VERSION_CONFLICT if status == 412 and IF_MATCH in endpoint.headers else meaning_of(status, MEANINGS)
     answer: dict[str, Any] = {"description": meaning, "content": {JSON: {"schema": schema}}}
     if status in ERROR_HEADERS:
         answer["headers"] = ERROR_HEADERS[status]

@@ -73,7 +73,9 @@ def includeme(config: Configurator) -> None:
 
 
 def status_of(error: errors.FrepoError) -> int:
-    """Return the HTTP status of an error; 500 if it is not in the table."""
+    """Return the HTTP status of an error; 500 if it is not in the table and has none of its own."""
+    if isinstance(error, errors.EndpointError):
+        return error.status
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
@@ -81,11 +83,11 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
     dialect = dialect_of(request)
     status = dialect.status_of(request, error, status_of(error))
     request.error_name = type(error).__name__
-    if type(error) not in STATUS and not isinstance(error, errors.RuleError):
+    if type(error) not in STATUS and not isinstance(error, (errors.RuleError, errors.EndpointError)):
         return _answer_bug(error, request)
     if status in {401, 403, 429}:
         _log_refusal(request, error)
-    if isinstance(error, errors.RemotesBusyError):
+    if isinstance(error, errors.RemotesBusyError) or (isinstance(error, errors.EndpointError) and status >= 500):
         log.warning("refused: %s", error.message)
     elif isinstance(error, (errors.ConfigurationError, errors.PolicyFailedError, errors.StrategyHangsError)):
         log.error("%s", error.message)  # it says what to change: a traceback would only hide that
@@ -96,6 +98,8 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
         response.retry_after = error.retry_after
     if status == 503:
         response.retry_after = RETRY_SECONDS
+    if isinstance(error, errors.EndpointError):
+        response.headers.update(error.headers)
     return response
 
 
@@ -130,7 +134,8 @@ def _answer_http_error(error: HTTPException, request: FrepoRequest) -> Response:
         return dialect.answer_text(request, refusal.message, 403, dialect.status_of(request, refusal, 403))
     message = dialect.text_of(error)
     if isinstance(error, HTTPNotFound):
-        dialect.begin(request)  # no route has done it
+        if request.matched_route is None:
+            dialect.begin(request)
         message = "There is nothing at this path"
     if allowed := error.headers.get("Allow"):
         message = f"{message}: this path knows {allowed}"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial, update_wrapper
+from http import HTTPStatus
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -21,11 +22,16 @@ from frepo_core.services.base.plugin_failures import (
     raise_interrupt,
 )
 
+from ..base.body_sink import BodySink
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import FrepoRequest
-from ..openapi.responses import MEANINGS
 
+Argument = TypeVar("Argument")
 Result = TypeVar("Result")
+# The server reads no body of these; the answers of others have the same form with another method.
+_WITHOUT_BODY = frozenset({"GET", "HEAD"})
+_OVERRIDABLE = frozenset({"PATCH", "PUT", "DELETE"})
+_SUCCESSES = frozenset(status.value for status in HTTPStatus if 200 <= status < 400)
 
 
 def plugin_endpoints(
@@ -53,19 +59,48 @@ def plugin_endpoints(
 
 
 def _guarded(endpoint: Endpoint, plugin: FoundPlugin, context: PluginContext | None) -> Endpoint:
-    """Return the endpoint with functions whose failures name the plug-in; its view gets the context if it can."""
+    """Return the endpoint with functions whose failures name the plug-in; they get the context if they take it."""
     origin = f"the endpoint {endpoint.name!r} ({plugin.origin})"
     call = partial(call_with_context, endpoint.view, context)
     view = update_wrapper(partial(_answer, origin, call), endpoint.view)
-    before_body = partial(_call, origin, endpoint.before_body) if endpoint.before_body else None
-    return replace(endpoint, view=view, before_body=before_body)
+    before_body = None
+    if endpoint.before_body:
+        before_body = partial(_call, origin, partial(call_with_context, endpoint.before_body, context))
+    body_sink = None
+    if endpoint.body_sink:
+        body_sink = partial(_open_sink, origin, partial(call_with_context, endpoint.body_sink, context))
+    return replace(endpoint, view=view, before_body=before_body, body_sink=body_sink)
+
+
+class _GuardedSink:
+    """A sink whose failures name the plug-in. `own` is that of the plug-in, which its view gets."""
+
+    def __init__(self, origin: str, own: BodySink) -> None:
+        self.own = own
+        self._origin = origin
+
+    def write(self, piece: bytes) -> None:
+        _call(f"the sink of {self._origin}", self.own.write, piece)
+
+    def ended(self, ok: bool) -> None:
+        _call(f"the sink of {self._origin}", self.own.ended, ok)
+
+
+def _open_sink(origin: str, open_sink: Callable[[FrepoRequest], object], request: FrepoRequest) -> BodySink:
+    """Open the sink of a body. Raises `PluginError` if it is none."""
+    sink = _call(origin, open_sink, request)
+    if not isinstance(sink, BodySink):
+        raise PluginError(f"{origin} answered body_sink() with {sink!r}, which is no frepo_core.web.BodySink")
+    return _GuardedSink(origin, sink)
 
 
 def _answer(origin: str, view: Callable[[FrepoRequest], object], request: FrepoRequest) -> Answer | Response:
     """Call a view. Raises `PluginError` if it returns something else than an answer."""
+    if isinstance(request.body_sink, _GuardedSink):
+        request.body_sink = request.body_sink.own
     answer = _call(origin, view, request)
     if isinstance(answer, Answer):
-        if not isinstance(answer.body, BaseModel):
+        if not isinstance(answer.body, BaseModel | None):
             raise PluginError(f"{origin} answered an Answer with the body {answer.body!r}, which is no Reply")
         return answer
     if not isinstance(answer, Response):
@@ -73,9 +108,9 @@ def _answer(origin: str, view: Callable[[FrepoRequest], object], request: FrepoR
     return answer
 
 
-def _call(origin: str, function: Callable[[FrepoRequest], Result], request: FrepoRequest) -> Result:
+def _call(origin: str, function: Callable[[Argument], Result], argument: Argument) -> Result:
     try:
-        return function(request)
+        return function(argument)
     except (FrepoError, HTTPException):
         raise
     except PLUGIN_FAILURES as error:
@@ -93,8 +128,14 @@ def _problem(endpoint: object, owners: dict[tuple[str, str], str], names: dict[s
         return f"the name {endpoint.name!r} of {name} belongs to an endpoint of {names[endpoint.name]}"
     if endpoint.permission is not None and endpoint.permission not in RULES:
         return f"{name} has the unknown permission {endpoint.permission!r}. Permissions: {', '.join(sorted(RULES))}"
-    if unknown := sorted(status for status in endpoint.answers if status not in MEANINGS):
-        return f"{name} answers the status {unknown[0]}. Statuses: {', '.join(map(str, MEANINGS))}"
+    if unknown := sorted(status for status in endpoint.answers if not (status in _SUCCESSES or 400 <= status < 600)):
+        return (
+            f"{name} answers the status {unknown[0]}. Statuses: {', '.join(map(str, sorted(_SUCCESSES)))}, 400 to 599"
+        )
+    if endpoint.body_sink and (endpoint.body or endpoint.content or endpoint.method in _WITHOUT_BODY):
+        return f"{name} has a body_sink. An endpoint with one has neither body nor content, and is no GET or HEAD"
+    if endpoint.method_override and endpoint.method not in _OVERRIDABLE:
+        return f"{name} has method_override, which is for {', '.join(sorted(_OVERRIDABLE))}"
     return ""
 
 

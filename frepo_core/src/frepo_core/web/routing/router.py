@@ -12,9 +12,11 @@ from frepo_core.errors import MalformedRequestError, ReadOnlyError
 from ..base.context import Context, collection_context, make_context
 from ..base.dialect import dialect_of
 from ..base.endpoint import Answer, Endpoint
+from ..base.path_headers import PathHeaders
 from ..base.request import LISTED, NOTED, SENDER, UPLOAD_TO, FrepoRequest
 from ..schemas.json_body import JSON_BYTES
 from ..views.answer_cache import Decorator
+from .body_reception import RECEPTION, open_reception, receive_body
 from .server_hooks import DECISION, Decision
 
 
@@ -41,15 +43,16 @@ def _make_factory(on_path: list[Endpoint]) -> Callable[[FrepoRequest], Context]:
     endpoints = {endpoint.method: endpoint for endpoint in on_path}
     # HEAD must be safe (RFC 9110, 9.3.2): a GET that changes something has no HEAD.
     if "GET" in endpoints and not endpoints["GET"].writes:
-        endpoints["HEAD"] = endpoints["GET"]
-    allowed = ", ".join(sorted(endpoints))
+        endpoints.setdefault("HEAD", endpoints["GET"])
+    path = PathHeaders.of(", ".join(sorted(endpoints)), on_path)
 
     def factory(request: FrepoRequest) -> Context:
-        request.endpoint = endpoints.get(request.method)
+        request.endpoint = endpoints.get(request.method) if path.override_method(request) else None
+        path.add_to_errors(request)
         dialect = dialect_of(request)
-        dialect.begin(request, allowed)
+        dialect.begin(request, path)
         if request.endpoint is None:
-            raise dialect.refuse_method(request, allowed)
+            raise dialect.refuse_method(request, path)
         request.check_host()
         return make_context(request)
 
@@ -67,6 +70,8 @@ def _view(context: Context, request: FrepoRequest) -> Response:
     if endpoint.collection_field and endpoint.permission:
         request.context = collection_context(request, getattr(request.parsed_body, endpoint.collection_field))
         _check_permission(request, endpoint.permission)
+    if endpoint.body_sink:
+        receive_body(endpoint, request)
     answer = endpoint.view(request)
     if not isinstance(answer, Answer):
         return answer
@@ -87,10 +92,10 @@ def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
 
 def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> None:
     """Decide whether the body may be sent. Raises the endpoint's errors that do not need it."""
-    limit = None if endpoint.content else JSON_BYTES
+    limit = None if endpoint.content or endpoint.body_sink else JSON_BYTES
     if endpoint.before_body:
         limit = endpoint.before_body(request)
-    if endpoint.takes_body and limit is not None and (request.content_length or 0) > limit:
+    if endpoint.takes_body and not endpoint.body_sink and limit is not None and (request.content_length or 0) > limit:
         raise MalformedRequestError(f"The {'JSON ' if endpoint.body else ''}body is larger than {limit} bytes")
     if request.context.collection:
         decision.environ[NOTED] = request.context.collection.last_number
@@ -100,6 +105,9 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
         decision.owner = request.identity.token
     if endpoint.content and request.next_step is None and (buffer := request.buffer) is not None:
         request.next_step = request.services.arrivals.next_step(buffer, request.announced or 0, request.arrived)
+    if endpoint.body_sink:
+        decision.sink = decision.environ[RECEPTION] = open_reception(endpoint, request, limit)
+        limit = None  # the reception counts
     sizes = [size for size in (limit, request.next_step) if size is not None]
     decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, min(sizes, default=None), True
 
@@ -111,7 +119,9 @@ def _check_permission(request: FrepoRequest, permission: str) -> None:
 
 
 def to_response(answer: Answer) -> Response:
-    """Serialize an answer as JSON."""
+    """Serialize an answer as JSON; one without a body is empty."""
+    if answer.body is None:
+        return Response(status=answer.status, headerlist=list(answer.headers.items()))
     body = answer.body.model_dump_json(by_alias=True) + "\n"  # a shell's prompt begins on a line of its own
     response = Response(body=body.encode(), status=answer.status, content_type="application/json")
     response.headers.update(answer.headers)

@@ -17,6 +17,7 @@ from ..base.dialect import dialect_at
 from ..base.request import SENDER, UPLOAD_TO
 from ..content.multipart import is_multipart
 from .base_path import without_base_path
+from .body_reception import BodyReception
 
 # More bodies than threads, of the largest size that is kept in memory. Stalled ones must not take the process's memory.
 BODY_MEMORY = 16 << 20
@@ -31,6 +32,7 @@ class Decision:
     `refusal` is the answer (status, headers, body) if the request is refused. `needs_body` is whether the view reads
     the body; `max_body` is the body's maximum size in bytes, None for no maximum. `environ` is what the environment of
     the request has in addition when its body has arrived. `owner` names the valid token of the request, if it has one.
+    `sink` gets the pieces of the body while they arrive, if the endpoint has a sink.
     """
 
     refusal: tuple[str, list[tuple[str, str]], bytes] | None = None
@@ -39,6 +41,7 @@ class Decision:
     max_body: int | None = None
     environ: dict[str, Any] = field(default_factory=dict)
     owner: str | None = None
+    sink: BodyReception | None = None
 
 
 class ServerHooks:

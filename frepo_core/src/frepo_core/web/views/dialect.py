@@ -11,6 +11,7 @@ from frepo_core import errors
 
 from ..base.dialect import Dialect
 from ..base.endpoint import Endpoint
+from ..base.path_headers import PathHeaders
 from ..base.request import FrepoRequest
 from ..schemas.validation import parse_body, parse_query
 from .field_names import FIELDS, in_form
@@ -37,9 +38,9 @@ class FirstDialect(Dialect):
         """Validate the JSON body; an empty one is an empty object."""
         return parse_body(model, request)
 
-    def refuse_method(self, request: FrepoRequest, methods: str) -> HTTPException:
+    def refuse_method(self, request: FrepoRequest, path: PathHeaders) -> HTTPException:
         """Return a 405 with the methods of the path."""
-        return HTTPMethodNotAllowed(headers={"Allow": methods})
+        return HTTPMethodNotAllowed(headers={"Allow": path.methods})
 
     def answer_error(self, request: FrepoRequest, error: errors.FrepoError, message: str, status: int) -> Response:
         """Return the answer to an error, with its fields or its rule."""

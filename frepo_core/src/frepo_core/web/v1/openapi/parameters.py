@@ -92,6 +92,6 @@ def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
         headers = [*CONDITIONS, _PASSWORD]
     for name in endpoint.headers:
         is_of_version = endpoint.content and name == IF_MATCH
-        headers.append((name, *((_IF_MATCH, LAST_VERSION) if is_of_version else _OFFERED[name])))
+        headers.append((name, *((_IF_MATCH, LAST_VERSION) if is_of_version else _OFFERED.get(name, (name, {})))))
     for header in headers:
         yield in_header(*header)

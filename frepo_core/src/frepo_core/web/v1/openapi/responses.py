@@ -6,7 +6,7 @@ from typing import Any
 from ...base.endpoint import Endpoint
 from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
 from ...conventions.problems import MEDIA, TITLES, Problem
-from ...openapi.responses import BINARY, DIGEST, ERROR_HEADERS, HEADERS
+from ...openapi.responses import BINARY, DIGEST, ERROR_HEADERS, HEADERS, meaning_of
 
 JSON = "application/json"
 MEANINGS: Mapping[int, str] = {
@@ -38,8 +38,10 @@ _CHALLENGE = {
 
 def responses_of(endpoint: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     """Return all answers of an endpoint; `schemas` maps models to references."""
-    responses = {status: _success(endpoint, status, schemas) for status in endpoint.answers}
-    responses |= {status: _error(status, schemas) for status in error_statuses(endpoint)}
+    own = {status: model for status, model in endpoint.answers.items() if status < 400 or model}
+    responses = {status: _success(endpoint, status, schemas) for status in own}
+    further = [status for status in endpoint.answers if status not in own]
+    responses |= {status: _error(status, schemas) for status in error_statuses(endpoint) + further}
     return {str(status): responses[status] for status in sorted(responses)}
 
 
@@ -69,7 +71,7 @@ def error_statuses(endpoint: Endpoint) -> list[int]:
 
 def _success(endpoint: Endpoint, status: int, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     model = endpoint.answers[status]
-    answer: dict[str, Any] = {"description": MEANINGS[status]}
+    answer: dict[str, Any] = {"description": meaning_of(status, MEANINGS)}
     headers: dict[str, Any] = {}
     if model:
         answer["content"] = {JSON: {"schema": schemas[(model, "serialization")]}}
@@ -87,6 +89,6 @@ def _success(endpoint: Endpoint, status: int, schemas: Mapping[Any, Any]) -> dic
 
 def _error(status: int, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     content = {MEDIA: {"schema": schemas[(Problem, "validation")]}}
-    answer: dict[str, Any] = {"description": TITLES[status], "content": content}
+    answer: dict[str, Any] = {"description": meaning_of(status, TITLES), "content": content}
     headers = _CHALLENGE if status == 401 else ERROR_HEADERS.get(status, {})
     return answer | ({"headers": headers} if headers else {})
