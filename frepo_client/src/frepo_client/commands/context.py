@@ -24,6 +24,7 @@ class Context:
     url: str
     token: str
     options: Options
+    path: str
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Context:
@@ -41,7 +42,7 @@ class Context:
         options = configuration.options
         if arguments.retry is not None:
             options = replace(options, retry=duration(arguments.retry))
-        return cls(configuration, reporter, url.rstrip("/"), token, options)
+        return cls(configuration, reporter, url.rstrip("/"), token, options, path)
 
     def api(self, options: Options | None = None) -> Api:
         """Return the server, with the patience of these options."""
