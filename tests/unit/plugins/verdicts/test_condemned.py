@@ -73,6 +73,21 @@ def test_the_newest_good_one_comes_back_from_the_trash(make, push, versions, nam
     assert {4: "whole"} == versions(collection)
 
 
+def test_what_a_person_has_deleted_stays_deleted(root, make, push, versions, restore):
+    collection = make(2)
+    push(collection, "good", "good", "good", "good")  # v1 and v2 are evicted
+    root.call("DELETE", f"/api/v1/collections/{collection}/versions/v3")
+
+    restore(collection, 4, "broken")
+    assert {2: "whole", 4: "broken"} == versions(collection)
+
+    restore(collection, 2, "broken")
+    assert {1: "whole", 2: "broken", 4: "broken"} == versions(collection)
+
+    restore(collection, 1, "broken")
+    assert {1: "broken", 2: "broken", 4: "broken"} == versions(collection)
+
+
 def test_one_that_is_broken_does_not_come_back(make, push, versions, restore, root):
     collection = make(1)
     push(collection, "good", "good")

@@ -2,20 +2,23 @@
 
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, Collection, TrashEntry
 from frepo_core.domain.backups.verdicts import GOOD
 from frepo_core.domain.identity import By
+from frepo_core.errors import OutdatedDecisionError
 
 from ...base.records import CollectionRecord
 from ...events.recording import NewEvent
 from ..rotation.newest_size import find_newest_size
 from ..rotation.stored_state import count_hidden
-from .removal import incarnation_of
+from .removal import ON_REQUEST, incarnation_of
 from .restoration import give_back, lock_blobs
+
+CHANGED = "The trash of the collection has changed meanwhile"
 
 
 def is_good_entry() -> ColumnElement[bool]:
@@ -28,33 +31,42 @@ def is_good_entry() -> ColumnElement[bool]:
 
 
 class LastGood:
-    """The newest good version in the trash of a collection. Make it before the collection is locked."""
+    """The newest good version in the trash that rotation evicted. Make it before the collection is locked.
+
+    What a person has deleted stays deleted: a person restores it.
+    """
 
     def __init__(self, session: Session, collection_id: str) -> None:
         """Find it, and lock its blob, so that the bytes stay."""
         self._session = session
         collection = session.get(Collection, collection_id)
         self._entry_id: int | None = None
-        if collection is None:
-            return
-        query = select(TrashEntry.id, TrashEntry.blob_id).join(Blob, Blob.id == TrashEntry.blob_id)
-        query = query.where(TrashEntry.incarnation == incarnation_of(collection), is_good_entry())
-        found = session.execute(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()).limit(1)).first()
-        if found is not None:
+        if found := self._find(collection) if collection else None:
             self._entry_id = found.id
             lock_blobs(session, [found.blob_id])
 
     def give_back(self, collection: Collection, *, keep: timedelta, by: By) -> NewEvent | None:
-        """Restore it into the collection, which is locked; return the event, None if there is none any more.
+        """Restore it into the collection, which is locked; return the event, None if there is none.
 
         Limits are no obstacle. It is protected for the time `keep` where a next version has room beside it.
+        Raises `OutdatedDecisionError` if it is another one now.
         """
-        query = select(TrashEntry).where(TrashEntry.id == self._entry_id).with_for_update()
-        entry = self._session.scalar(query) if self._entry_id is not None else None
-        if entry is None:
+        found = self._find(collection)
+        if (found.id if found else None) != self._entry_id:
+            raise OutdatedDecisionError(CHANGED)
+        if found is None:
             return None
+        entry = self._session.scalar(select(TrashEntry).where(TrashEntry.id == found.id).with_for_update())
+        if entry is None:
+            raise OutdatedDecisionError(CHANGED)
         until = utc_now() + keep if self._has_room_beside(collection, entry) else None
         return give_back(self._session, collection, entry, protected_until=until, by=by)[1]
+
+    def _find(self, collection: Collection) -> Row[int, int] | None:
+        query = select(TrashEntry.id, TrashEntry.blob_id).join(Blob, Blob.id == TrashEntry.blob_id)
+        is_evicted = TrashEntry.reason.not_in([reason.value for reason in ON_REQUEST])
+        query = query.where(TrashEntry.incarnation == incarnation_of(collection), is_good_entry(), is_evicted)
+        return self._session.execute(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()).limit(1)).first()
 
     def _has_room_beside(self, row: Collection, entry: TrashEntry) -> bool:
         collection = CollectionRecord.of(row)
