@@ -153,7 +153,8 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
         return switched_off(promised)
     if promised and not head:
         raise EmptyContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
-    if detection.promises_backup(name, is_packed=depth > 0) and (kind := messages.recognize(head)):
+    kind = messages.recognize(head)
+    if kind and detection.promises_backup(name, is_packed=depth > 0):
         raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
     if promised and detection.is_cut_start(head, promised):
         raise BrokenContent(promised, f"The {promised} data ends too early, after {len(head)} bytes")
@@ -163,7 +164,7 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if promised and depth == 0:
         message = f"Its name ends as that of a {promised} file, but its content does not begin like one"
         return Report(outcome="not checked", message=message)
-    return Report(outcome="not checked", message="Its format is not known")
+    return Report(outcome="not checked", message="Its format is not known", kinds=(kind,) if kind else ())
 
 
 def _sentence(reason: Exception) -> str:

@@ -142,6 +142,28 @@ def test_a_collection_of_the_first_api_accepts_any_content(root, send):
     assert [None] * 4 == send(collection, *USUAL, gzip.compress(mysql()))
 
 
+MESSAGES = (HTML, b"pg_dump: error: connection to server failed\n", b"\n")
+
+
+def test_a_message_after_dumps_is_found_in_a_collection_of_the_first_api(root, send, newest):
+    collection = root.create(filename="shop", maxBackupsCount=9).json["collection"]["id"]
+    assert [None] * 3 == send(collection, *MESSAGES)  # nothing is known about the collection yet
+
+    assert [None] * 3 + [KIND] * 3 + [None] == send(collection, *USUAL, *MESSAGES, b"content")
+    assert "ok" == root.get(f"{V1}/{collection}").json["state"]
+    send(collection, *USUAL, HTML)
+    version = newest(collection)
+    assert ("suspicious", True) == (version["verdict"], version["quarantined"])
+    assert version["verdict_reason"].startswith("It is a page of HTML, the last versions were PostgreSQL dump in gzip")
+
+
+def test_a_message_after_archives_or_texts_is_accepted_in_a_collection_of_the_first_api(root, send):
+    for usual in ([tar_of(b"%d" % number) for number in range(3)], [b"content", b"one", b"two"]):
+        collection = root.create(filename="kept", maxBackupsCount=9).json["collection"]["id"]
+
+        assert [None] * 6 == send(collection, *usual, *MESSAGES)
+
+
 def test_a_new_collection_accepts_any_content(collection, send):
     assert [None] * 3 == send(collection, *USUAL[:2], gzip.compress(mysql()))
 

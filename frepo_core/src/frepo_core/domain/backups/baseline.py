@@ -134,6 +134,19 @@ class Baseline:
             return "It could not be checked, the last versions were complete"
         return ""
 
+    def find_message(self, content: ContentKind) -> str:
+        """Return why a page of HTML or an error message is odd, as a sentence: the last three versions were dumps.
+
+        Empty for other contents, and if the end of one of those versions was not seen.
+        """
+        were_dumps = len(self.contents) == CONTENTS and all(
+            one.name and one.verdict in _COMPLETE for one in self.contents
+        )
+        if not content.is_message or not were_dumps:
+            return ""
+        what = "a page of HTML" if content.kinds == ("html",) else "a message"
+        return f"It is {what}, the last versions were {self.contents[-1]}"
+
     def find_change(self, content: ContentKind) -> str:
         """Return how the formats differ from those of the last versions, as a sentence; empty if they do not."""
         known = {one.kinds for one in self.contents}

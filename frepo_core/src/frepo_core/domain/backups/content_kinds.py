@@ -34,6 +34,11 @@ class ContentKind:
         return "" if last.lower() in _COMPRESSIONS | _NO_BACKUPS else last
 
     @property
+    def is_message(self) -> bool:
+        """Whether the content is a page of HTML or the message of a program, and not packed in anything."""
+        return self.kinds in {("html",), ("text",)}
+
+    @property
     def family(self) -> str:
         """What may replace each other: archives, encrypted contents, or the formats of one program; empty if unknown.
 

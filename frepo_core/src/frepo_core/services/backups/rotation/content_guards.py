@@ -51,10 +51,13 @@ def kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
 
 
 def find_objection(session: Session, collection: CollectionRecord, arrival: Arrival) -> Objection | None:
-    """Return the objection of the first guard that a content violates, or None."""
+    """Return the objection of the first guard that a content violates, or None.
+
+    A message after dumps is put into quarantine without any guard, as one under the name of a dump is.
+    """
     guards = collection.guards
     if not guards.looks_at_contents:
-        return None
+        return _find_message(collection, arrival.kind)
     baseline = Baseline.load(collection.baseline)
     error: RuleError | None = None
     if guards.min_version_size or guards.compares_sizes:
@@ -67,7 +70,7 @@ def find_objection(session: Session, collection: CollectionRecord, arrival: Arri
         error = _find_oddity(baseline, arrival.kind, arrival.at)
     if error is None and guards.expects_change and baseline.is_unchanged(arrival.digest, arrival.at):
         error = VersionUnchangedError()
-    return Objection(error=error, action=guards.action) if error else None
+    return Objection(error=error, action=guards.action) if error else _find_message(collection, arrival.kind)
 
 
 def note_arrival(collection: Collection, arrival: Arrival, objection: Objection | None, verdict: Verdict) -> str:
@@ -98,9 +101,12 @@ def compare_late(collection: Collection, version: Version, kind: ContentKind | N
     record = CollectionRecord.of(collection)
     compares = record.guards.expects_kind and kind is not None and version.released_at is None
     error = _find_oddity(baseline, kind, at) if compares and kind else None
-    if error is not None and kind is not None:
+    objection = Objection(error=error, action=record.guards.action) if error else None
+    if objection is None and version.released_at is None:
+        objection = _find_message(record, kind)
+    if objection is not None and kind is not None:
         collection.baseline = baseline.after_oddity(kind, at).dump()
-        return Objection(error=error, action=record.guards.action), ""
+        return objection, ""
     change = _find_change(collection, baseline, kind)
     collection.baseline = baseline.after_good(size, kind, at).dump()
     return None, change
@@ -118,6 +124,13 @@ def start_anew(collection: Collection, version: Version) -> None:
 def _find_oddity(baseline: Baseline, kind: ContentKind, at: datetime) -> VersionKindError | None:
     reason = baseline.find_oddity(kind, at)
     return VersionKindError(context={"message": reason}) if reason else None
+
+
+def _find_message(collection: CollectionRecord, kind: ContentKind | None) -> Objection | None:
+    if kind is None or not kind.is_message:
+        return None
+    reason = Baseline.load(collection.baseline).find_message(kind)
+    return Objection(error=VersionKindError(context={"message": reason}), action="quarantine") if reason else None
 
 
 def _find_change(collection: Collection, baseline: Baseline, kind: ContentKind | None) -> str:
