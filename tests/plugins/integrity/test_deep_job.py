@@ -4,7 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 
+from frepo_core.db.models import Version
 from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.events.masking import Mask
 from frepo_core.services.upkeep.engine.job_runner import JobRunner
@@ -80,3 +82,51 @@ def test_a_large_backup_is_checked_within_the_hour_although_verify_runs(app, adm
         lanes["long"].step(1)
 
     assert "good" == outcomes[-1]
+
+
+class TestStoppedWorker:
+    """No worker has run for two days, in which large dumps have arrived that were cut."""
+
+    @pytest.fixture
+    def root(self, app, admin):
+        return Client(app, admin)
+
+    @pytest.fixture
+    def collection(self, root):
+        return root.create(filename="db.sql.gz", maxBackupsCount=3).json["collection"]["id"]
+
+    @pytest.fixture
+    def lanes(self, root, services, clock, collection, make_lanes):
+        lanes = make_lanes(services.jobs.scheduled)
+        for lane in lanes.values():
+            run_due_jobs(lane)  # calculates the first turns
+        small = [COMPRESSORS["gzip"]["gzip"](b"%d" % number) for number in range(3)]
+        for content in (*small, *(LARGE[: -100 - number] for number in range(6))):
+            assert 200 == root.push(collection, content).status_int
+        clock.wait(48 * 4 * QUARTER)
+        two_days_ago = clock.time - timedelta(days=2)
+        waiting = Version.pending_since.is_not(None)
+        services.database.execute(update(Version).where(waiting).values(pending_since=two_days_ago))
+        return lanes
+
+    def verdicts(self, root, collection):
+        found = root.get(f"/api/v1/collections/{collection}/versions?sort=number").json["items"]
+        return [one["verdict"] for one in found if not one["quarantined"]]
+
+    def test_the_checks_come_first_when_one_runs_again(self, root, collection, lanes):
+        assert ["whole"] * 3 + ["pending"] * 2 == self.verdicts(root, collection)
+        for name in sorted(lanes, key="short".__ne__):
+            run_due_jobs(lanes[name])
+
+        assert ["whole"] * 3 == self.verdicts(root, collection)
+
+    def test_a_check_that_hangs_evicts_older_good_versions_and_keeps_the_newest_one(
+        self, root, collection, lanes, clock
+    ):
+        for _ in range(3):
+            run_due_jobs(lanes["short"])
+            clock.wait(4 * QUARTER)
+
+        assert ["whole", "pending", "pending"] == self.verdicts(root, collection)[-3:]
+        good = root.get(f"/api/v1/collections/{collection}/versions/good").json["number"]
+        assert 3 == good

@@ -15,7 +15,7 @@ from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
 from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
-from ..upkeep.engine.job_runs import find_interrupted
+from ..upkeep.engine.job_runs import POSTPONED, find_interrupted, was_stopped
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_events, prune_job_runs, prune_runs
 from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
@@ -144,7 +144,12 @@ def report(services: CoreServices, context: JobContext) -> Summary:
 
 
 def rotate_unjudged(services: CoreServices, context: JobContext) -> Summary:
-    """Let rotation go on for versions that have waited for their verdict for longer than `checks.patience`."""
+    """Let rotation go on for versions that have waited for their verdict for longer than `checks.patience`.
+
+    If no worker has run for that long, no check had a chance to judge them: they wait until the next turn.
+    """
+    if was_stopped(services.database, "unjudged", since=context.now - services.settings.checks_patience):
+        return {"rotated": 0, POSTPONED: True}
     unjudged = services.unjudged_versions
     return {"rotated": unjudged.end_waiting(now=context.now, by=_actor("unjudged"), keep_going=context.check_lease)}
 

@@ -16,6 +16,10 @@ from ...base.lease import Lease
 from .job_failures import Outcome, note_outcome
 
 MAX_INTERRUPTED = 100
+# The cause of a run that nobody has requested.
+SCHEDULE = "schedule"
+# In the summary of a run that has left its work to the next one.
+POSTPONED = "postponed"
 LOST = "The process that ran the job ended, or lost its lease, before the job was done"
 
 
@@ -121,6 +125,17 @@ def find_interrupted(database: Database, name: str, *, since: datetime) -> datet
             break
         began = run.started_at
     return began
+
+
+def was_stopped(database: Database, name: str, *, since: datetime) -> bool:
+    """Return whether the run of a job that has begun is the first one since a time, and was not requested.
+
+    It is not if the run before was postponed for this reason: each second run does its work, however rare it is.
+    """
+    runs = list_runs(database, name, 2)
+    if [run.cause for run in runs[:1]] != [SCHEDULE]:
+        return False
+    return not any(run.started_at >= since or (run.summary or {}).get(POSTPONED) for run in runs[1:])
 
 
 def list_runs(database: Database, name: str, limit: int) -> list[RunRecord]:

@@ -10,12 +10,11 @@ from .job_catalog import ScheduledJob
 from .job_failures import Outcome
 from .job_requests import RequestRecord, find_requests, store_request, take_request
 from .job_runner import JobRunner
-from .job_runs import begin_run, drop_run, end_lost_runs, find_running
+from .job_runs import SCHEDULE, begin_run, drop_run, end_lost_runs, find_running
 from .job_turns import Turn, claim_turn, find_turns, repeat_turn
 
 log = logging.getLogger(__name__)
 
-SCHEDULE = "schedule"
 # Clocks may be set, and a command or a request may run a job.
 POLL_SECONDS = 5.0
 BUSY_SECONDS = 5.0
