@@ -1,8 +1,9 @@
-"""Checks the free space of the storage, of temporary files, and of an SQLite database."""
+"""Checks the free space of the storage, of temporary files, and of an SQLite database; and the trash."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
+from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.storages.storage_space import free_on_disk, read_free_space, temporary_folder
@@ -12,6 +13,20 @@ from .findings import Finding, good, problem, warning
 # Bytes. Below the first, the next large upload may fail.
 SCARCE, TOO_LITTLE = 5 * 10**9, 500 * 10**6
 _REMEDY = "Free space: lower limits, delete versions, run `frepo storage:sweep`; or add a larger disk"
+
+
+def check_trash(services: Services) -> Iterator[Finding]:
+    """Yield whether versions that were evicted can be restored."""
+    if services.settings.trash_keep:
+        keep = format_duration(services.settings.trash_keep)
+        yield good("trash", f"What is evicted or deleted can be restored for {keep}")
+        return
+    yield warning(
+        "trash",
+        "trash.keep is 0: what is evicted or deleted is gone at once. If a version is found broken after it has "
+        "evicted the last good one, nothing can be given back",
+        "Set trash.keep, or let each collection keep several versions; docs/retention.md says what can be lost",
+    )
 
 
 def check_disk(services: Services) -> Iterator[Finding]:

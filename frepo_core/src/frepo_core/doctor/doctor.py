@@ -41,6 +41,7 @@ def examine(
         ("strategies", partial(data.check_strategies, services)),
         ("storage", partial(data.check_storage, services)),
         ("disk", partial(disk.check_disk, services)),
+        ("trash", partial(disk.check_trash, services)),
         ("proxy", partial(address.check_proxies, services.settings)),
         *([("address", partial(address.check_url, url))] if url else []),
         ("upkeep", partial(data.check_upkeep, services)),

@@ -11,7 +11,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.naming import new_blob_key
 
 CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock"]
-CHECKS += ["strategies", "storage", "disk", "proxy", "upkeep"]
+CHECKS += ["strategies", "storage", "disk", "trash", "proxy", "upkeep"]
 
 
 @pytest.fixture
@@ -62,6 +62,7 @@ def test_wrong_settings_end_the_examination(examine):
         ({"ENC_TOKEN_PHRASE": "0123456789abcdef" * 4}, "database", "is not the phrase"),
         ({"TRUSTED_PROXIES": "127.0.0.1 0.0.0.0/0"}, "proxy", "contains 0.0.0.0/0"),
         ({"FS_LOCAL_DIRECTORY": "/proc/none"}, "storage", "/proc/none"),
+        ({"TRASH_KEEP": "0"}, "trash", "nothing can be given back"),
         ({"DATABASE_URL": "sqlite:////proc/none/frepo.db"}, "database", "database"),
     ],
 )
