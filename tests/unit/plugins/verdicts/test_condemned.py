@@ -1,9 +1,9 @@
 """A check of the service finds a version broken that had been accepted."""
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from frepo_core.db.models import Event
+from frepo_core.db.models import Event, Version, VersionCheck
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import TooManyCondemnedError
 from frepo_core.services.backups.versions.version_checks import NewCheck
@@ -137,6 +137,19 @@ def test_what_a_person_brings_back_from_the_trash_is_released(root, make, push, 
 
     assert {1: "whole", 2: "whole"} == versions(collection)
     assert 2 == named(collection, "latest")
+
+
+def test_what_the_upgrade_knew_about_it_stays_when_its_collection_comes_back(root, make, push, versions, services):
+    """Results from before migration 0027 do not say whether they are of the service: only the verdict does."""
+    collection = make()
+    push(collection, "good", "good")
+    services.database.execute(update(VersionCheck).values(is_of_service=False))
+    services.database.execute(update(Version).where(Version.number == 2).values(verdict="broken"))
+    root.call("DELETE", f"/api/v1/collections/{collection}?versions=trash")
+
+    root.call("POST", f"/api/v1/deleted-collections/{collection}/restore")
+
+    assert {1: "whole", 2: "broken"} == versions(collection)
 
 
 def test_what_a_client_posts_says_nothing(root, make, push, versions, shown):

@@ -96,7 +96,9 @@ def give_back(
     give_checks_back(session, entry)
     if releases:
         release(session, version, by)
-    _count(collection, version, entry, judge_again(session, version).verdict)
+    if releases or version.verdict == Verdict.UNCHECKED:  # also of a version that code from before migration 0028 moved
+        judge_again(session, version)
+    _count(collection, version, entry, Verdict(version.verdict))
     session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
     record = VersionRecord.of(version, file)
     data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}
