@@ -88,6 +88,23 @@ def test_what_a_person_has_deleted_stays_deleted(root, make, push, versions, res
     assert {1: "broken", 2: "broken", 4: "broken"} == versions(collection)
 
 
+def test_it_comes_back_to_older_good_ones(root, make, push, versions, named, restore, told):
+    collection = make(3)
+    push(collection, "good")
+    root.call("PATCH", f"/api/v1/collections/{collection}/versions/v1", json={"pinned": True}, headers=MERGE)
+    push(collection, "good", "good", "good")
+    assert {1: "whole", 3: "whole", 4: "whole"} == versions(collection)
+    root.call("DELETE", f"/api/v1/collections/{collection}/versions/v3")
+    push(collection, "good", "good")
+    root.call("DELETE", f"/api/v1/collections/{collection}/versions/v5")
+
+    restore(collection, 6, "broken")
+
+    assert {1: "whole", 4: "whole", 6: "broken"} == versions(collection), "nobody has deleted v4"
+    assert 4 == named(collection, "good")
+    assert [4] == told("version.restored")
+
+
 def test_one_that_is_broken_does_not_come_back(make, push, versions, restore, root):
     collection = make(1)
     push(collection, "good", "good")

@@ -3,10 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
 from frepo_core.db import utc_now
+from frepo_core.db.models import Version
 from frepo_core.errors import NotFoundError
 from frepo_core.services.backups.trash import expiry
+from frepo_core.services.backups.versions.version_edits import VersionChange
 
 
 @pytest.fixture
@@ -48,6 +51,46 @@ def test_many_entries_end_in_batches(make_collection, push, end, entries, monkey
         push(collection, b"%d" % number)
 
     assert 5 == end(days=8)["versions"]
+    assert [] == entries()
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize("is_older_left", [False, True])
+def test_the_newest_good_version_stays_until_there_is_a_newer_one(
+    services, make_collection, push, end, entries, is_older_left
+):
+    """As after an upgrade of a collection in which half dumps have replaced the good ones."""
+    collection = make_collection(2)
+    first = push(collection, b"first").version
+    services.version_edits.edit(collection, first.id, VersionChange(pinned=is_older_left), by=None)
+    for content in (b"second", b"third", b"fourth", b"fifth"):
+        last = push(collection, content).version
+    kept = entries()[-1]
+    is_bad = Version.number > kept[0]
+    services.database.execute(update(Version).where(is_bad).values(verdict="broken", condemned_at=last.created_at))
+
+    end(days=8)
+
+    assert [kept] == entries()
+    end(days=8.5)
+    assert [kept] == entries()
+    push(collection, b"sixth")
+    end(days=10)
+    assert kept not in entries()
+
+
+def test_one_that_a_person_has_deleted_ends(services, make_collection, push, end, entries, sender):
+    collection = make_collection(2)
+    for content in (b"first", b"second", b"third"):
+        push(collection, content)
+    for number in (2, 3):
+        services.versions.delete(collection, f"v{number}", by=sender)
+
+    end(days=8)
+
+    assert [(1, "evicted")] == entries()
+    services.collections.delete(collection, by=sender, with_versions=True)
+    end(days=16)
     assert [] == entries()
 
 

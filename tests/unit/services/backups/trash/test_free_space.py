@@ -9,6 +9,7 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageFull
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
+from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.testing.faulty import Fail
 
 KILOBYTE = 1000
@@ -157,6 +158,19 @@ class TestNewestGood:
         free(1)
 
         assert ([(3, "deleted")], []) == (left, entries())
+
+    @pytest.mark.databases
+    def test_it_stays_beside_older_good_ones(self, services, make_collection, push, free, entries):
+        collection = make_collection(2)
+        first = push(collection, content("a")).version
+        services.version_edits.edit(collection, first.id, VersionChange(pinned=True), by=None)
+        for letter in "bcd":
+            push(collection, content(letter))
+        services.database.execute(update(Version).where(Version.number == 4).values(verdict="broken"))
+
+        free(10 * KILOBYTE)
+
+        assert [(3, "evicted")] == entries()
 
     def test_that_of_a_deleted_collection_stays(self, services, make_collection, push, sender, free, entries):
         collection = make_collection(3)

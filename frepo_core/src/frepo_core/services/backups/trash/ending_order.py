@@ -3,21 +3,17 @@
 Versions that were created last end first, because all that an attacker or a runaway script adds is younger than the
 good versions. Those that a person has deleted end after all evicted ones. Bytes are freed only with the last entry that
 uses them, so the entries of one blob end together, when it is the turn of the one that ends last. An entry whose bytes
-a version or a file uses is passed over. The newest good version in the trash never ends while its collection has no
-good one.
+a version or a file uses is passed over. The newest good version of a collection never ends in the trash.
 """
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
+from frepo_core.db.models import Blob, TrashEntry
 
 from ...content.blobs.blob_use import is_used_by_file
-from ..verdicts import is_good
-from .last_good import is_good_entry
+from .last_good import select_last_good
 from .removal import ON_REQUEST
-
-_INCARNATION = func.coalesce(Collection.incarnation, Collection.id)
 
 
 def may_end(blob_id: int | None = None) -> ColumnElement[bool]:
@@ -46,27 +42,8 @@ def measure_size(session: Session, storage: str) -> int:
 
 
 def _kept_blobs(blob_id: int | None) -> Select[int]:
-    """Return a query for the blobs of the newest good versions in the trash, of collections that hold no good one."""
-    good = (
-        select(TrashEntry.incarnation, func.max(TrashEntry.number).label("number"))
-        .join(Blob, Blob.id == TrashEntry.blob_id)
-        .where(is_good_entry(), TrashEntry.incarnation.not_in(_good_collections()))
-        .group_by(TrashEntry.incarnation)
-    )
-    if blob_id is not None:
-        of_blob = select(TrashEntry.incarnation).where(TrashEntry.blob_id == blob_id)
-        good = good.where(TrashEntry.incarnation.in_(of_blob))
-    newest = good.subquery()
+    """Return a query for the blobs of versions in the trash that are the newest good one of their collection."""
+    of_blob = select(TrashEntry.incarnation).where(TrashEntry.blob_id == blob_id)
+    newest = select_last_good(*([] if blob_id is None else [TrashEntry.incarnation.in_(of_blob)])).subquery()
     is_newest = and_(TrashEntry.incarnation == newest.c.incarnation, TrashEntry.number == newest.c.number)
     return select(TrashEntry.blob_id).join(newest, is_newest)
-
-
-def _good_collections() -> Select[str]:
-    """Return a query for the incarnations of collections that hold a good version and have a trash."""
-    has_good = (
-        select(Version.id)
-        .join(File, File.id == Version.file_id)
-        .join(Blob, Blob.id == File.blob_id)
-        .where(Version.collection_id == Collection.id, is_good(), Blob.damaged_at.is_(None))
-    )
-    return select(_INCARNATION).where(_INCARNATION.in_(select(TrashEntry.incarnation)), has_good.exists())

@@ -1,19 +1,25 @@
-"""Ends what has been in the trash for its time."""
+"""Ends what has been in the trash for its time.
+
+The newest good version of a collection stays as long as it is there and nobody has deleted it: its time is prolonged. A
+version becomes that if what replaced it is damaged, for example.
+"""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import Delete, delete, select
+from sqlalchemy import Delete, Select, delete, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import DeletedCollection, TrashEntry
+from frepo_core.db.models import Collection, DeletedCollection, TrashEntry
 from frepo_core.domain.identity import By
 
 from ...content.blobs.lifecycle import Blobs
 from .entries import EndReason, end_entries
+from .last_good import INCARNATION, is_evicted, select_last_good
 
 BATCH = 200
+PROLONGED = timedelta(days=1)
 
 
 def end_expired(
@@ -24,6 +30,7 @@ def end_expired(
     The entries are ended in short transactions. `keep_going` is called before each.
     """
     versions = 0
+    database.write(lambda session: _prolong(session, now), may_use_reserve=True)
     while True:
         keep_going()
         blob_ids = database.write(lambda session: _end_batch(session, now, by), may_use_reserve=True)
@@ -32,6 +39,20 @@ def end_expired(
         versions += len(blob_ids)
         blobs.collect(blob_ids)
     return {"versions": versions, "collections": database.execute(_end_collections(now))}
+
+
+def _prolong(session: Session, now: datetime) -> None:
+    """Prolong the time of the newest good version of each collection that is in the trash without a deletion."""
+    is_over = TrashEntry.ends_at <= now
+    over = select(TrashEntry.incarnation).where(is_over, is_evicted())
+    evicted = select_last_good(TrashEntry.incarnation.in_(over), is_evicted()).subquery()
+    is_newest = (TrashEntry.incarnation == evicted.c.incarnation) & (TrashEntry.number == evicted.c.number)
+    newest: Select[int] = (
+        select(TrashEntry.id).join(evicted, is_newest).join(Collection, INCARNATION == TrashEntry.incarnation)
+    )
+    ids = session.scalars(newest.where(is_over, is_evicted()).order_by(TrashEntry.id)).all()
+    if ids:
+        session.execute(update(TrashEntry).where(TrashEntry.id.in_(ids)).values(ends_at=now + PROLONGED))
 
 
 def _end_batch(session: Session, now: datetime, by: By) -> list[int]:

@@ -1,23 +1,30 @@
-"""The newest good version in a collection's trash: it is given back when the collection is left without a good one."""
+"""The newest good version of a collection, if it is in the trash: it stays there, or is given back for a late verdict.
+
+That is one that nobody has deleted, and that is newer than each good version that the collection holds.
+"""
 
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, Row, select
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, TrashEntry
+from frepo_core.db.models import Blob, Collection, TrashEntry, Version
 from frepo_core.domain.backups.verdicts import GOOD
 from frepo_core.domain.identity import By
 from frepo_core.errors import OutdatedDecisionError
 
 from ...base.records import CollectionRecord
 from ...events.recording import NewEvent
+from ..collections.newest_good import newest_good
 from ..rotation.newest_size import find_newest_size
 from ..rotation.stored_state import count_hidden
+from ..verdicts import find_newest_good
 from .removal import ON_REQUEST, incarnation_of
 from .restoration import give_back, lock_blobs
 
+# The incarnation of a collection, as entries of the trash name it.
+INCARNATION = func.coalesce(Collection.incarnation, Collection.id)
 CHANGED = "The trash of the collection has changed meanwhile"
 
 
@@ -28,6 +35,27 @@ def is_good_entry() -> ColumnElement[bool]:
         & TrashEntry.quarantine_reason.is_(None)
         & Blob.damaged_at.is_(None)
     )
+
+
+def is_evicted() -> ColumnElement[bool]:
+    """Return the condition that a version left its collection without a person's decision."""
+    return TrashEntry.reason.not_in([reason.value for reason in ON_REQUEST])
+
+
+def select_last_good(*conditions: ColumnElement[bool]) -> Select[str, int]:
+    """Return a query for the incarnations of collections whose newest good version is in the trash, and its number.
+
+    What a person has deleted counts only if the collection holds no good one, or was deleted, too. `conditions` are
+    about the entries that are looked at.
+    """
+    in_trash = select(TrashEntry.incarnation)
+    held = select(INCARNATION.label("incarnation"), newest_good(Version.number).label("number"))
+    held_good = held.where(INCARNATION.in_(in_trash)).subquery()
+    query = select(TrashEntry.incarnation, func.max(TrashEntry.number).label("number"))
+    query = query.join(Blob, Blob.id == TrashEntry.blob_id)
+    query = query.outerjoin(held_good, held_good.c.incarnation == TrashEntry.incarnation)
+    is_newest = or_(held_good.c.number.is_(None), (TrashEntry.number > held_good.c.number) & is_evicted())
+    return query.where(is_good_entry(), is_newest, *conditions).group_by(TrashEntry.incarnation)
 
 
 class LastGood:
@@ -48,24 +76,24 @@ class LastGood:
     def give_back(self, collection: Collection, *, keep: timedelta, by: By) -> NewEvent | None:
         """Restore it into the collection, which is locked; return the event, None if there is none.
 
+        It stays in the trash if the collection holds a newer good one.
         Limits are no obstacle. It is protected for the time `keep` where a next version has room beside it.
         Raises `OutdatedDecisionError` if it is another one now.
         """
-        found = self._find(collection)
-        if (found.id if found else None) != self._entry_id:
-            raise OutdatedDecisionError(CHANGED)
-        if found is None:
+        found, held = self._find(collection), find_newest_good(self._session, collection.id)
+        if found is None or (held is not None and held.number > found.number):
             return None
+        if found.id != self._entry_id:
+            raise OutdatedDecisionError(CHANGED)
         entry = self._session.scalar(select(TrashEntry).where(TrashEntry.id == found.id).with_for_update())
         if entry is None:
             raise OutdatedDecisionError(CHANGED)
         until = utc_now() + keep if self._has_room_beside(collection, entry) else None
         return give_back(self._session, collection, entry, protected_until=until, by=by)[1]
 
-    def _find(self, collection: Collection) -> Row[int, int] | None:
-        query = select(TrashEntry.id, TrashEntry.blob_id).join(Blob, Blob.id == TrashEntry.blob_id)
-        is_evicted = TrashEntry.reason.not_in([reason.value for reason in ON_REQUEST])
-        query = query.where(TrashEntry.incarnation == incarnation_of(collection), is_good_entry(), is_evicted)
+    def _find(self, collection: Collection) -> Row[int, int, int] | None:
+        query = select(TrashEntry.id, TrashEntry.blob_id, TrashEntry.number).join(Blob, Blob.id == TrashEntry.blob_id)
+        query = query.where(TrashEntry.incarnation == incarnation_of(collection), is_good_entry(), is_evicted())
         return self._session.execute(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()).limit(1)).first()
 
     def _has_room_beside(self, row: Collection, entry: TrashEntry) -> bool:

@@ -1,8 +1,8 @@
 """What checks of the service find about versions that have arrived already, and what follows from it.
 
 A pending version is rotated in, or put into quarantine. One that was accepted never leaves its collection for it: it is
-condemned, which takes it out of `latest`, `first` and `good`. A collection that has no good version left then gets the
-newest good one of its trash back.
+condemned, which takes it out of `latest`, `first` and `good`. If the newest good version of the collection is in its
+trash then, it is given back.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,6 @@ from ..trash.last_good import LastGood
 from ..trash.removal import TrashReason, eviction_events, move_to_trash
 from ..verdicts import (
     failures_of,
-    find_newest_good,
     is_bad,
     judge_again,
     note_failed,
@@ -199,11 +198,10 @@ class LateResults:
         late.events.append(version_event(EventKind.VERSION_CONDEMNED, VersionRecord.of(row), by=late.by, **told))
 
     def _give_back(self, session: Session, late: "_Late", last_good: LastGood) -> None:
-        """Take the newest good version back from the trash if the collection holds no good one."""
+        """Take the newest good version back from the trash if the collection holds no good one, or only older ones."""
         session.flush()
-        if find_newest_good(session, late.collection.id) is None:
-            returned = last_good.give_back(late.collection, keep=self._keep, by=Actor(name="system:verdicts"))
-            late.events += [returned] if returned else []
+        returned = last_good.give_back(late.collection, keep=self._keep, by=Actor(name="system:verdicts"))
+        late.events += [returned] if returned else []
 
 
 @dataclass(kw_only=True)
