@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 
 from frepo_core import plugins, testing, web
 from frepo_core.cli import FrepoCommand
@@ -76,6 +76,14 @@ FURTHER = (
     "StorageSettings",
     "ExactReader",
     "Window",
+    "Identity",
+    "UploadStart",
+    "StoredVersion",
+    "FileInfo",
+    "ListPage",
+    "NewRun",
+    "Checksums",
+    "SessionFile",
 )
 TYPES = {
     "Size": "a number of bytes, written as `500MB` or `2GiB`",
@@ -95,6 +103,8 @@ CONSTANTS = {
 }
 FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name", "without_old_keys")
 WEB = (web.Endpoint, web.BodySink, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
+# The ordinary answers to uploads, and their models.
+WEB_FUNCTIONS = ("version_answer", "version_path", "file_answer")
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
 
 
@@ -110,6 +120,9 @@ def page() -> str:
     parts += [
         "## Classes of `frepo_core.web` and `frepo_core.cli`\n",
         *(_described(one) for one in WEB),
+        "### The answers to uploads\n",
+        *(_call(name, getattr(web, name)) for name in WEB_FUNCTIONS),
+        "\n`Version` and `StoredFile` are their models, as `/api/v1/openapi.json` describes them.\n",
         _permissions(),
     ]
     parts += [_kit(), FIXTURE, _fixture()]
@@ -202,7 +215,7 @@ def _fixture() -> str:
 
 def _field(field: dataclasses.Field[Any]) -> str:
     """Return the row of a field: its name, its type without the names of modules, and its default."""
-    kind = re.sub(r"(?:\w+\.)+(?=\w)", "", inspect.formatannotation(field.type)).strip("'").replace("|", r"\|")
+    kind = re.sub(r"(?:\w+\.)+(?=\w)|~", "", inspect.formatannotation(field.type)).strip("'").replace("|", r"\|")
     default = field.default
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
@@ -214,14 +227,21 @@ def _field(field: dataclasses.Field[Any]) -> str:
 
 
 def _methods(contract: type) -> Iterator[str]:
-    for name, method in vars(contract).items():
-        function = method.fget if isinstance(method, property) else method
+    for name, method in _members(contract):
+        function = method.fget if isinstance(method, property) else getattr(method, "__func__", method)
         if name.startswith("_") or not inspect.isfunction(function):
             continue
-        parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+        parameters = [p for p in inspect.signature(function).parameters.values() if p.name not in {"self", "cls"}]
         plain = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in parameters])
         signature = name if isinstance(method, property) else f"{name}{plain}"
         yield f"`{signature}`: {' '.join(_doc(function).partition('.. versionadded')[0].split())}"
+
+
+def _members(contract: type) -> Iterator[tuple[str, Any]]:
+    """Yield the members of a class, and of the protocols that it is composed of."""
+    for part in contract.__mro__:
+        if part is contract or (part is not Protocol and getattr(part, "_is_protocol", False)):
+            yield from list(vars(part).items())
 
 
 def _doc(thing: object) -> str:

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "errors": {"error_explanations"},
     "settings": {"errors", "domain"},
     "domain": {"errors"},
-    "plugins": {"errors", "settings", "domain.naming"},
+    "plugins": {"errors", "settings", "domain.naming", "domain.identity", "domain.backups.runs"},
     "db": {"domain", "errors"},
     "services": {"domain", "db", "plugins", "errors", "error_explanations", "settings"},
     "web": {

@@ -26,7 +26,7 @@ from frepo_core.plugins import (
 )
 from frepo_core.plugins import StorageUnavailable as Unavailable
 
-from .linking import link, unnamed_file
+from .linking import file_of, link
 from .settings import LocalSettings
 
 _BLOB_FOLDER = re.compile("[0-9a-f]{2}")  # the first part of each key that frepo makes
@@ -76,19 +76,16 @@ class LocalStorage(StorageBackend):
             raise
 
     def _link(self, target: Path, content: BinaryIO, size: int) -> bool:
-        """Link the content into place if it is an unnamed file on the same disk; return whether that worked.
+        """Link the content into place if it is an unnamed file on the same disk, or a `SessionFile`.
 
-        No byte is copied then.
+        Return whether that worked. No byte is copied then.
         """
-        descriptor = unnamed_file(content, size)
+        descriptor = file_of(content, size)
         if descriptor is None:
             return False
         with _translated(target.name):
             self._make_folder(target.parent)
-            os.fchmod(descriptor, self._settings.file_permissions)
-            os.utime(descriptor)  # the grace period of storage:sweep starts now, not when the last byte arrived
-            os.fsync(descriptor)
-            if not link(descriptor, target):
+            if not link(content, descriptor, target, self._settings.file_permissions):
                 return False
             _sync_folder(target.parent)
         return True

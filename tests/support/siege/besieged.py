@@ -20,7 +20,7 @@ from frepo_core.services.backups.collections.collection_change import Collection
 from frepo_core.services.backups.collections.enrolment import UPLOADER_ROLES
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.container import Services
-from frepo_core.services.composition.plugin_service import PluginService
+from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.testing import MemoryStorage
 from support.client import COLLECTIONS, Client
 from support.reliability.invariants import digest_of

@@ -3,10 +3,10 @@
 import hashlib
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .roles import GRANTS, Role
 
@@ -38,6 +38,23 @@ class Identity:
     def client(self) -> str:
         """The first token of the chain of rotations: it is the same for a token and for those that replaced it."""
         return self.first_token or self.token
+
+    def data(self) -> dict[str, Any]:
+        """Return the identity as JSON, from which `of_data` makes it again. It contains no id of a token."""
+        values = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        expires_at = self.expires_at.isoformat() if self.expires_at else None
+        return {**values, "roles": sorted(role.value for role in self.roles), "expires_at": expires_at}
+
+    @classmethod
+    def of_data(cls, data: Mapping[str, Any]) -> "Identity":
+        """Make the identity of what `data` returned. Unknown roles are left out."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+        }
+        known = {role.value: role for role in Role}
+        roles = frozenset(known[name] for name in data["roles"] if name in known)
+        expires_at = datetime.fromisoformat(data["expires_at"]) if data["expires_at"] else None
+        return cls(**{**values, "roles": roles, "expires_at": expires_at})
 
     def holds(self, role: Role) -> bool:
         """Return whether the token has the role. An administrator has all roles that grant something."""

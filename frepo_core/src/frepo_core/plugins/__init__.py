@@ -3,6 +3,8 @@
 docs/hooks.md describes each name. What only frepo itself needs is imported from the modules.
 """
 
+from frepo_core.domain.backups.runs import NewRun
+from frepo_core.domain.identity import Identity
 from frepo_core.errors import (
     AccessDeniedError,
     BlobNotFound,
@@ -31,6 +33,8 @@ from .checks.upload_check import (
     UploadedContent,
 )
 from .checks.upload_policy import PolicyRefusal, PolicyRequest, UploadPolicy
+from .content.checksums import Checksums
+from .content.session_file import SessionFile
 from .context import PluginContext
 from .events.event import Event, EventCount
 from .events.subscriber import Subscriber, without_old_keys
@@ -41,6 +45,7 @@ from .pages import MenuEntry, Pages
 from .service.collector import Collector
 from .service.figures import CollectionUsage, ExpectedBackups, JobStatus, MissingBackup, ServiceStatistics
 from .service.http import HttpAnswer, RequestObserver
+from .service.records import FileInfo, ListPage, StoredVersion, UploadStart
 from .service.service import Service
 from .settings import PluginSettings, SettingsSpec
 from .storages.storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
@@ -71,6 +76,7 @@ __all__ = [
     "BlobNotFound",
     "BlobStat",
     "CheckResult",
+    "Checksums",
     "CollectionFull",
     "CollectionInfo",
     "CollectionProblem",
@@ -86,20 +92,24 @@ __all__ = [
     "ExactReader",
     "ExpectedBackups",
     "FieldsError",
+    "FileInfo",
     "FileMode",
     "Finding",
     "FrepoError",
     "HealthCheck",
     "HttpAnswer",
+    "Identity",
     "IncomingVersion",
     "Job",
     "JobContext",
     "JobStatus",
     "LeaseLost",
     "Lifecycle",
+    "ListPage",
     "MenuEntry",
     "MissingBackup",
     "Networks",
+    "NewRun",
     "NotFoundError",
     "OnFinding",
     "Outcome",
@@ -114,6 +124,7 @@ __all__ = [
     "Seconds",
     "Service",
     "ServiceStatistics",
+    "SessionFile",
     "SettingsSpec",
     "Size",
     "StorageBackend",
@@ -122,11 +133,13 @@ __all__ = [
     "StorageSettings",
     "StorageSpec",
     "StorageUnavailable",
+    "StoredVersion",
     "StrategyOptions",
     "StrategySpec",
     "Subscriber",
     "UploadCheck",
     "UploadPolicy",
+    "UploadStart",
     "UploadedContent",
     "VersionInfo",
     "Window",

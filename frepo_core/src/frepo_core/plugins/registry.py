@@ -232,11 +232,16 @@ class _Origin(logging.Filter):
 
 
 def make_contexts(
-    found: Iterable[FoundPlugin], settings: Mapping[str, Any], service: Service
+    found: Iterable[FoundPlugin], settings: Mapping[str, Any], service_of: Callable[[str], Service]
 ) -> dict[str, PluginContext]:
-    """Return the context of each plug-in by its name; `settings` are the filled models by the plug-in's name."""
+    """Return the context of each plug-in by its name; `settings` are the filled models by the plug-in's name.
+
+    `service_of` makes the facade of the plug-in with a name.
+    """
     return {
-        plugin.name: PluginContext(settings=settings.get(plugin.name), service=service, log=_make_log(plugin))
+        plugin.name: PluginContext(
+            settings=settings.get(plugin.name), service=service_of(plugin.name), log=_make_log(plugin)
+        )
         for plugin in found
     }
 

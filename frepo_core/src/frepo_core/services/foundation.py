@@ -1,6 +1,6 @@
 """What all services use: the settings, the plug-ins, the database and the storages."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from frepo_core.db import Database
@@ -19,7 +19,7 @@ class Foundation:
     """What all services use.
 
     `ini` and `environment` are what the settings were loaded from. `contexts` are the contexts of the plug-ins by the
-    plug-in's name; `facade` is the service in them. `mask` masks the values of all secret settings.
+    plug-in's name; `facade_of` makes the service in them. `mask` masks the values of all secret settings.
     """
 
     ini: Mapping[str, str] = field(repr=False)
@@ -27,7 +27,7 @@ class Foundation:
     settings: Settings
     plugins: PluginRegistry
     contexts: Mapping[str, PluginContext]
-    facade: Service
+    facade_of: Callable[[str], Service]
     database: Database
     backends: Backends
     presence: Presence

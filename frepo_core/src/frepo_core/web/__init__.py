@@ -19,9 +19,12 @@ from .routing.router import add_endpoints
 from .routing.security import TokenPolicy
 from .routing.server_hooks import ServerHooks
 from .schemas.models import Form, Query, Reply
+from .v1.collections.version_models import Version
 from .v1.endpoints import v1_endpoints
+from .v1.files.models import StoredFile
 from .v1.openapi.api import V1_API
 from .v1.openapi.error_list import error_list
+from .v1.plugin_answers import file_answer, version_answer, version_path
 from .views import (
     add_by_url,
     answer_cache,
@@ -39,7 +42,20 @@ from .views import protected_urls as protected_urls
 from .views.dialect import FirstDialect
 
 # What authors of plug-ins use; docs/hooks.md describes each name.
-__all__ = ["Answer", "BodySink", "Endpoint", "Form", "FrepoRequest", "Query", "Reply"]
+__all__ = [
+    "Answer",
+    "BodySink",
+    "Endpoint",
+    "Form",
+    "FrepoRequest",
+    "Query",
+    "Reply",
+    "StoredFile",
+    "Version",
+    "file_answer",
+    "version_answer",
+    "version_path",
+]
 
 # Routes are matched in this order: `/repository/file/upload` must match the upload before a file named `upload`.
 # Otherwise the most frequent routes come first.

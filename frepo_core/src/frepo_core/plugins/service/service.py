@@ -4,15 +4,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 from ..checks.upload_check import (
     CollectionInfo,
     CollectionProblem,
-    Covers,
-    FoundVerdict,
-    OnFinding,
-    Outcome,
     PendingCheck,
 )
 from ..events.event import Event, EventCount
@@ -20,9 +16,10 @@ from ..pages import Pages
 from .collector import Collector
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
 from .http import HttpAnswer, RequestObserver
+from .writing import WritingService
 
 
-class Service(Protocol):
+class Service(WritingService, Protocol):
     """What plug-ins can ask the service. Later versions add methods; none is removed before 1.0 without notice.
 
     Every method may be called by any thread, and opens and ends its own transaction. Errors are those of
@@ -58,26 +55,6 @@ class Service(Protocol):
         and does not hold up all others for ever: after three, the version is suspicious, and `is_due` is false. So it
         is if the version was deleted, or the check is not pending any more. An exception that leaves the block takes
         the attempt back. `record_check` does not count it again.
-        """
-
-    def record_check(
-        self,
-        check: PendingCheck,
-        outcome: FoundVerdict | Outcome,
-        message: str,
-        *,
-        job: str,
-        details: Mapping[str, Any] | None = None,
-        covers: Covers = "container",
-        kinds: Sequence[str] | None = None,
-        database: str = "",
-        on_finding: OnFinding | None = None,
-    ) -> bool:
-        """Record the result of a pending check, found by a job, with the event `version.checked`.
-
-        `covers`, `kinds` and `database` are as in a `CheckResult`, `on_finding` as in a `Finding`: if the version is
-        broken and rotation has waited for it, it is put into quarantine or added. `pending` counts as an attempt in
-        vain; after the third, the version is suspicious. Return False if the version was deleted meanwhile.
         """
 
     def collectors(self) -> Sequence[Collector]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from sqlalchemy import Engine
 
 from frepo_core.db import Database, Timeouts, make_engine
+from frepo_core.plugins import Service
 from frepo_core.plugins.registry import PluginRegistry, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
@@ -14,7 +15,8 @@ from ..content.storages.storage_troubles import StorageStates
 from ..content.storages.write_guard import Presence
 from ..events.masking import Mask
 from .container import Services
-from .plugin_service import PluginService
+from .facade.connection import Connection
+from .facade.plugin_service import PluginService
 
 
 def assemble(
@@ -28,12 +30,16 @@ def assemble(
     By default, the installed plug-ins are used, and an engine is made for `database.url`. Each service is built when it
     is used. Raises `ConfigurationError` if the service cannot start with these settings.
     """
-    facade = PluginService()
+    connection = Connection()
+
+    def facade_of(plugin: str) -> Service:
+        return PluginService(connection, plugin)
+
     disabled = load_disabled_plugins(ini, environment)
     plugins = plugins or PluginRegistry.from_entry_points(disabled)
     # Settings of a plug-in that is switched off may stay in the ini file.
     settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes() | {"jobs"})
-    contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), facade)
+    contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), facade_of)
     plugins = plugins.configured(contexts)
     engine = engine or make_engine(
         settings.database_url.get_secret_value(), settings.database_driver, _timeouts(settings)
@@ -46,14 +52,14 @@ def assemble(
         settings=settings,
         plugins=plugins,
         contexts=contexts,
-        facade=facade,
+        facade_of=facade_of,
         database=database,
         backends=backends,
         presence=Presence(database, backends),
         storage_states=StorageStates(database, is_read_only=settings.read_only),
         mask=Mask(settings, backends.current_settings, *(context.settings for context in contexts.values())),
     )
-    facade.connect(services)
+    connection.services = services
     return services
 
 

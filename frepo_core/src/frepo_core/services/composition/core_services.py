@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from ..backups.restore.restore_ages import RestoreAges
     from ..backups.restore.restore_tests import RestoreTests
     from ..backups.rotation.strategies import Strategies
+    from ..backups.runs.reported_uploads import ReportedUploads
     from ..backups.runs.run_records import Runs
     from ..backups.runs.run_reports import RunReports
     from ..backups.trash.deleted_collections import DeletedCollections
     from ..backups.versions.add_version import AddVersion
+    from ..backups.versions.announced_versions import AnnouncedVersions
     from ..backups.versions.check_attempts import CheckAttempts
     from ..backups.versions.client_checks import ClientChecks
     from ..backups.versions.late_results import LateResults
@@ -158,6 +160,18 @@ class CoreServices(FileServices):
             self.arrivals,
             self.policies,
         )
+
+    @cached_property
+    def announced_versions(self) -> "AnnouncedVersions":
+        from ..backups.versions.announced_versions import AnnouncedVersions
+
+        return AnnouncedVersions(self.add_version, self.refusals, self.arrivals)
+
+    @cached_property
+    def reported_uploads(self) -> "ReportedUploads":
+        from ..backups.runs.reported_uploads import ReportedUploads
+
+        return ReportedUploads(self.add_version, self.run_reports)
 
     @cached_property
     def deleted_collections(self) -> "DeletedCollections":

@@ -17,7 +17,7 @@ def collect_jobs(base: Foundation, core: object) -> dict[str, ScheduledJob]:
     """
     plugins = base.plugins
     own = describe_core(core)
-    (context,) = make_contexts([own], {}, base.facade).values()
+    (context,) = make_contexts([own], {}, base.facade_of).values()
     jobs = {job.name: (job, context) for job in own.configured(context).jobs}
     for name, owned in plugins.jobs.items():
         if name in jobs or f"jobs_{name}" in Settings.model_fields:

@@ -19,8 +19,8 @@ from frepo_core.errors import (
     FrepoError,
     StorageFull,
 )
+from frepo_core.plugins import Checksums
 
-from .checksums import Checksums
 from .held_bytes import HeldBytes
 from .mime_detection import HEAD_BYTES, detect_type
 from .spool import DISK_FULL_ERRORS, IN_MEMORY, TEMPORARY_DISK_FULL, Spool, SpooledFile, UnnamedFile, plain_file
@@ -77,13 +77,15 @@ class Incoming:
     """Content that was not read yet.
 
     `declared_size` is the size in bytes that the client declared for the content itself, or None if it is unknown.
-    `sha256` and `md5` are the digests that the client declared, in hex, in any letter case.
+    `sha256` and `md5` are the digests that the client declared, in hex, in any letter case. With `is_exact`, a content
+    that is larger than declared is refused, too; a transport never delivers more.
     """
 
     stream: BinaryIO
     declared_size: int | None = None
     sha256: tuple[str, ...] = ()
     md5: str | None = None
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +160,8 @@ def _measure(source: HashedStream, incoming: Incoming, limits: Limits) -> tuple[
     """Return the checksums, the size and the first bytes of a stream that is hashed already."""
     size = incoming.stream.seek(0, io.SEEK_END)
     _enforce(limits, size)
+    if incoming.is_exact and incoming.declared_size not in {None, size}:
+        raise DigestMismatchError(f"The content has {size} bytes, not {incoming.declared_size} as its client says")
     incoming.stream.seek(0)
     head = incoming.stream.read(HEAD_BYTES)
     if not size:

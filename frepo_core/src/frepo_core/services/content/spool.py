@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from frepo_core.plugins import Checksums
+
 from .background_hasher import BackgroundHasher
-from .checksums import Checksums
 from .held_bytes import HeldBytes
 
 IN_MEMORY = 512 << 10

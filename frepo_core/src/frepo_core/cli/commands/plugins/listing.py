@@ -68,10 +68,12 @@ class Plugins(Lister):
         """Return what the plug-ins offer with these settings. Wrong settings are reported; the rest is listed."""
         from frepo_core.errors import ConfigurationError
         from frepo_core.plugins.registry import make_contexts
-        from frepo_core.services.composition.plugin_service import PluginService
+        from frepo_core.services.composition.facade.plugin_service import PluginService
 
         try:
-            contexts: Any = make_contexts(plugins.found, plugins.load_settings(ini, os.environ), PluginService())
+            contexts: Any = make_contexts(
+                plugins.found, plugins.load_settings(ini, os.environ), lambda _: PluginService()
+            )
             return plugins.configured(contexts), contexts
         except ConfigurationError as error:
             self._warn(error.message)

@@ -12,6 +12,8 @@ from frepo_core.domain.backups.runs import CONDEMNABLE, RUN, NewRun
 
 from ..versions.version_checks import BROKEN, NewCheck
 
+VOUCHED = "Each stage of the run ended with status 0, says the client that sent it"
+
 
 @dataclass(frozen=True, kw_only=True)
 class VersionResult:
@@ -55,8 +57,7 @@ def find_result(
     if run.outcome == "failed" and is_recent:
         check = NewCheck(name=RUN, outcome=BROKEN, message=f"The run failed: {reason}")
     elif run.is_proven:
-        message = "Each stage of the run ended with status 0, says the client that sent it"
-        check = NewCheck(name=RUN, outcome="good", message=message, covers="content")
+        check = NewCheck(name=RUN, outcome="good", message=VOUCHED, covers="content")
     else:
         return None
     known = session.get(VersionCheck, (version.id, RUN))

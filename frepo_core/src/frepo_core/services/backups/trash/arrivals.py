@@ -72,12 +72,25 @@ class Arrivals:
         missing = min(step, self._step() // LOW_PART) + SLACK - free
         if (missing > 0 or self._trash.is_kept_from(left)) and not _accepts(refuse_early):
             return self.next_step(body, announced, arrived)
-        if free < left and free + self._trash.size() < left:
-            raise StorageFull("The storage has no room for the announced size, even without its trash")
+        self._require_possible(left, free)
         if missing > 0:
             room.take(missing, arrived=arrived)
             free = self._space.free() or 0
         return self._allowances.give(body, arrived=arrived, step=step, free=free - SLACK)
+
+    def require_possible(self, size: int) -> None:
+        """Raise `StorageFull` if the storage has no room for `size` bytes, even without its trash."""
+        if (free := self._space.free()) is not None:
+            self._require_possible(size, free)
+
+    def spare(self) -> int | None:
+        """Return how many bytes can be stored before less than `trash.min_free` is free; None if that is unknown."""
+        space = self._space.measure()
+        return self._space.free() if space is None else max(space.free - space.needed, 0)
+
+    def _require_possible(self, size: int, free: int) -> None:
+        if free < size and free + self._trash.size() < size:
+            raise StorageFull("The storage has no room for the announced size, even without its trash")
 
     def _require_room_left(self, size: int) -> None:
         if self._trash.is_kept_from(size):

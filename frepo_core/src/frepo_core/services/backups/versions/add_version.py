@@ -67,6 +67,7 @@ class AddVersion:
         idempotency: IdempotentVersion | None = None,
         is_decided: bool = False,
         room: VersionRoom | None = None,
+        vouched: CheckReport | None = None,
     ) -> AddedVersion | RecordedAnswer:
         """Add a version, or return the answer that was recorded for the same Idempotency-Key.
 
@@ -74,7 +75,7 @@ class AddVersion:
         arrived since, this one was given up, and its version is put into quarantine.
         `after` requires that the last accepted version has this number (`If-Match`). `is_decided` says that the caller
         has called `refuse_early` for this upload already, before the content arrived. `room` is what the body has used
-        meanwhile.
+        meanwhile. `vouched` is what the client says about the content.
 
         Raises `RuleError`, also for a check or a policy that refuses it, `PolicyFailedError`, `TooBigError`,
         `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`. Nothing has changed then.
@@ -107,7 +108,7 @@ class AddVersion:
                         return recorded
                     if idempotency is not None or size is None:  # then they were not asked, or without the size
                         self.check_policies(collection, content.size, by=by)
-                    upload.check_content(self._checks)
+                    upload.check_content(self._checks, vouched)
                     upload.store()
                     committed = upload.write()
             self._blobs.collect(upload.unused)

@@ -69,11 +69,11 @@ class VersionUpload(UploadTransaction[Committed]):
         self._version_room = room
         self._question = Question(rules.strategies, collection.id, self._incoming)
 
-    def check_content(self, checks: UploadChecks) -> None:
-        """Run the upload checks. Raises `UploadCheckError` if one refuses the content."""
+    def check_content(self, checks: UploadChecks, vouched: CheckReport | None = None) -> None:
+        """Run the upload checks, to which `vouched` adds a result. Raises `UploadCheckError` if one refuses it."""
         if not self.is_repetition:
             target = UploadTarget(file_name=self._collection.filename, collection=collection_info(self._collection))
-            self.reports = checks.run(self.content, target)
+            self.reports = (*checks.run(self.content, target), *([vouched] if vouched else []))
             self._question.spares_good = bool(self.reports) and is_bad(judge_reports(self.reports).verdict)
 
     def refuse_early(self) -> bool:

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from frepo_core.errors import BlobNotFound, StorageUnavailable
-from frepo_core.plugins import StorageBackend
-
-from ..checksums import Checksums
+from frepo_core.plugins import Checksums, StorageBackend
 
 CHUNK = 1 << 20
 

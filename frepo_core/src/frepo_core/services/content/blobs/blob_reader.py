@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
+from frepo_core.plugins import Checksums
 
 from ...events.blob_facts import blob_damaged, blob_healed
 from ...events.recording import record
-from ..checksums import Checksums
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 from .blob_damage import UnreadableError, find_damage

@@ -163,7 +163,7 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
         origin=check.origin,
         outcome=outcome,
         message=storable(str(message)),
-        details=_as_json(details),
+        details=as_json(details),
         quarantines=quarantines,
         kinds=storable_kinds(kinds),
         database=storable_name(database),
@@ -184,8 +184,8 @@ def storable_name(name: object) -> str:
     return storable(str(name))[:LONGEST_NAME]
 
 
-def _as_json(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details as they are stored: what JSON cannot express becomes a text."""
+def as_json(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return details as they are stored: what JSON cannot express becomes a text."""
     try:
         text = json.dumps(dict(details), default=str, ensure_ascii=False, allow_nan=False)
         return cast(dict[str, Any], json.loads(storable(text)))

@@ -4,9 +4,11 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import BinaryIO
 
 from frepo_core.errors import StorageUnavailable
+from frepo_core.plugins import SessionFile
 
 from ...base.plugin_deadlines import PluginHangs, PluginNotRunError, PluginThreads
 
@@ -55,10 +57,18 @@ class WatchedContent:
     def read(self, size: int = -1, /) -> bytes:
         """Read at most `size` bytes. Raises `StorageUnavailable` if the upload was given up."""
         if self.is_given_up:
-            raise StorageUnavailable("The upload has ended, because the storage took too long")
+            raise _given_up()
         data = self._stream.read(size)
         self._last = time.monotonic()
         return data
+
+    def link_to(self, target: Path) -> bool:
+        """Link the content into place if it is a `SessionFile`, see there. Raises as `read`."""
+        if self.is_given_up:
+            raise _given_up()
+        is_linked = isinstance(self._stream, SessionFile) and self._stream.link_to(target)
+        self._last = time.monotonic()
+        return is_linked
 
     def tell(self) -> int:
         """Return the position."""
@@ -95,3 +105,7 @@ class Patience:
                 f"The storage {storage!r} hangs: it took no byte for {SILENCE:g} s, or earlier uploads still wait for "
                 "it. Check the disk or the server. The upload can be repeated"
             ) from error
+
+
+def _given_up() -> StorageUnavailable:
+    return StorageUnavailable("The upload has ended, because the storage took too long")

@@ -58,7 +58,7 @@ class Health:
             raise ConfigurationError(
                 f"{others[name].plugin.origin} names a health check {name!r}, as frepo does. Rename it."
             )
-        contexts = {**make_contexts([core], {}, base.facade), **base.contexts}
+        contexts = {**make_contexts([core], {}, base.facade_of), **base.contexts}
         checks = [_bound(owned, contexts[owned.plugin.name]) for owned in (own | others).values()]
         origins = {name: f"{name!r} of {owned.plugin.origin}" for name, owned in others.items()}
         self._plugin_names = tuple(others)

@@ -12,10 +12,9 @@ from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob
 from frepo_core.domain.naming import new_blob_key, parse_digest_in_key
 from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
-from frepo_core.plugins import StorageBackend
+from frepo_core.plugins import Checksums, StorageBackend
 
 from ...content.blobs.blob_damage import UnreadableError, find_damage
-from ...content.checksums import Checksums
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import find_marks
 from ...content.storages.sweep_guard import Ownership

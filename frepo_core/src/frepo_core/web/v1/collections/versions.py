@@ -58,7 +58,7 @@ def add(request: FrepoRequest) -> Answer:
     if isinstance(added, RecordedAnswer):
         return uploaded_before(request, added)
     version = added.version
-    return uploaded(request, _path(version), Version.of(version), version.file.blob.digest)
+    return answer_added(request, version)
 
 
 def before_add(request: FrepoRequest) -> int | None:
@@ -73,6 +73,11 @@ def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | N
     # With its time: a collection may be deleted, and its id chosen again.
     scope = f"v1 {request.collection.id} {request.collection.created_at.isoformat()}"
     return idempotency_of(request, (scope,), serialize, recorded_file_id)
+
+
+def answer_added(request: FrepoRequest, version: VersionRecord) -> Answer:
+    """Answer 201 with a version that was added."""
+    return uploaded(request, _path(version), Version.of(version), version.file.blob.digest)
 
 
 def _path(version: VersionRecord) -> str:

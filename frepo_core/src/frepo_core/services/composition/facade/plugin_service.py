@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import BinaryIO
 
 from sqlalchemy import func, select
 
@@ -23,40 +23,25 @@ from frepo_core.plugins import (
     ExpectedBackups,
     HttpAnswer,
     MissingBackup,
-    OnFinding,
-    Outcome,
     Pages,
     PendingCheck,
     RequestObserver,
     ServiceStatistics,
 )
-from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
 
-from ..backups.collections.states import BackupState
-from ..backups.versions.version_checks import NewCheck
-from ..base.plugin_failures import storable
-from ..base.records import CollectionRecord, collection_info
-from ..content.checks.upload_checks import storable_kinds, storable_name
-from ..content.remote.outgoing import send_request
-from ..content.seekable_content import seekable_content
-from ..events.queries import count_events, read_events
-from ..reports.statistics import read_collection_usage, read_statistics
-
-if TYPE_CHECKING:
-    from .core_services import CoreServices
+from ...backups.collections.states import BackupState
+from ...base.records import CollectionRecord, collection_info
+from ...content.remote.outgoing import send_request
+from ...content.seekable_content import seekable_content
+from ...events.queries import count_events, read_events
+from ...reports.statistics import read_collection_usage, read_statistics
+from .writing import WritingFacade
 
 log = logging.getLogger(__name__)
 
 
-class PluginService:
-    """Gives plug-ins access to the service. Their contexts are made before the services, which use the contexts."""
-
-    def __init__(self) -> None:
-        self._connected: CoreServices | None = None
-
-    def connect(self, services: "CoreServices") -> None:
-        """Set the services, once they are built."""
-        self._connected = services
+class PluginService(WritingFacade):
+    """Gives a plug-in access to the service."""
 
     @property
     def is_read_only(self) -> bool:
@@ -79,33 +64,6 @@ class PluginService:
     def attempt(self, check: PendingCheck, *, job: str) -> AbstractContextManager[bool]:
         """See `Service.attempt`."""
         return self._services.check_attempts.attempt(check, by=Actor(name=f"system:{job}"))
-
-    def record_check(
-        self,
-        check: PendingCheck,
-        outcome: FoundVerdict | Outcome,
-        message: str,
-        *,
-        job: str,
-        details: Mapping[str, Any] | None = None,
-        covers: Covers = "container",
-        kinds: Sequence[str] | None = None,
-        database: str = "",
-        on_finding: OnFinding | None = None,
-    ) -> bool:
-        """See `Service.record_check`."""
-        result = NewCheck(
-            name=check.name,
-            outcome=outcome,
-            message=storable(message),
-            details=dict(details or {}),
-            covers=covers if outcome == "good" else None,
-            on_finding=on_finding,
-            kinds=storable_kinds(kinds),
-            database=storable_name(database),
-            attempts=check.attempts + 1,
-        )
-        return self._services.late_results.record(check.version_id, result, by=Actor(name=f"system:{job}"))
 
     def collectors(self) -> Sequence[Collector]:
         """See `Service.collectors`."""
@@ -208,12 +166,6 @@ class PluginService:
         """See `Service.observe_requests`."""
         if observer not in self._services.request_observers:
             self._services.request_observers.append(observer)
-
-    @property
-    def _services(self) -> "CoreServices":
-        if self._connected is None:
-            raise RuntimeError("Hooks must not use the service. Use it in the functions that they return.")
-        return self._connected
 
 
 def _missing(record: CollectionRecord, *, is_overdue: bool) -> MissingBackup:

@@ -1,0 +1,1 @@
+"""Contents that a plug-in hands over to the service."""

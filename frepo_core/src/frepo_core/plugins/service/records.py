@@ -1,0 +1,77 @@
+"""What the service tells plug-ins about versions and files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from ..checks.upload_check import CollectionInfo
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredVersion:
+    """A version of a collection. `size` is in bytes, `created_at` in UTC (aware).
+
+    `name` is the file name of the collection's versions, `stored_name` the one under which links know the content.
+    `verdict` is a word of `GET /api/v1/collections/{id}/versions`, such as `complete`, and `verdict_reason` a sentence.
+    """
+
+    id: str
+    collection_id: str
+    number: int
+    name: str
+    stored_name: str
+    size: int
+    sha256: str
+    mime_type: str
+    created_at: datetime
+    verdict: str
+    verdict_reason: str = ""
+    quarantined: bool = False
+    quarantine_reason: str | None = None
+    pinned: bool = False
+    damaged: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileInfo:
+    """A plain file under its stored `name`. `size` is in bytes, `created_at` in UTC (aware).
+
+    `is_new` is false if an upload returned a file with the same content that existed.
+    """
+
+    name: str
+    requested_name: str
+    size: int
+    sha256: str
+    mime_type: str
+    created_at: datetime
+    tags: tuple[str, ...] = ()
+    public: bool = False
+    is_new: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadStart:
+    """What `may_add_version` knows about an upload that begins.
+
+    - `last_number`: of the collection. Keep it, and give it to `add_version`.
+    - `max_size`: the largest content in bytes; None if there is no limit.
+    - `room`: how many bytes the storage can take before less than `trash.min_free` is free; None if that is unknown.
+    """
+
+    collection: CollectionInfo
+    last_number: int
+    max_size: int | None
+    room: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListPage(Generic[Item]):
+    """A page of a list. `next` is the `after` of the next page, None on the last one. A page may be short or empty."""
+
+    items: Sequence[Item]
+    next: str | None

@@ -1,0 +1,139 @@
+"""How plug-ins write: with the identity of a request, by the same paths and rules as its endpoints."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, BinaryIO, Protocol
+
+from frepo_core.domain.backups.runs import NewRun
+from frepo_core.domain.identity import Identity
+
+from ..checks.upload_check import Covers, FoundVerdict, OnFinding, Outcome, PendingCheck
+from .records import FileInfo, StoredVersion, UploadStart
+
+
+class WritingService(Protocol):
+    """What plug-ins can do in the name of a client. All raises `ReadOnlyError` in read-only mode."""
+
+    def identify(
+        self,
+        token_id: str,
+        *,
+        address: str,
+        user_agent: str = "",
+        began_at: datetime | None = None,
+        earlier: Identity | None = None,
+    ) -> Identity:
+        """Return the identity of a token, which may be used now from this address by this User-Agent.
+
+        A view has it already, as `request.sender`. This is for what a client began earlier: the token may have expired
+        since `began_at` (aware). `earlier` is its identity at that time: it is returned if the token has expired and
+        was removed since, but not if it was revoked. Raises `AccessDeniedError`.
+        """
+
+    def may_add_version(
+        self, collection_id: str, *, by: Identity, size: int | None = None, head: bytes = b""
+    ) -> UploadStart:
+        """Refuse a version by what is known before its content is complete. Nothing is stored.
+
+        `size` in bytes is what the client announced. `head` are the first bytes of the content, up to 8 KiB: the types
+        of the token are checked with them. Raises what `add_version` would raise, as far as it is known, and
+        `StorageFull` if there can never be room.
+        """
+
+    def add_version(
+        self,
+        collection_id: str,
+        content: BinaryIO,
+        *,
+        by: Identity,
+        size: int | None = None,
+        sha256: str | None = None,
+        last_number: int | None = None,
+        exit_statuses: Sequence[int] | None = None,
+    ) -> StoredVersion:
+        """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
+
+        `size` and `sha256` are what the client says about the content, which must be true. `last_number` is that of the
+        `UploadStart`: if versions of the same client that began later have arrived since, this one is put into
+        quarantine as `overtaken`.
+
+        With `exit_statuses`, the client vouches for the content: they are those of all stages of the command that made
+        it. If all are 0, the verdict is `complete` at best, and a run is recorded. If not, or if size or digest are
+        wrong, a failed run is recorded and nothing stored.
+
+        Raises `NotFoundError` without such a collection, `AccessDeniedError`, `FieldsError`, `StorageFull`, and other
+        errors of frepo that refuse the version. Nothing has changed then.
+        """
+
+    def may_upload_file(
+        self,
+        name: str,
+        *,
+        by: Identity,
+        size: int | None = None,
+        tags: Sequence[str] = (),
+        password: str = "",
+        head: bytes = b"",
+    ) -> int | None:
+        """Refuse a file as `may_add_version` refuses a version. Return its largest size in bytes, None for no limit."""
+
+    def upload_file(
+        self,
+        content: BinaryIO,
+        name: str,
+        *,
+        by: Identity,
+        size: int | None = None,
+        sha256: str | None = None,
+        tags: Sequence[str] = (),
+        public: bool = False,
+        password: str = "",
+    ) -> FileInfo:
+        """Add a file as an upload does, with all rules, or return the one that has the same content.
+
+        `size` and `sha256` are what the client says about the content. Raises errors of frepo.
+        """
+
+    def record_run(self, collection_id: str, run: NewRun, *, by: Identity) -> int | None:
+        """Record a run of a backup job that a client reports, as `POST /api/v1/collections/{id}/runs` does.
+
+        Return the number of the version that it is about, None if it is about none. Raises `NotFoundError` or
+        `AccessDeniedError`.
+        """
+
+    def record_check(
+        self,
+        check: PendingCheck,
+        outcome: FoundVerdict | Outcome,
+        message: str,
+        *,
+        job: str,
+        details: Mapping[str, Any] | None = None,
+        covers: Covers = "container",
+        kinds: Sequence[str] | None = None,
+        database: str = "",
+        on_finding: OnFinding | None = None,
+    ) -> bool:
+        """Record the result of a pending check, found by a job, with the event `version.checked`.
+
+        `covers`, `kinds` and `database` are as in a `CheckResult`, `on_finding` as in a `Finding`: if the version is
+        broken and rotation has waited for it, it is put into quarantine or added. `pending` counts as an attempt in
+        vain; after the third, the version is suspicious. Return False if the version was deleted meanwhile.
+        """
+
+    def record_version_check(
+        self,
+        collection_id: str,
+        version: str,
+        name: str,
+        outcome: FoundVerdict | Outcome,
+        message: str,
+        *,
+        by: Identity,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Record what a client found about a version, as `POST .../versions/{selector}/checks` does.
+
+        `version` is its id, or a selector such as `v12`. It is the client's word: it condemns no version. Raises
+        `NotFoundError`, `AccessDeniedError`, and `FieldsError` for a name that is not the client's.
+        """

@@ -1,0 +1,48 @@
+"""Decides about versions before their contents are complete, for plug-ins that receive contents by themselves."""
+
+from dataclasses import dataclass
+
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.mime_types import is_allowed_by_token
+
+from ...base.records import CollectionRecord
+from ...content.ingest import smallest_limit
+from ...content.mime_detection import detect_type
+from ...events.refusals import Refusals
+from ...files.files import type_not_allowed
+from ..trash.arrivals import Arrivals
+from .add_version import AddVersion
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance:
+    """The largest content in bytes, None without a limit, and the room in the storage, None if that is unknown."""
+
+    max_size: int | None
+    room: int | None
+
+
+class AnnouncedVersions:
+    """Refuses what would be refused later."""
+
+    def __init__(self, add_version: AddVersion, refusals: Refusals, arrivals: Arrivals) -> None:
+        self._add_version = add_version
+        self._refusals = refusals
+        self._arrivals = arrivals
+
+    def check(self, collection: CollectionRecord, *, by: Identity, size: int | None, head: bytes) -> Allowance:
+        """Raise what refuses a content of `size` bytes (None: unknown) that begins with `head`, if that has arrived.
+
+        Raises as `AddVersion.check_policies` and `refuse_early`, the errors of limits, `TypeNotAllowedError` and
+        `StorageFull`.
+        """
+        limits = self._add_version.limits(collection, by=by)
+        with self._refusals.recorded(collection, by=by, size=size):
+            for limit in limits:
+                limit.enforce(size or 0)
+            if head and not is_allowed_by_token(by, mime := detect_type(head)):
+                raise type_not_allowed(mime)
+            self._add_version.check_policies(collection, size, by=by)
+            self._add_version.refuse_early(collection, size or 0, after=None)
+            self._arrivals.require_possible(size or 0)
+        return Allowance(max_size=smallest_limit(limits), room=self._arrivals.spare())

@@ -1,0 +1,1 @@
+"""What plug-ins get instead of the services themselves: it implements `frepo_core.plugins.Service`."""

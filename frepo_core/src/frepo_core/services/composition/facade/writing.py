@@ -1,0 +1,216 @@
+"""The part of the facade that writes in the name of a client: it implements `WritingService`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from frepo_core.db import utc_now
+from frepo_core.domain.access import may_upload
+from frepo_core.domain.identity import Actor, Identity
+from frepo_core.domain.naming import check_file_name, check_tag
+from frepo_core.errors import FieldsError
+from frepo_core.plugins import (
+    FileInfo,
+    NewRun,
+    OnFinding,
+    Outcome,
+    PendingCheck,
+    SessionFile,
+    StoredVersion,
+    UploadStart,
+)
+from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
+
+from ...backups.versions.version_checks import NewCheck
+from ...base.idempotency import RecordedAnswer
+from ...base.plugin_failures import storable
+from ...base.records import collection_info
+from ...content.checks.upload_checks import as_json, storable_kinds, storable_name
+from ...content.ingest import Incoming, smallest_limit
+from ...content.mime_detection import detect_type
+from ...files.files import NewFile, type_not_allowed
+from .connection import ConnectedFacade
+from .descriptions import file_info, stored_version
+
+MAX_STATUSES = 32
+
+
+class WritingFacade(ConnectedFacade):
+    """Writes by the same services as the endpoints, and checks the rights that the endpoints' permissions check."""
+
+    def identify(
+        self,
+        token_id: str,
+        *,
+        address: str,
+        user_agent: str = "",
+        began_at: datetime | None = None,
+        earlier: Identity | None = None,
+    ) -> Identity:
+        """See `WritingService.identify`."""
+        age = 0.0 if began_at is None else max((utc_now() - began_at).total_seconds(), 0.0)
+        return self._services.tokens.identify(
+            token_id, address=address, user_agent=user_agent, age=age, earlier=earlier
+        )
+
+    def may_add_version(
+        self, collection_id: str, *, by: Identity, size: int | None = None, head: bytes = b""
+    ) -> UploadStart:
+        """See `WritingService.may_add_version`."""
+        services = self._writable()
+        collection = self._collection_for(collection_id, "version.upload", by)
+        allowed = services.announced_versions.check(collection, by=by, size=size, head=head)
+        return UploadStart(
+            collection=collection_info(collection),
+            last_number=collection.last_number,
+            max_size=allowed.max_size,
+            room=allowed.room,
+        )
+
+    def add_version(
+        self,
+        collection_id: str,
+        content: BinaryIO,
+        *,
+        by: Identity,
+        size: int | None = None,
+        sha256: str | None = None,
+        last_number: int | None = None,
+        exit_statuses: Sequence[int] | None = None,
+    ) -> StoredVersion:
+        """See `WritingService.add_version`."""
+        services = self._writable()
+        collection = self._collection_for(collection_id, "version.upload", by)
+        if last_number is not None:  # a collection with the same id may have been created since
+            collection = replace(collection, last_number=min(last_number, collection.last_number))
+        statuses = _statuses(exit_statuses)
+        incoming = _incoming(content, size, sha256)
+        version = services.reported_uploads.add(collection, incoming, by=by, exit_statuses=statuses)
+        _taken(content)
+        return stored_version(version, collection)
+
+    def may_upload_file(
+        self,
+        name: str,
+        *,
+        by: Identity,
+        size: int | None = None,
+        tags: Sequence[str] = (),
+        password: str = "",
+        head: bytes = b"",
+    ) -> int | None:
+        """See `WritingService.may_upload_file`."""
+        files = self._writable().files
+        files.check_rights(_new_file(name, tags, password=password), by=by)
+        limits = files.limits(by=by)
+        for limit in limits:
+            limit.enforce(size or 0)
+        if head and not may_upload(by, mime := detect_type(head)):
+            raise type_not_allowed(mime)
+        self._services.arrivals.require_room(size or 0)
+        return smallest_limit(limits)
+
+    def upload_file(
+        self,
+        content: BinaryIO,
+        name: str,
+        *,
+        by: Identity,
+        size: int | None = None,
+        sha256: str | None = None,
+        tags: Sequence[str] = (),
+        public: bool = False,
+        password: str = "",
+    ) -> FileInfo:
+        """See `WritingService.upload_file`."""
+        new = _new_file(name, tags, public=public, password=password)
+        added = self._writable().files.add(new, _incoming(content, size, sha256), by=by)
+        assert not isinstance(added, RecordedAnswer)  # only with an Idempotency-Key
+        _taken(content)
+        return file_info(added.file, is_new=not added.existed)
+
+    def record_run(self, collection_id: str, run: NewRun, *, by: Identity) -> int | None:
+        """See `WritingService.record_run`."""
+        services = self._writable()
+        collection = self._collection_for(collection_id, "version.upload", by)
+        run = replace(run, exit_statuses=_statuses(run.exit_statuses))
+        return services.run_reports.record(collection.id, run, by=by).version_number
+
+    def record_check(
+        self,
+        check: PendingCheck,
+        outcome: FoundVerdict | Outcome,
+        message: str,
+        *,
+        job: str,
+        details: Mapping[str, Any] | None = None,
+        covers: Covers = "container",
+        kinds: Sequence[str] | None = None,
+        database: str = "",
+        on_finding: OnFinding | None = None,
+    ) -> bool:
+        """See `WritingService.record_check`."""
+        result = NewCheck(
+            name=check.name,
+            outcome=outcome,
+            message=storable(message),
+            details=dict(details or {}),
+            covers=covers if outcome == "good" else None,
+            on_finding=on_finding,
+            kinds=storable_kinds(kinds),
+            database=storable_name(database),
+            attempts=check.attempts + 1,
+        )
+        return self._services.late_results.record(check.version_id, result, by=Actor(name=f"system:{job}"))
+
+    def record_version_check(
+        self,
+        collection_id: str,
+        version: str,
+        name: str,
+        outcome: FoundVerdict | Outcome,
+        message: str,
+        *,
+        by: Identity,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """See `WritingService.record_version_check`."""
+        services = self._writable()
+        collection = self._collection_for(collection_id, "version.upload", by)
+        found = services.versions.find_selected(collection.id, version)
+        result = NewCheck(name=name, outcome=outcome, message=storable(message), details=as_json(details or {}))
+        services.client_checks.record(found.id, result, by=by)
+
+
+def _incoming(content: BinaryIO, size: int | None, sha256: str | None) -> Incoming:
+    is_exact = isinstance(content, SessionFile)
+    if isinstance(content, SessionFile) and size is None:
+        size = content.size
+    digests = (sha256,) if sha256 else ()
+    return Incoming(stream=content, declared_size=size, sha256=digests, is_exact=is_exact)
+
+
+def _statuses(given: Sequence[int] | None) -> tuple[int, ...]:
+    """Return exit statuses as they are stored. Raises `FieldsError` if they are none."""
+    statuses = tuple(given or ())
+    if len(statuses) > MAX_STATUSES or not all(isinstance(one, int) and abs(one) <= 2**32 for one in statuses):
+        raise FieldsError({"exit_statuses": [f"Give whole numbers, at most {MAX_STATUSES}"]})
+    return statuses
+
+
+def _new_file(name: str, tags: Sequence[str], *, public: bool = False, password: str = "") -> NewFile:
+    try:
+        name = check_file_name(name)
+    except ValueError as error:
+        raise FieldsError({"name": [str(error)]}) from None
+    try:
+        checked = [check_tag(tag) for tag in tags]
+    except ValueError as error:
+        raise FieldsError({"tags": [str(error)]}) from None
+    return NewFile(name=name, tags=checked, public=public, password=password)
+
+
+def _taken(content: BinaryIO) -> None:
+    if isinstance(content, SessionFile):
+        content.taken()
