@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import sqlite3
 
 import pytest
 from playwright.sync_api import expect
@@ -265,6 +266,29 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
     with page.expect_request(f"**/api/v1/collections/{failed}/versions/good"):
         page.get_by_role("button", name="Download 1, the newest good one").click()
     signed_in.settle()
+
+
+def test_who_sends_the_same_is_found_from_the_overview(signed_in, service, api):
+    same = api("POST", "/collections", {"name": "same.bin"})["id"]
+    api("PUT", f"/collections/{same}/versions", b"the same again")
+    with sqlite3.connect(service.folder / "frepo.db") as database:
+        database.execute(
+            "UPDATE collection SET baseline = json_set(baseline, '$.unchanged_nights', 19) WHERE id = ?", (same,)
+        )
+    database.close()
+    page = signed_in.page
+    page.reload()
+    figures = page.get_by_role("region", name="Figures")
+    expect(figures).to_contain_text("Good versions")
+    expect(figures).to_contain_text("Restore-tested")
+    figures.get_by_role("link", name="for 7 nights or longer").click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator("tbody tr").get_by_role("link", name="same.bin").click()
+
+    expect(page.locator(".facts")).to_contain_text("unchanged for 19 nights")
+    page.go_back()
+    page.get_by_role("button", name="unchanged for 7 nights or longer").click()
+    expect(page.locator("tbody tr")).not_to_have_count(1)
 
 
 OUTPUT = "pg_dump: connecting\npg_dump: error: too many connections"

@@ -52,6 +52,7 @@ def make_summary(
         *_expected_lines(expected),
         *_state_lines(service, sum(states.get(state, 0) for state in NOT_WELL)),
         *_untested_lines(service, now),
+        *_unchanged_lines(service),
     ]
     lines += ["The service is not healthy:" if unhealthy else "The service is healthy.", *unhealthy]
     if events:
@@ -113,6 +114,17 @@ def _untested_lines(service: Service, now: datetime) -> Sequence[str]:
     if len(found) > LISTED:
         lines.append(f"- and {len(found) - LISTED} more: `frepo status --untested` lists all of them.")
     return [f"{len(found)} collections had no good restore test for too long:", *lines, ""]
+
+
+def _unchanged_lines(service: Service) -> Sequence[str]:
+    """Return which collections get the same content for a week or longer, and for how many nights."""
+    found = service.unchanged_collections(limit=READ)
+    if not found:
+        return []
+    lines = [f"- {one.name} ({one.id}): unchanged for {one.unchanged_nights} nights" for one in found[:LISTED]]
+    if len(found) > LISTED:
+        lines.append(f"- and {len(found) - LISTED} more: `frepo backup:list --unchanged 7` lists all of them.")
+    return ["The same content for a week or longer:", *lines, ""]
 
 
 def _age(tested_at: datetime | None, now: datetime) -> str:

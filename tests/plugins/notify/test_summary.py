@@ -122,6 +122,24 @@ def test_it_says_which_collections_were_not_restore_tested_for_long(mail, servic
     assert "" == lines[start + 3]
 
 
+def test_it_says_which_collections_get_the_same_content_for_a_week(mail, services, summarize):
+    for name, nights in (("new.sql", 6), ("week.sql", 7), ("old.sql", 19)):
+        row = services.collections.create(CollectionChange(limits={}, filename=name), by=None).id
+        same = update(Collection).where(Collection.id == row).values(baseline={"unchanged_nights": nights})
+        services.database.write(lambda session, same=same: session.execute(same))
+
+    summarize(now=utc_now())
+
+    lines = mail.mails[0].get_body(("plain",)).get_content().splitlines()
+    start = lines.index("The same content for a week or longer:")
+    assert lines[start + 1].startswith("- old.sql (")
+    assert [line.partition("): ")[2] for line in lines[start + 1 : start + 4]] == [
+        "unchanged for 19 nights",
+        "unchanged for 7 nights",
+        "",
+    ]
+
+
 def test_it_names_the_collections_that_failed_with_the_reasons(mail, services, summarize, happened, make_collection):
     values = {
         "shop.sql": {"failed_since": START, "failed_reason": "The gzip data ends early"},

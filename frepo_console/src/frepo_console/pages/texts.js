@@ -3,6 +3,9 @@
 
 export const plural = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
+/** What is there of these parts, with commas between. */
+const listed = (...parts) => parts.filter(Boolean).join(", ");
+
 function verdictOfOne(states) {
   if (states.new) return "The collection has no backup";
   return states.late ? "The backup of the collection is late" : "The collection is backed up";
@@ -93,25 +96,6 @@ export const t = {
     shortcuts: "Keyboard shortcuts",
   },
 
-  shortcuts: {
-    title: "Keyboard shortcuts",
-    on: "Use shortcuts of single letters",
-    list: [
-      ["/", "search"],
-      ["g then o c f t e h", "go to a view: Overview, Collections, Files, Tokens, Events, Health"],
-      ["j k or arrows", "next and previous row"],
-      ["Enter", "open"],
-      ["x", "select"],
-      ["Shift+x", "select up to here"],
-      ["n", "new"],
-      ["u", "upload"],
-      ["d", "download"],
-      ["p", "pin"],
-      ["Esc", "close, then clear the selection"],
-      ["?", "this list"],
-    ],
-  },
-
   reasons: {
     damaged: "A version cannot be read",
     overdue: (elapsed) => `No backup for ${elapsed}`,
@@ -178,16 +162,14 @@ export const t = {
     onlySince: (time) => `only those since ${time} are counted`,
     column: (time, arrived, expected) => `${time}: ${expected ? `${expected} expected` : `${arrived} arrived`}`,
     summary: ({ arrived, overdue, late, failed, full, suspicious }) =>
-      [
+      listed(
         `${plural(arrived, "backup", "backups")} arrived`,
         overdue && `${overdue} missing`,
         late && `${late} late`,
         failed && `${failed} failed`,
         full && `${full} refused`,
         suspicious && `${suspicious} suspicious`,
-      ]
-        .filter(Boolean)
-        .join(", "),
+      ),
   },
 
   storage: {
@@ -223,6 +205,16 @@ export const t = {
     damaged: "Damaged",
     damagedText: "contents cannot be read",
     undamaged: "all contents can be read",
+    good: "Good versions",
+    verdicts: ({ broken, suspicious, pending }) =>
+      listed(broken && `${broken} broken`, suspicious && `${suspicious} suspicious`, pending && `${pending} pending`),
+    noneBad: "none is broken or suspicious",
+    tested: "Restore-tested",
+    untested: ({ broken, untested, never }, time) =>
+      listed(broken && `${broken} broken`, untested && `${untested} not for ${time}`, never && `${never} never`) ||
+      "collections, all in time",
+    unchanged: "Unchanged",
+    unchangedFor: (nights) => `for ${nights} nights or longer`,
   },
 
   lists: {

@@ -193,6 +193,26 @@ class TestUntested:
         assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
 
 
+class TestUnchanged:
+    def test_collections_that_get_the_same_content_are_named_and_listed_and_are_no_problem(self, console, make, led):
+        for nights in (6, 7, 9, 19, 8):
+            make(f"{nights}.sql", baseline={"unchanged_nights": nights})
+
+        done = console.run("status", "-f", "json")
+
+        assert 0 == done.returncode
+        (row,) = [row for row in rows_of(done) if row["What"] == "unchanged"]
+        assert row["Details"] == (
+            "19.sql: unchanged for 19 nights; 9.sql: unchanged for 9 nights; 8.sql: unchanged for 8 nights; "
+            "and 1 more, see `frepo backup:list --unchanged 7`"
+        )
+        listed = rows_of(console.run("backup:list", "--unchanged", "7", "-f", "json"))
+        assert {"19.sql": 19, "9.sql": 9, "8.sql": 8, "7.sql": 7} == {
+            one["Name"]: one["Unchanged nights"] for one in listed
+        }
+        assert "--unchanged: " in console.run("backup:list", "--unchanged", "7", "--state", "ok").stderr
+
+
 class TestOverdue:
     def test_who_sent_nothing_is_listed_the_overdue_ones_first(self, console, make):
         now = utc_now()

@@ -164,6 +164,24 @@ class TestOverview:
             "longest_untested": [],
         }
 
+    @pytest.mark.databases
+    def test_collections_that_get_the_same_content_are_counted_named_and_found(self, create, root, holder, set_row):
+        for name, nights in (("new.sql", 6), ("week.sql", 7), ("old.sql", 19)):
+            set_row(create(name).json["id"], baseline={"unchanged_nights": nights})
+        create("empty.sql")
+
+        shown = root.get("/api/v1/overview").json["unchanged"]
+        hidden = holder(Role.VIEW_METRICS).get("/api/v1/overview").json["unchanged"]
+
+        assert (7, 2) == (shown["nights"], shown["number"])
+        assert [("old.sql", 19), ("week.sql", 7)] == [
+            (one["name"], one["unchanged_nights"]) for one in shown["longest"]
+        ]
+        assert (2, []) == (hidden["number"], hidden["longest"])
+        found = root.get(f"{COLLECTIONS}?unchanged_nights=8").json["items"]
+        assert ["old.sql"] == [one["name"] for one in found]
+        assert 4 == len(root.get(f"{COLLECTIONS}?unchanged_nights=0").json["items"])
+
     def test_it_names_the_collections_with_a_problem_that_the_token_may_see(self, create, root, holder, set_row):
         collection = create("shop.sql.gz").json["id"]
         set_row(collection, failed_since=utc_now(), failed_reason="The dump was cut")

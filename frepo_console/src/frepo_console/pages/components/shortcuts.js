@@ -2,7 +2,7 @@
 
 import { html, useState } from "../lib/html.js";
 import { areShortcutsOn, switchShortcuts } from "../lib/navigation.js";
-import { t } from "../texts.js";
+import { t } from "../texts/shortcuts.js";
 import { Dialog } from "./dialog.js";
 import { Check } from "./form.js";
 
@@ -12,14 +12,14 @@ export default function Shortcuts({ close }) {
     switchShortcuts(value);
     setOn(value);
   };
-  return html`<${Dialog} title=${t.shortcuts.title} close=${close}>
+  return html`<${Dialog} title=${t.title} close=${close}>
     <dl class="keys">
-      ${t.shortcuts.list.map(
+      ${t.list.map(
         ([key, text]) =>
           html`<dt><kbd>${key}</kbd></dt>
             <dd>${text}</dd>`,
       )}
     </dl>
-    <${Check} label=${t.shortcuts.on} value=${isOn} change=${change} />
+    <${Check} label=${t.on} value=${isOn} change=${change} />
   <//>`;
 }

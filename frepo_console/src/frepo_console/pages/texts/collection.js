@@ -49,6 +49,7 @@ export const t = {
     title: "Figures",
     last: "Last version",
     lastText: (number, time) => `version ${number}, ${time}`,
+    unchanged: (nights) => `unchanged for ${plural(nights, "night", "nights")}`,
     good: "Newest good version",
     next: "Next expected",
     unwatched: "nobody is told if it is late",

@@ -8,6 +8,8 @@ export const t = {
   collectionsView: {
     search: "Search names and descriptions",
     label: "Label, then Enter",
+    removeFilter: "Remove this filter",
+    unchanged: (nights) => `unchanged for ${nights} nights or longer`,
     removeLabel: "Remove this filter",
     allStrategies: "All strategies",
     all: "All",

@@ -207,11 +207,7 @@ function advice(collection) {
 function Facts({ collection, now }) {
   const { last_version: last, newest_good: good, limits, due_at: due, state } = collection;
   const facts = [
-    [
-      t.facts.last,
-      last ? relative(last.at, now) : t.never,
-      last ? t.facts.lastText(last.number, dateTime(last.at, now)) : "",
-    ],
+    [t.facts.last, last ? relative(last.at, now) : t.never, last ? lastText(collection, now) : ""],
     [
       t.facts.good,
       good ? relative(good.at, now) : t.never,
@@ -243,6 +239,12 @@ function Facts({ collection, now }) {
       )}
     </dl>
   </section>`;
+}
+
+/** "version 12, 24 Nov 02:00, unchanged for 19 nights" */
+function lastText({ last_version: last, unchanged_nights: nights }, now) {
+  const text = t.facts.lastText(last.number, dateTime(last.at, now));
+  return nights ? `${text}, ${t.facts.unchanged(nights)}` : text;
 }
 
 const versionsText = ({ versions, quarantined_versions: apart }) =>

@@ -32,7 +32,7 @@ function List({ query, isNew }) {
   const overview = useResource(access.may("metrics.view") ? "/overview" : null, { every: 60 });
   const states = overview.data?.collections;
   const total = states ? STATES.reduce((sum, state) => sum + states[state], 0) : null;
-  const isFiltered = Boolean(filters.q || filters.state.length || filters.label.length || filters.strategy);
+  const isFiltered = Object.entries(filters).some(([name, value]) => name !== "sort" && value.length > 0);
   return html`<${Head} filters=${filters} />
     <${Filters} filters=${filters} states=${states} total=${total} />
     ${list.error && html`<${ErrorNote} error=${list.error} at=${list.at} retry=${list.retry} />`}

@@ -31,7 +31,8 @@ class CollectionUsage:
 
     `max_versions` and `max_size` are its limits; 0 is no limit. `state` is that of `GET /api/v1/collections`, such as
     `ok` or `overdue`; `due_at` is when the next version is expected, if one is. `newest_good_at` is the time of the
-    newest version whose verdict is good, `restore_tested_at` that of the last good restore test.
+    newest version whose verdict is good, `restore_tested_at` that of the last good restore test. The newest content has
+    arrived again on `unchanged_nights` later days.
     """
 
     id: str
@@ -45,6 +46,7 @@ class CollectionUsage:
     due_at: datetime | None = None
     newest_good_at: datetime | None = None
     restore_tested_at: datetime | None = None
+    unchanged_nights: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -121,5 +121,8 @@ class Service(WritingService, Protocol):
     def untested_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
         """Return the collections without a good restore test for `restore_tests.every`, the longest untested first."""
 
+    def unchanged_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """Return the collections that get the same content for a week or longer, those with the most nights first."""
+
     def observe_requests(self, observer: RequestObserver) -> None:
         """Call the observer after each request of this process, once. Call this in the hook `frepo_endpoints`."""

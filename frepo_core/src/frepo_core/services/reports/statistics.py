@@ -14,6 +14,7 @@ from frepo_core.db.models import (
     TrashEntry,
     Version,
 )
+from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics
 
 from ..backups.collections.newest_good import newest_good
@@ -88,6 +89,7 @@ def read_collection_usage(
             due_at=row.due_at,
             newest_good_at=good_at,
             restore_tested_at=row.restore_tested_at,
+            unchanged_nights=Baseline.load(row.baseline).unchanged_nights,
         )
         for row, newest_at, state, good_at in session.execute(query)
     ]

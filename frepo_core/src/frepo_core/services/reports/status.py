@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from frepo_core.db import utc_now
 from frepo_core.domain.backups.restore_ages import describe_age
@@ -14,6 +15,7 @@ from .job_health import JobsFailError, check_worker
 from .overview.overview import NAMED, Overviews
 
 UNTESTED_NAMED = 3
+UNCHANGED_NAMED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +29,8 @@ class StatusLine:
 
 def read_status(base: Foundation, health: Health, overviews: Overviews, ages: RestoreAges) -> Sequence[StatusLine]:
     """Run all health checks and look at all collections; return what was found."""
-    return [*_service_lines(base, health), *_untested_lines(ages), *_collection_lines(overviews)]
+    lines = (_service_lines(base, health), _untested_lines(ages), _unchanged_lines(overviews))
+    return [*chain(*lines), *_collection_lines(overviews)]
 
 
 def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
@@ -50,6 +53,16 @@ def _untested_lines(ages: RestoreAges) -> Iterator[StatusLine]:
         more = [f"and {found.number - len(named)} more, see `frepo status --untested`"]
         text = "; ".join(named + more if found.number > len(named) else named)
         yield StatusLine(subject="restore tests", severity=Severity.OK, text=text)
+
+
+def _unchanged_lines(overviews: Overviews) -> Iterator[StatusLine]:
+    """Yield which collections get the same content for a week or longer. That is no problem: nobody may write there."""
+    found = overviews.unchanged(UNCHANGED_NAMED)
+    if found.number:
+        named = [f"{one.filename}: unchanged for {one.unchanged_nights} nights" for one in found.collections]
+        more = [f"and {found.number - len(named)} more, see `frepo backup:list --unchanged {found.nights}`"]
+        text = "; ".join(named + more if found.number > len(named) else named)
+        yield StatusLine(subject="unchanged", severity=Severity.OK, text=text)
 
 
 def _collection_lines(overviews: Overviews) -> Iterator[StatusLine]:

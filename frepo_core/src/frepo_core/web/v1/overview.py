@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
+from frepo_core.services.backups.collections.unchanged import UnchangedCollections
 from frepo_core.services.backups.restore.restore_ages import RestoreCounts, UntestedCollections
 from frepo_core.services.reports.overview.activity import Activity
 from frepo_core.services.reports.overview.overview import NAMED, Overview
@@ -112,6 +113,34 @@ class RestoreTests(Reply):
         )
 
 
+class UnchangedCollection(Reply):
+    """A collection whose newest content has arrived again on so many later days."""
+
+    id: str
+    name: str
+    unchanged_nights: Whole
+
+
+class Unchanged(Reply):
+    """How many collections got the same content on at least `nights` later days.
+
+    The twenty of them with the most nights that the token may see are listed.
+    """
+
+    nights: Whole
+    number: Whole
+    longest: list[UnchangedCollection]
+
+    @classmethod
+    def of(cls, found: UnchangedCollections) -> "Unchanged":
+        """Convert what was found."""
+        longest = [
+            UnchangedCollection(id=one.id, name=one.filename, unchanged_nights=one.unchanged_nights)
+            for one in found.collections
+        ]
+        return cls(nights=found.nights, number=found.number, longest=longest)
+
+
 class OverviewReply(Reply):
     """Figures about the whole service. Sizes are in bytes.
 
@@ -138,11 +167,17 @@ class OverviewReply(Reply):
     failing_jobs: list[str]
     never_restore_tested: Whole
     restore_tests: RestoreTests
+    unchanged: Unchanged
     problems: list[TroubledCollection]
 
     @classmethod
     def of(
-        cls, found: Overview, *, restore_tests: RestoreTests, problems: Sequence[TroubledCollection]
+        cls,
+        found: Overview,
+        *,
+        restore_tests: RestoreTests,
+        unchanged: Unchanged,
+        problems: Sequence[TroubledCollection],
     ) -> "OverviewReply":
         """Convert the overview."""
         sizes = found.sizes
@@ -165,6 +200,7 @@ class OverviewReply(Reply):
             failing_jobs=list(found.failing_jobs),
             never_restore_tested=restore_tests.never,
             restore_tests=restore_tests,
+            unchanged=unchanged,
             problems=list(problems),
         )
 
@@ -177,7 +213,9 @@ def show_overview(request: FrepoRequest) -> Answer:
         for one, state in overviews.in_states(NOT_WELL, NAMED, by=request.sender)
     ]
     restore_tests = RestoreTests.of(ages.count(), ages.find_untested(NAMED, by=request.sender))
-    return Answer(body=OverviewReply.of(overviews.read(), restore_tests=restore_tests, problems=problems))
+    unchanged = Unchanged.of(overviews.unchanged(NAMED, by=request.sender))
+    body = OverviewReply.of(overviews.read(), restore_tests=restore_tests, unchanged=unchanged, problems=problems)
+    return Answer(body=body)
 
 
 ENDPOINTS = [

@@ -16,6 +16,7 @@ export const filtersOf = (query) => ({
   state: query.getAll("state").filter((state) => STATES.includes(state)),
   label: query.getAll("label"),
   strategy: query.get("strategy") ?? "",
+  unchanged_nights: /^\d+$/.test(query.get("unchanged") ?? "") ? query.get("unchanged") : "",
   sort: query.get("sort") ?? SORT,
 });
 
@@ -99,6 +100,17 @@ export function Filters({ filters, states, total }) {
             ${label}<${Icon} name="close" />
           </button>`,
       )}
+      ${
+        filters.unchanged_nights &&
+        html`<button
+          class="chip"
+          aria-pressed="true"
+          title=${t.collectionsView.removeFilter}
+          onClick=${() => changeQuery({ unchanged: "" })}
+        >
+          ${t.collectionsView.unchanged(filters.unchanged_nights)}<${Icon} name="close" />
+        </button>`
+      }
     </div>
   </div>`;
 }

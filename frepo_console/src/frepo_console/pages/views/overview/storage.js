@@ -2,7 +2,8 @@
 
 import { html, useMemo, useState } from "../../lib/html.js";
 import { readAll, useReading, useReload } from "../../lib/data.js";
-import { count, date, ratio, share, size } from "../../lib/format.js";
+import { count, date, duration, ratio, share, size } from "../../lib/format.js";
+import { link } from "../../lib/navigation.js";
 import { Curve } from "../../components/charts.js";
 import { ChartError } from "../../components/feedback.js";
 import { t } from "../../texts.js";
@@ -111,6 +112,23 @@ function freeSpace({ free_space: free, total_space: total, storage }) {
   return [size(free), total ? t.figures.freeOf(share(free / total), size(total)) : t.figures.freeIn(storage)];
 }
 
+/** What is known of all versions, how old the restore tests are, and who sends the same night after night. */
+function factsAboutBackups({ verdicts, restore_tests: tests, unchanged }) {
+  return [
+    [t.figures.good, count(verdicts.good), t.figures.verdicts(verdicts) || t.figures.noneBad],
+    [t.figures.tested, count(tests.good), t.figures.untested(tests, duration(tests.every))],
+    [
+      t.figures.unchanged,
+      count(unchanged.number),
+      unchanged.number > 0
+        ? html`<a href=${link(["collections"], { unchanged: String(unchanged.nights) })}
+            >${t.figures.unchangedFor(unchanged.nights)}</a
+          >`
+        : t.figures.unchangedFor(unchanged.nights),
+    ],
+  ];
+}
+
 export function Figures({ overview }) {
   const { sent, stored } = overview.size;
   const facts = [
@@ -133,6 +151,7 @@ export function Figures({ overview }) {
       overview.damaged_blobs ? t.figures.damagedText : t.figures.undamaged,
       overview.damaged_blobs > 0,
     ],
+    ...factsAboutBackups(overview),
   ];
   return html`<section class="card w4" aria-label=${t.figures.title}>
     <dl class="facts">

@@ -30,6 +30,7 @@ COLUMNS = (
     "Size",
     "Pinned",
     "Quarantined",
+    "Unchanged nights",
     "Labels",
     "Description",
 )
@@ -40,7 +41,7 @@ PAGE = 500
 class ListCollections(ListCommand):
     """List the collections with their states, newest first; or those in some states, the worst first."""
 
-    long = frozenset({"Id", "Since", "Pinned", "Quarantined", "Labels", "Description"})
+    long = frozenset({"Id", "Since", "Pinned", "Quarantined", "Unchanged nights", "Labels", "Description"})
     examples = ("frepo backup:list", "frepo backup:list --state overdue --state late -f json")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -53,6 +54,13 @@ class ListCollections(ListCommand):
             default=[],
             help="damaged, overdue, full, suspicious, late, new or ok; may be repeated; not together with --search",
         )
+        parser.add_argument(
+            "--unchanged",
+            type=int,
+            default=0,
+            metavar="NIGHTS",
+            help="only those whose newest content has arrived again on so many later days, or more; not with --state",
+        )
         parser.add_argument("--limit", type=int, default=100, metavar="N", help="the number of rows; default: 100")
         return parser
 
@@ -61,9 +69,11 @@ class ListCollections(ListCommand):
         limit = check_limit(arguments.limit)
         if arguments.state and arguments.search:
             raise FieldsError({"--search": ["cannot be used together with --state"]})
+        if arguments.state and arguments.unchanged:
+            raise FieldsError({"--unchanged": ["cannot be used together with --state"]})
         states = _states(arguments.state)
         services = self.services()
-        found = services.overviews.in_states(states, limit) if states else _find(services, arguments.search, limit)
+        found = services.overviews.in_states(states, limit) if states else _find(services, arguments, limit)
         return COLUMNS, [
             (
                 record.id,
@@ -76,6 +86,7 @@ class ListCollections(ListCommand):
                 Size(record.stored_size),
                 record.pinned_count,
                 record.quarantined_count,
+                record.unchanged_nights,
                 Words(record.labels),
                 record.description,
             )
@@ -203,16 +214,19 @@ def _states(names: list[str]) -> "list[BackupState]":
     return [known[name] for name in names]
 
 
-def _find(services: "Services", text: str, limit: int) -> "list[tuple[CollectionRecord, StateRecord]]":
+def _find(
+    services: "Services", arguments: argparse.Namespace, limit: int
+) -> "list[tuple[CollectionRecord, StateRecord]]":
     from frepo_core.services.backups.collections.collection_pages import CollectionFilter
     from frepo_core.services.base.keyset import PageRequest
     from frepo_core.services.events.actors import console_identity
 
+    wanted = CollectionFilter(text=arguments.search, unchanged_nights=arguments.unchanged)
     found: list[CollectionRecord] = []
     after = None
     while len(found) < limit and (after or not found):
         request = PageRequest(limit=min(limit, PAGE), sort="created_at", is_descending=True, after=after)
-        page = services.collection_pages.page(CollectionFilter(text=text), request, by=console_identity())
+        page = services.collection_pages.page(wanted, request, by=console_identity())
         found += [details.record for details in page.items]
         after = page.next
         if after is None:

@@ -34,6 +34,7 @@ from .states import (
     since_column,
     state_column,
 )
+from .unchanged import is_unchanged
 
 # Time (UTC), size in bytes and number of versions.
 DailySize = tuple[datetime, int, int]
@@ -55,7 +56,7 @@ class CollectionFilter:
     """Which collections: name, description or id contain `text` in any case, and they have this strategy; empty: any.
 
     They are in one of the `states`, and have a version with one of the `verdicts`, if there are any, and have all of
-    the `labels`.
+    the `labels`. Their newest content has arrived again on at least `unchanged_nights` later days; 0: any.
     """
 
     text: str = ""
@@ -63,6 +64,7 @@ class CollectionFilter:
     states: Sequence[BackupState] = ()
     labels: Sequence[str] = ()
     verdicts: Sequence[Verdict] = ()
+    unchanged_nights: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +181,8 @@ def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[C
         conditions.append(Collection.strategy == wanted.strategy)
     if wanted.states:
         conditions.append(is_in_state(wanted.states, now))
+    if wanted.unchanged_nights:
+        conditions.append(is_unchanged(wanted.unchanged_nights))
     if wanted.verdicts:
         conditions.append(Collection.id.in_(select(Version.collection_id).where(Version.verdict.in_(wanted.verdicts))))
     conditions += [has_item(Collection.labels, label) for label in wanted.labels]

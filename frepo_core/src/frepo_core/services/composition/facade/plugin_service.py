@@ -162,6 +162,12 @@ class PluginService(WritingFacade):
         with self._services.database.reading() as session:
             return sorted(read_collection_usage(session, limit, ids), key=lambda one: ids.index(one.id))
 
+    def unchanged_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
+        """See `Service.unchanged_collections`."""
+        ids = [one.id for one in self._services.overviews.unchanged(limit).collections]
+        with self._services.database.reading() as session:
+            return sorted(read_collection_usage(session, limit, ids), key=lambda one: ids.index(one.id))
+
     def observe_requests(self, observer: RequestObserver) -> None:
         """See `Service.observe_requests`."""
         if observer not in self._services.request_observers:

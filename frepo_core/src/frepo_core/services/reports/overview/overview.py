@@ -20,6 +20,7 @@ from ...backups.collections.states import (
     read_missing,
     read_states,
 )
+from ...backups.collections.unchanged import UnchangedCollections, read_unchanged
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord
 from ...content.storages.backends import Backends
@@ -148,6 +149,11 @@ class Overviews:
         """Return collections that are in one of the states, the worst first. `by` is None for the console."""
         with self._database.reading() as session:
             return read_in_states(session, states, utc_now(), limit, visible_to(by) if by else ())
+
+    def unchanged(self, limit: int, *, by: Identity | None = None) -> UnchangedCollections:
+        """Return the collections that get the same content for a week or longer. `by` is None for the console."""
+        with self._database.reading() as session:
+            return read_unchanged(session, limit, visible=visible_to(by) if by else ())
 
     def states(self, ids: Sequence[str]) -> Mapping[str, StateRecord]:
         """Return the states of collections by id."""

@@ -39,6 +39,12 @@ class CollectionQuery(PageQuery):
     verdict: list[Verdict] = Field(
         [], max_length=7, description="Only collections that have a version with this verdict. May be repeated."
     )
+    unchanged_nights: int = Field(
+        0,
+        ge=0,
+        le=100_000,
+        description="Only collections whose newest content has arrived again on so many later days, or more.",
+    )
     label: Labels = Field([], description="Only collections with this label. May be repeated: with all of them.")
     sort: Literal[
         "name",
@@ -63,6 +69,7 @@ def list_collections(request: FrepoRequest) -> Answer:
         states=query.state,
         labels=query.label,
         verdicts=query.verdict,
+        unchanged_nights=query.unchanged_nights,
     )
     page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
     items = [_shown(request, one) for one in page.items]
