@@ -4,7 +4,7 @@ import hashlib
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event, Version
@@ -247,3 +247,21 @@ def test_no_client_posts_a_check_of_this_name(collection, sender):
     answer = sender.client.post(f"{V1}/{collection}/versions/v1/checks", {"name": "run", "outcome": "good"})
 
     assert (400, "name") == (answer.status_int, answer.json["errors"][0]["field"])
+
+
+def test_a_run_is_recorded_only_together_with_what_it_says_about_its_version(services, sender, versions, collection):
+    """Otherwise a client that repeats its report after an error would leave two runs."""
+    sender.push("good")
+    refuse = "BEFORE INSERT ON version_check WHEN NEW.name = 'run' BEGIN SELECT RAISE(ABORT, 'no'); END"
+    with services.database.engine.begin() as connection:
+        connection.execute(text(f"CREATE TRIGGER refuse {refuse}"))
+
+    with pytest.raises(Exception, match="no"):
+        sender.report(FAILED, version=1)
+    assert [] == sender.client.get(f"{V1}/{collection}/runs").json["items"]
+
+    with services.database.engine.begin() as connection:
+        connection.execute(text("DROP TRIGGER refuse"))
+    sender.report(FAILED, version=1)
+    assert 1 == len(sender.client.get(f"{V1}/{collection}/runs").json["items"])
+    assert {1: "broken"} == versions(collection)

@@ -5,6 +5,7 @@ may condemn the newest one, within a day of its arrival, or vouch for one.
 """
 
 import logging
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import delete, select
@@ -15,11 +16,13 @@ from frepo_core.db.models import Collection, Event, Run, Version
 from frepo_core.domain.backups.runs import NewRun, clean_output
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.errors import OutdatedDecisionError
 
 from ...events.actors import actor_of
 from ...events.masking import Mask
 from ...events.recording import NewEvent, record
-from ..collections.collection_rows import lock_collection
+from ..collections.collection_rows import find_collection, lock_collection
+from ..rotation.questions import CHANGED, TRIES
 from ..trash.removal import incarnation_of
 from ..verdicts import note_failed
 from ..versions.late_results import LateResults
@@ -33,6 +36,10 @@ MAX_RUNS = 400
 EVENT_INTERVAL = timedelta(minutes=1)
 _KINDS = {"failed": EventKind.RUN_FAILED, "skipped": EventKind.RUN_REPORTED}
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Changed(Exception):
+    """What a run says about a version has changed before it was written."""
 
 
 class RunReports:
@@ -52,22 +59,46 @@ class RunReports:
         collection and this token. Raises `FieldsError` if the collection does not exist.
         """
 
-        def work(session: Session) -> tuple[RunRecord, VersionResult | None]:
-            collection, now = lock_collection(session, collection_id), utc_now()
-            version = find_version(session, collection, run, by.client, now)
-            row = self._insert(session, collection, run, version, by)
-            self._note(collection, row)
-            _delete_surplus(session, row)
-            _record_event(session, collection, row, by)
-            return RunRecord.of(row), find_result(session, collection, run, version, row.reason, now)
-
-        done, result = self._database.write(work)
-        if result is not None:
-            self._results.record(result.version_id, result.check, by=by)
+        done, tries = None, 0
+        while done is None:
+            if tries == TRIES:
+                raise OutdatedDecisionError(CHANGED)
+            tries += 1
+            with self._database.reading() as session:
+                collection, now = find_collection(session, collection_id), utc_now()
+                version = find_version(session, collection, run, by.client, now)
+                result = find_result(session, collection, run, version, self._mask.data(run.reason), now)
+            with suppress(_Changed):
+                done = self._write(collection_id, run, result, by)
         if done.outcome != "ok":
             text, who = "collection %s: a run %s, as %s reports: %s", describe_actor(by)
             log.info(text, collection_id, "failed" if done.outcome == "failed" else "was skipped", who, done.reason)
         return done
+
+    def _write(self, collection_id: str, run: NewRun, expected: VersionResult | None, by: Identity) -> RunRecord | None:
+        """Record the run, and what it says about a version, in one transaction.
+
+        Return None if the version was deleted meanwhile. Raises `_Changed` if the run says something else now.
+        """
+
+        def work(session: Session) -> RunRecord:
+            collection, now = lock_collection(session, collection_id), utc_now()
+            version = find_version(session, collection, run, by.client, now)
+            row = self._insert(session, collection, run, version, by)
+            if find_result(session, collection, run, version, row.reason, now) != expected:
+                raise _Changed
+            self._note(collection, row)
+            _delete_surplus(session, row)
+            _record_event(session, collection, row, by)
+            return RunRecord.of(row)
+
+        if expected is None:
+            return self._database.write(work)
+        done: list[RunRecord] = []
+        self._results.record(
+            expected.version_id, expected.check, by=by, along=lambda session: done.append(work(session))
+        )
+        return done[-1] if done else None
 
     def _insert(
         self,

@@ -5,7 +5,7 @@ condemned, which takes it out of `latest`, `first` and `good`. If the newest goo
 trash then, it is given back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -63,9 +63,12 @@ class LateResults:
         self._quarantine_max = settings.quarantine_max
         self._on_broken: Literal["quarantine", "mark"] = settings.checks_on_broken
 
-    def record(self, version_id: str, check: NewCheck, *, by: By) -> bool:
+    def record(
+        self, version_id: str, check: NewCheck, *, by: By, along: Callable[[Session], None] = lambda session: None
+    ) -> bool:
         """Record a result. Return False if the version was deleted meanwhile.
 
+        `along` writes more in the same transaction, before the result; the collection is locked.
         Raises `TooManyCondemnedError` after the result was recorded as `not checked`, because the check of a job has
         condemned versions of too many collections within a day: then the check itself may be what is broken.
         """
@@ -78,7 +81,7 @@ class LateResults:
 
         def transact() -> "_Late | None":
             return self._database.write(
-                lambda session: self._write(session, collection_id, version_id, check, by, question)
+                lambda session: self._write(session, collection_id, version_id, check, by, question, along)
             )
 
         done = question.settle(transact)
@@ -91,7 +94,14 @@ class LateResults:
         return True
 
     def _write(
-        self, session: Session, collection_id: str, version_id: str, check: NewCheck, by: By, question: Question
+        self,
+        session: Session,
+        collection_id: str,
+        version_id: str,
+        check: NewCheck,
+        by: By,
+        question: Question,
+        along: Callable[[Session], None],
     ) -> "_Late | None":
         """Record the result in a transaction, and do what follows. Raises `OutdatedDecisionError`."""
         # Blobs are locked before their collection.
@@ -100,6 +110,7 @@ class LateResults:
         row = session.scalar(select_with_files().where(Version.id == version_id))
         if collection is None or row is None:
             return None
+        along(session)
         before = Verdict(row.verdict)
         check = _held_back(session, row, _tried_again(session, row, check), by)
         write_checks(session, row, [check], by=by)
