@@ -219,6 +219,28 @@ def test_a_silent_client_is_closed(serve, patch):
     assert b"hello" == sink.content
 
 
+@pytest.mark.parametrize("owner", [None, "somebody"])
+def test_a_body_whose_owner_the_sink_knows_may_be_silent(serve, owner):
+    sink = Sink()
+
+    def open_sink(request):
+        request.body_owner = owner
+        return sink.open(request)
+
+    server = serve(
+        pieces_endpoint(open_sink, permission=None, ignores_token=True),
+        timeouts=Timeouts(upload_idle=60),
+        channel_timeout=1,
+        cleanup_interval=1,
+    )
+    with Wire(server) as wire:
+        wire.send(head("PATCH", PATH, "X-Auth-Token: expired", "Content-Length: 3000000"), b"hello")
+        expected = [] if owner else [False]
+        time.sleep(4)
+
+        assert expected == sink.ends
+
+
 def test_the_stop_of_the_service_ends_the_body(services, patch):
     sink = Sink()
     app = app_with(services, pieces_endpoint(sink.open))

@@ -45,6 +45,8 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     is_authenticated: bool = False
     # What `body_sink` of the endpoint has returned, in the view.
     body_sink: Any = None
+    # Whose body this is: the token, if `body_sink` of an endpoint that ignores tokens has found it to be valid.
+    body_owner: str | None = None
     # Up to which size the body may arrive before it is asked about again; None: up to its end.
     next_step: int | None = None
     parsed_body: BaseModel

@@ -100,13 +100,14 @@ def _decide(endpoint: Endpoint, request: FrepoRequest, decision: Decision) -> No
     if request.context.collection:
         decision.environ[NOTED] = request.context.collection.last_number
         decision.environ[UPLOAD_TO] = request.context.collection.id if endpoint.content else None
-    if request.identity:
+    if not endpoint.ignores_token and request.identity:
         decision.environ |= {SENDER: request.identity, LISTED: request.context.listed}
         decision.owner = request.identity.token
     if endpoint.content and request.next_step is None and (buffer := request.buffer) is not None:
         request.next_step = request.services.arrivals.next_step(buffer, request.announced or 0, request.arrived)
     if endpoint.body_sink:
         decision.sink = decision.environ[RECEPTION] = open_reception(endpoint, request, limit)
+        decision.owner = request.body_owner or decision.owner
         limit = None  # the reception counts
     sizes = [size for size in (limit, request.next_step) if size is not None]
     decision.needs_body, decision.max_body, decision.is_made = endpoint.takes_body, min(sizes, default=None), True
