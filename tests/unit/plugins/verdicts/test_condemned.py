@@ -216,3 +216,21 @@ def test_a_late_suspicion_that_leaves_no_good_one_brings_one_back(make, push, ve
 
     assert {1: "whole", 2: "suspicious"} == versions(collection)
     assert 1 == named(collection, "good")
+
+
+@pytest.mark.parametrize("outcome", ["not checked", "good"])
+def test_what_was_known_before_the_upgrade_is_not_forgotten(make, push, versions, services, outcome):
+    """Results from before migration 0027 do not say that they are of the service; 0028 has counted them."""
+    collection = make(3)
+    push(collection, "good", "good")
+    old = services.versions.find(collection, "v1").id
+    services.database.execute(update(Version).where(Version.id == old).values(verdict="broken", verdict_reason=None))
+    of_old = update(VersionCheck).where(VersionCheck.version_id == old)
+    services.database.execute(of_old.values(outcome="broken", message="cut", is_of_service=False))
+
+    for name in ("restore", "other"):
+        found = NewCheck(name=name, outcome=outcome, message="looked at it")
+        services.late_results.record(old, found, by=JOB)
+
+    assert {1: "broken", 2: "whole"} == versions(collection)
+    assert "cut" == services.versions.find(collection, "v1").verdict_reason

@@ -37,7 +37,11 @@ def judge_reports(reports: Sequence[CheckReport], objection: Objection | None = 
 
 def judge_again(session: Session, version: Version) -> Judgement:
     """Set the verdict about a version from what is stored about it, and return it."""
-    rows = session.scalars(select(VersionCheck).where(VersionCheck.version_id == version.id))
+    rows = session.scalars(select(VersionCheck).where(VersionCheck.version_id == version.id)).all()
+    if version.verdict == Verdict.BROKEN and version.verdict_reason is None:
+        # Migration 0028 has set this verdict, from results that do not say yet that they are of the service.
+        for row in rows:
+            row.is_of_service = row.is_of_service or row.outcome == Verdict.BROKEN
     facts = [
         CheckFact(
             name=row.name,
