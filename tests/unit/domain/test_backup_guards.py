@@ -1,8 +1,9 @@
 """The guards of a collection: the smallest size, the largest loss in percent, and the time of retention."""
 
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
-from frepo_core.domain.backups.guards import Guards
+from frepo_core.domain.backups.guards import GUARD_REASONS, Guards, ReasonName, name_reason
 from frepo_core.errors import VersionGrewError, VersionShrankError, VersionTooSmallError
 
 NOW = datetime(2026, 11, 23, 2, tzinfo=UTC)
@@ -30,6 +31,12 @@ def test_a_version_does_not_shrink_below_what_was_usual_at_the_best_of_times():
 
     assert VersionShrankError is violation(guards, 499, 600, largest=1000)
     assert type(None) is violation(guards, 500, 600, largest=1000)
+
+
+def test_each_reason_of_a_quarantine_has_a_short_name():
+    names = [name_reason(one) for one in (*GUARD_REASONS.values(), "check integrity", "overtaken", None)]
+
+    assert [*get_args(ReasonName), None] == names
 
 
 def test_a_version_grows_by_the_percentage_or_less():

@@ -209,6 +209,9 @@ def test_versions_are_listed_by_verdict_of_one_collection_and_of_all(console, co
     ]
     bad = json.loads(console.answer("backup:versions", "--verdict", "broken", "--verdict", "suspicious", "-f", "json"))
     assert [("another.sql.gz", "v2"), ("db.sql.gz", "v2")] == [(one["Name"], one["Version"]) for one in bad]
+    for reason, expected in (("shrink", bad[:1]), ("check", bad[1:]), ("kind", [])):
+        assert expected == json.loads(console.answer("backup:versions", "--reason", reason, "-f", "json")), reason
+    assert ["v2"] == [one["Version"] for one in versions(console, collection, "--reason", "check")]
     assert [other, collection] == [one["Collection"] for one in bad]
     assert all(one["Message"] for one in bad)
 

@@ -91,6 +91,31 @@ def test_a_released_version_names_the_token_for_those_who_may_see_it(services, r
     assert ["phone of the admin", None, None] == [one["released_by_name"] for one in listed]
 
 
+@pytest.mark.databases
+def test_versions_and_collections_are_found_by_the_reason_of_their_quarantine(root, quarantining):
+    other = root.post(COLLECTIONS, {"name": "shrunk.bin"}).json["id"]
+    for content in (b"x" * 100, b"x"):
+        root.push(other, content)
+
+    found = {
+        reason: [one["name"] for one in root.get(f"{COLLECTIONS}?reason={reason}").json["items"]]
+        for reason in ("size", "shrink", "size&reason=shrink", "check", "overtaken")
+    }
+
+    assert found == {
+        "size": ["dump.sql"],
+        "shrink": ["shrunk.bin"],
+        "size&reason=shrink": ["dump.sql", "shrunk.bin"],
+        "check": [],
+        "overtaken": [],
+    }
+    versions = root.get(f"{quarantining}/versions?reason=size").json["items"]
+    assert [(3, "size")] == [(one["number"], one["reason"]) for one in versions]
+    assert [] == root.get(f"{quarantining}/versions?reason=shrink").json["items"]
+    assert root.get(f"{quarantining}/versions/v1").json["reason"] is None
+    assert 400 == root.get(f"{quarantining}/versions?reason=other").status_int
+
+
 def test_what_follows_a_suspicious_version_is_a_choice(root, patch, collection):
     for sent, shown, first_api in [
         ("mark", "mark", "keep"),

@@ -110,8 +110,18 @@ GUARD_REASONS = {
     "kind": VersionKindError.text,
     "unchanged": VersionUnchangedError.text,
 }
+# The short names of why versions are in quarantine: also for what an upload check found, and for late leftovers.
+ReasonName = Literal["size", "shrink", "growth", "kind", "unchanged", "check", "overtaken"]
+_OF_CHECK = "check "
 # The defaults of collections that /api/v1 and the console create. Those of the first API have no guards.
 SAFE_GUARDS = Guards(max_shrink_percent=50, expects_kind=True, action="quarantine")
+
+
+def name_reason(stored: str | None) -> str | None:
+    """Return the short name of why a version is in quarantine, see `ReasonName`; None if it is not."""
+    if stored is None or stored.startswith(_OF_CHECK):
+        return None if stored is None else _OF_CHECK.strip()
+    return next((name for name, text in GUARD_REASONS.items() if text == stored), stored)
 
 
 def find_strictest(objections: Iterable[Objection]) -> Objection | None:

@@ -3,9 +3,13 @@
 A person releases or deletes them. Until then nothing depends on them: no limit, no strategy, no deadline.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from frepo_core.db.models import Collection
+from sqlalchemy import ColumnElement, or_
+
+from frepo_core.db.models import Collection, Version
+from frepo_core.domain.backups.guards import GUARD_REASONS
 
 SURPLUS = "quarantine_surplus"
 # The reason for a version whose upload ended after newer ones of the same client. It says nothing about the backups.
@@ -44,3 +48,10 @@ def describe_nights(collection: Collection, reason: str | None) -> dict[str, obj
     """Return what the event says about the nights in a row on which versions were quarantined for this reason."""
     nights = 0 if reason == OVERTAKEN else collection.quarantine_nights
     return {"nights": nights, "new_normal": nights >= NEW_NORMAL_NIGHTS}
+
+
+def is_there_for(reasons: Sequence[str]) -> ColumnElement[bool]:
+    """Return the condition that a version is in quarantine for one of the reasons, by their short names."""
+    column = Version.quarantine_reason
+    texts = [GUARD_REASONS.get(one, one) for one in reasons]
+    return or_(column.in_(texts), column.startswith("check ")) if "check" in reasons else column.in_(texts)

@@ -1,9 +1,9 @@
 """Commands that pin versions, write notes, and release versions from quarantine."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from frepo_core.domain.backups.guards import GUARD_REASONS
+from frepo_core.domain.backups.guards import ReasonName
 from frepo_core.errors import FieldsError, FrepoError
 
 from ...base import check_length
@@ -92,7 +92,7 @@ class Release(EditVersion):
         parser.add_argument(
             "--reason",
             metavar="REASON",
-            help=f"{', '.join(GUARD_REASONS)}, or a reason as `frepo backup:versions` shows it",
+            help=f"{', '.join(get_args(ReasonName))}, or a reason as `frepo backup:versions` shows it",
         )
         return parser
 
@@ -123,7 +123,7 @@ class Release(EditVersion):
             raise FieldsError({"--all": ["write --reason, and no version"]})
         services = self.services()
         collection = services.collections.get(arguments.id).id if arguments.id else None
-        reason = GUARD_REASONS.get(arguments.reason, arguments.reason)
+        reason = arguments.reason
         released, kept = [], []
         for version in services.version_edits.quarantined(reason, collection):
             name = f"v{version.number} of {version.collection_id}"

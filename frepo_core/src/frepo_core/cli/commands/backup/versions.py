@@ -3,8 +3,9 @@
 import argparse
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from frepo_core.domain.backups.guards import ReasonName, name_reason
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.error_explanations import explain
 from frepo_core.errors import FieldsError
@@ -55,7 +56,7 @@ class Versions(ListCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", nargs="?", help="the id of the collection; not given: all, needs --verdict")
+        parser.add_argument("id", nargs="?", help="the id of the collection; not given: all, by --verdict or --reason")
         parser.add_argument("--problems", action="store_true", help="only suspicious, damaged and broken versions")
         parser.add_argument(
             "--verdict",
@@ -64,6 +65,14 @@ class Versions(ListCommand):
             default=[],
             choices=[verdict.value for verdict in Verdict],
             help=f"only versions with this verdict: {', '.join(Verdict)}; may be repeated",
+        )
+        parser.add_argument(
+            "--reason",
+            metavar="REASON",
+            action="append",
+            default=[],
+            choices=get_args(ReasonName),
+            help=f"only versions in quarantine for this reason: {', '.join(get_args(ReasonName))}; may be repeated",
         )
         return parser
 
@@ -82,15 +91,17 @@ class Versions(ListCommand):
             for version in versions
             if (not arguments.problems or _is_bad(version, checks[version.number]))
             and (not arguments.verdict or version.verdict in arguments.verdict)
+            and (not arguments.reason or name_reason(version.quarantine_reason) in arguments.reason)
         ]
 
     def _fleet(self, services: "Services", arguments: argparse.Namespace) -> Rows:
-        """Return a row for each version of any collection with one of the verdicts."""
-        if not arguments.verdict or arguments.problems:
-            raise FieldsError({"id": ["is required, unless --verdict is given, and --problems is not"]})
+        """Return a row for each version of any collection with one of the verdicts and reasons."""
+        if not (arguments.verdict or arguments.reason) or arguments.problems:
+            raise FieldsError({"id": ["is required, unless --verdict or --reason is given, and --problems is not"]})
+        verdicts = [Verdict(one) for one in arguments.verdict]
         return FLEET_COLUMNS, [
             (collection.id, collection.filename, *self._row(version, []))
-            for collection, version in services.versions.with_verdict([Verdict(one) for one in arguments.verdict])
+            for collection, version in services.versions.search(verdicts, arguments.reason)
         ]
 
     def _row(self, version: "VersionRecord", checks: "Sequence[CheckRecord]") -> tuple[Any, ...]:

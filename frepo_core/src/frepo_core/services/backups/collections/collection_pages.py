@@ -19,6 +19,7 @@ from frepo_core.domain.identity import Identity
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.numbered_page import NumberedPage
 from ...base.records import CollectionRecord, VersionRecord
+from ..quarantine import is_there_for
 from ..trash.entries import read_sizes
 from ..versions.version_rows import select_with_files
 from .collection_search import CollectionSearch, lists_one_of, search_collections, visible_to
@@ -57,6 +58,7 @@ class CollectionFilter:
 
     They are in one of the `states`, and have a version with one of the `verdicts`, if there are any, and have all of
     the `labels`. Their newest content has arrived again on at least `unchanged_nights` later days; 0: any.
+    A version of theirs is in quarantine for one of the `reasons`, if there are any.
     """
 
     text: str = ""
@@ -65,6 +67,7 @@ class CollectionFilter:
     labels: Sequence[str] = ()
     verdicts: Sequence[Verdict] = ()
     unchanged_nights: int = 0
+    reasons: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +186,9 @@ def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[C
         conditions.append(is_in_state(wanted.states, now))
     if wanted.unchanged_nights:
         conditions.append(is_unchanged(wanted.unchanged_nights))
+    if wanted.reasons:
+        of_reason = select(Version.collection_id).where(is_there_for(wanted.reasons))
+        conditions += [Collection.quarantined_count > 0, Collection.id.in_(of_reason)]
     if wanted.verdicts:
         conditions.append(Collection.id.in_(select(Version.collection_id).where(Version.verdict.in_(wanted.verdicts))))
     conditions += [has_item(Collection.labels, label) for label in wanted.labels]

@@ -22,7 +22,7 @@ from ...events.facts import version_event
 from ...events.recording import NewEvent, record
 from ..collections.collection_rows import lock_collection
 from ..collections.expected_backups import set_deadline
-from ..quarantine import end_nights
+from ..quarantine import end_nights, is_there_for
 from ..rotation.content_guards import start_anew
 from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
@@ -113,8 +113,8 @@ class VersionEdits:
         return version
 
     def quarantined(self, reason: str, collection_id: str | None = None) -> Sequence[VersionRecord]:
-        """Return the versions that are in quarantine for this reason, in all collections or in one, oldest first."""
-        query = select_with_files().where(Version.is_quarantined, Version.quarantine_reason == reason)
+        """Return the versions in quarantine for a reason (short name or as stored), in all collections or in one."""
+        query = select_with_files().where(Version.is_quarantined, is_there_for([reason]))
         if collection_id is not None:
             query = query.where(Version.collection_id == collection_id)
         with self._database.reading() as session:

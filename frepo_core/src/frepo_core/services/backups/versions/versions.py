@@ -35,6 +35,7 @@ from ...events.facts import version_event
 from ...events.recording import record
 from ..collections.collection_rows import lock_collection
 from ..collections.newest_good import takes_last_good
+from ..quarantine import is_there_for
 from ..trash.removal import TrashReason, move_to_trash
 from ..verdicts import failures_of, is_good, note_newest
 from .version_rows import VersionPrecondition, select_with_files
@@ -69,13 +70,16 @@ class Versions:
             )
             return [VersionRecord.of(row) for row in rows]
 
-    def with_verdict(self, verdicts: Sequence[Verdict]) -> Sequence[tuple[CollectionRecord, VersionRecord]]:
-        """Return the versions of all collections that have one of the verdicts, with their collections.
+    def search(
+        self, verdicts: Sequence[Verdict], reasons: Sequence[str] = ()
+    ) -> Sequence[tuple[CollectionRecord, VersionRecord]]:
+        """Return the versions of all collections with one of the verdicts, and in quarantine for one of the reasons.
 
+        Empty restricts nothing. With them are their collections.
         They are in the order of the names of the collections, the newest version of each first.
         """
         query = select_with_files().add_columns(Collection).join(Collection, Collection.id == Version.collection_id)
-        query = query.where(Version.verdict.in_(verdicts))
+        query = query.where(*_restrictions(verdicts, reasons))
         query = query.order_by(Collection.filename, Collection.id, Version.number.desc())
         with self._database.reading() as session:
             rows = session.execute(query)
@@ -123,14 +127,20 @@ class Versions:
                 raise NotFoundError(f"The collection has no version at or before {selector}")
             return VersionRecord.of(row)
 
-    def page(self, collection_id: str, page: PageRequest, *, verdicts: Sequence[Verdict] = ()) -> Page[VersionRecord]:
-        """Return a page of the versions, by number: those with one of the verdicts, if any are given.
+    def page(
+        self,
+        collection_id: str,
+        page: PageRequest,
+        *,
+        verdicts: Sequence[Verdict] = (),
+        reasons: Sequence[str] = (),
+    ) -> Page[VersionRecord]:
+        """Return a page of the versions, by number: those with one of the verdicts and reasons, if any are given.
 
         Raises `FieldsError` for an invalid cursor.
         """
         query = select_with_files().where(Version.collection_id == collection_id)
-        if verdicts:
-            query = query.where(Version.verdict.in_(verdicts))
+        query = query.where(*_restrictions(verdicts, reasons))
         with self._database.reading() as session:
             rows = session.scalars(paged(query, page, [Version.number])).all()
             found = cut(rows, page, lambda row: [row.number])
@@ -247,6 +257,11 @@ def _facts(session: Session, collection_id: str, name: str) -> tuple[int, bool]:
     """Return what policies are told of a version to delete: its number, and whether it is the only good one."""
     number = _find_for_deletion(session, collection_id, name).number
     return number, takes_last_good(session, collection_id, number)
+
+
+def _restrictions(verdicts: Sequence[Verdict], reasons: Sequence[str]) -> Sequence[ColumnElement[bool]]:
+    of_verdicts = [Version.verdict.in_(verdicts)] if verdicts else []
+    return [*of_verdicts, is_there_for(reasons)] if reasons else of_verdicts
 
 
 def _find_for_deletion(session: Session, collection_id: str, name: str) -> Version:

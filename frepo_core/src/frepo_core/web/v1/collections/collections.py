@@ -6,7 +6,7 @@ from pydantic import Field
 from pyramid.response import Response
 
 from frepo_core.domain.access import permitted_in_collection
-from frepo_core.domain.backups.guards import SAFE_GUARDS
+from frepo_core.domain.backups.guards import SAFE_GUARDS, ReasonName
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.services.backups.collections.collection_pages import CollectionDetails, CollectionFilter
 from frepo_core.services.backups.collections.states import BackupState
@@ -39,6 +39,9 @@ class CollectionQuery(PageQuery):
     verdict: list[Verdict] = Field(
         [], max_length=7, description="Only collections that have a version with this verdict. May be repeated."
     )
+    reason: list[ReasonName] = Field(
+        [], max_length=7, description="Only collections with a version in quarantine for this reason. May be repeated."
+    )
     unchanged_nights: int = Field(
         0,
         ge=0,
@@ -70,6 +73,7 @@ def list_collections(request: FrepoRequest) -> Answer:
         labels=query.label,
         verdicts=query.verdict,
         unchanged_nights=query.unchanged_nights,
+        reasons=query.reason,
     )
     page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
     items = [_shown(request, one) for one in page.items]

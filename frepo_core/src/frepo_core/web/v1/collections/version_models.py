@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from frepo_core.domain.backups.guards import ReasonName, name_reason
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.services.backups.versions.client_checks import RESTORE_OF_CLIENT
@@ -28,8 +29,8 @@ class Version(Reply):
 
     A `pinned` version is not deleted. A `suspicious` one violates a guard. One in quarantine is downloaded by its
     number only, and limits do not count it; `quarantine_reason` is the code name of the guard, `check` and the name of
-    the upload check, or `overtaken` if newer versions of the same client arrived before it. A version that was restored
-    from the trash is not evicted before `protected_until`.
+    the upload check, or `overtaken` if newer versions of the same client arrived before it; `reason` is its short name.
+    A version that was restored from the trash is not evicted before `protected_until`.
 
     `verdict` is what is known about the version, and `verdict_reason` why. While `pending`, a check that could condemn
     it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
@@ -50,6 +51,7 @@ class Version(Reply):
     quarantined: bool
     quarantined_at: Time | None
     quarantine_reason: str | None
+    reason: ReasonName | None
     note: str
     damaged: bool
     password_protected: bool
@@ -79,6 +81,7 @@ class Version(Reply):
             quarantined=record.is_quarantined,
             quarantined_at=record.quarantined_at,
             quarantine_reason=record.quarantine_reason,
+            reason=name_reason(record.quarantine_reason),
             note=record.note,
             damaged=blob.is_damaged,
             password_protected=record.file.password_hash is not None,
@@ -126,6 +129,9 @@ class VersionQuery(PageQuery):
     """Which versions, and their order."""
 
     verdict: list[Verdict] = Field([], max_length=7, description="Only versions with this verdict. May be repeated.")
+    reason: list[ReasonName] = Field(
+        [], max_length=7, description="Only versions in quarantine for this reason. May be repeated."
+    )
     sort: Literal["number", "-number"] = "-number"
 
 

@@ -40,7 +40,9 @@ VERSION = f"{VERSIONS}/{{selector}}"
 def list_versions(request: FrepoRequest) -> Answer:
     """List the versions of a collection, the newest first."""
     query = request.query_as(VersionQuery)
-    page = request.services.versions.page(request.collection.id, page_request(query), verdicts=query.verdict)
+    page = request.services.versions.page(
+        request.collection.id, page_request(query), verdicts=query.verdict, reasons=query.reason
+    )
     return Answer(body=VersionPage(items=_shown(request, page.items), next=next_cursor(query, page)))
 
 
