@@ -240,3 +240,21 @@ def test_a_pinned_one_stays_also_if_only_newer_ones_could_make_room(root, make, 
     assert (3, 0, 0) == counters(collection)[0]
     push(collection, "good")
     assert {1: "whole", 4: "whole"} == versions(collection)
+
+
+def test_the_newest_good_one_is_not_evicted_for_the_release_of_an_older_one(
+    root, make, push, versions, named, services
+):
+    """The newest version of all is no reason: it waited for its verdict in vain."""
+    collection = make(2)
+    push(collection, "broken", "good", "pending")
+    services.unjudged_versions.end_waiting(now=utc_now() + timedelta(days=2), by=JOB, keep_going=lambda: None)
+    url = f"/api/v1/collections/{collection}/versions"
+
+    refused = root.call("PATCH", f"{url}/v1", json={"quarantined": False}, headers=MERGE)
+
+    assert (400, {1: "(broken)", 2: "whole", 3: "pending"}) == (refused.status_int, versions(collection))
+    root.call("DELETE", f"{url}/v3")
+    root.call("PATCH", f"{url}/v1", json={"quarantined": False}, headers=MERGE)
+    assert {1: "unchecked", 2: "whole"} == versions(collection)
+    assert 2 == named(collection, "good")

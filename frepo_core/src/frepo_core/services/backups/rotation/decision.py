@@ -111,15 +111,14 @@ def decide(
     return Decision(waits=True) if is_pending else Decision(evicted=allowed)
 
 
-def check_keeps_newest(state: RotationState, decision: Decision, number: int) -> None:
-    """Raise `RuleError` if the newest version would be evicted for the older one with this number, unless it is bad."""
+def check_keeps_newest(state: RotationState, decision: Decision, number: int, *, good: str | None) -> None:
+    """Raise `RuleError` if the newest version would be evicted for the older one with this number, unless it is bad.
+
+    The same holds for the newest good one, whose id is `good`: newer ones may be bad or pending.
+    """
     newest = state.versions[-1] if state.versions else None
-    if (
-        newest
-        and not newest.is_bad
-        and newest.number > number
-        and any(version.id == newest.id for version in decision.evicted)
-    ):
+    kept = {good} | ({newest.id} if newest and not newest.is_bad else set())
+    if any(version.number > number and version.id in kept for version in decision.evicted):
         raise _collection_full(state)
 
 

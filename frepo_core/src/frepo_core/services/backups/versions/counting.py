@@ -20,7 +20,7 @@ from ..rotation.decision import Decision, RotationState, check_keeps_newest, dec
 from ..rotation.questions import Question
 from ..rotation.stored_state import read_state
 from ..trash.removal import TrashReason, eviction_events, move_to_trash
-from ..verdicts import is_bad
+from ..verdicts import find_newest_good, is_bad
 from .version_rows import find_evicted, select_pending
 
 
@@ -57,11 +57,12 @@ class Rotation:
     def admit(self, row: Version) -> Rotated:
         """Evict for the version what its collection's strategy chooses, and count it from now on.
 
-        Raises `RuleError` if it is refused, or if the newest version would be evicted for the older one, and
-        `OutdatedDecisionError`. Nothing has changed then.
+        Raises `RuleError` if it is refused, or if the newest version, or the newest good one, would be evicted for the
+        older one, and `OutdatedDecisionError`. Nothing has changed then.
         """
         state, evicted = self._decide(row)
-        check_keeps_newest(state, Decision(evicted=evicted), row.number)
+        good = find_newest_good(self._session, self._collection.id)
+        check_keeps_newest(state, Decision(evicted=evicted), row.number, good=good.id if good else None)
         return self._count(row, evicted)
 
     def admit_judged(self, row: Version) -> Rotated:
