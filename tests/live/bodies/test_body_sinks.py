@@ -5,8 +5,11 @@ import socket
 import struct
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
+from waitress import wasyncore
+from waitress.server import create_server
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageFull
@@ -79,7 +82,7 @@ def test_a_body_of_any_size_arrives_whole(serve, patch, size, expect):
 @pytest.mark.parametrize("length", LENGTHS)
 def test_a_broken_connection_ends_the_body_after_all_its_pieces(serve, patch, end, sent, length):
     sink = Sink()
-    with Wire(serve(pieces_endpoint(sink.open))) as wire:
+    with Wire(serve(pieces_endpoint(sink.open), cleanup_interval=1)) as wire:
         wire.send(patch(LENGTHS[length].format(sent + 1000)))
         wire.send(chunked([bytes(sent)], end=b"") if length == "chunked" and sent else bytes(sent))
         if end is reset:  # it discards what the kernel has not delivered
@@ -339,3 +342,52 @@ def test_the_sink_gets_the_body_of_a_revoked_token_but_the_view_is_not_called(se
         reply = wire.send(bytes(2_999_000)).reply()
 
     assert (401, [False], []) == (reply.status, eventually([False], lambda: sink.ends), called)
+
+
+class TestStockWaitress:
+    @pytest.fixture
+    def serve(self, services):
+        """Serve an endpoint under waitress alone, which calls the application when the body is complete."""
+        running = []
+
+        def serve(endpoint):
+            sockets = {}
+            server = create_server(app_with(services, endpoint), map=sockets, listen="127.0.0.1:0")
+            stop = threading.Event()
+            thread = threading.Thread(target=loop, args=[sockets, stop])
+            thread.start()
+            running.append((server, sockets, stop, thread))
+            return SimpleNamespace(address=f"127.0.0.1:{server.effective_port}")
+
+        def loop(sockets, stop):
+            while not stop.is_set():
+                wasyncore.loop(timeout=0.1, use_poll=True, map=sockets, count=1)
+
+        yield serve
+        for server, sockets, stop, thread in running:
+            stop.set()
+            thread.join()
+            server.task_dispatcher.shutdown()
+            wasyncore.close_all(map=sockets)
+
+    @pytest.mark.parametrize("length", LENGTHS)
+    @pytest.mark.parametrize("size", [5, 3 * MIB])
+    def test_the_whole_body_is_handed_over(self, serve, patch, length, size):
+        sink, body = Sink(), bytes(range(256)) * (size // 256) + bytes(size % 256)
+        with Wire(serve(pieces_endpoint(sink.open))) as wire:
+            wire.send(patch(LENGTHS[length].format(size)), chunked([body]) if length == "chunked" else body)
+            reply = wire.reply()
+
+        assert (200, size, [True]) == (reply.status, reply.json["size"], sink.ends)
+        assert body == sink.content
+        assert max(len(piece) for piece in sink.pieces) <= 256 << 10
+
+    def test_nothing_is_handed_over_of_a_body_that_breaks_off(self, serve, patch):
+        sink = Sink()
+        server = serve(pieces_endpoint(sink.open))
+        with Wire(server) as wire:
+            wire.send(patch("Content-Length: 3000000"), bytes(1000))
+        with Wire(server) as wire:
+            assert 200 == wire.send(patch("Content-Length: 5"), b"hello").reply().status
+
+        assert (b"hello", [True]) == (sink.content, sink.ends)
