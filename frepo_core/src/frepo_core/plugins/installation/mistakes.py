@@ -14,7 +14,7 @@ from .requirements import find_unmet
 
 COMMANDS = "frepo.commands"
 # Distributions that are named like a plug-in but are not one.
-NOT_PLUGINS = frozenset({CORE_DISTRIBUTION, "frepo-server"})
+NOT_PLUGINS = frozenset({CORE_DISTRIBUTION, "frepo-server", "frepo-client"})
 # The folder with the metadata of a distribution that is named like a plug-in, e.g. `frepo_acme-1.0.dist-info`.
 INFORMATION = re.compile(r"(frepo[-_.].+?)(-\d.*)?\.(dist|egg)-info", re.IGNORECASE)
 
