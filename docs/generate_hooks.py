@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Protocol
 
-from frepo_core import plugins, testing, web
+from frepo_core import plugins, tables, testing, web
 from frepo_core.cli import FrepoCommand
 from frepo_core.domain.access import RULES
 from frepo_core.plugins import hookspecs
@@ -47,8 +47,10 @@ CONTRACTS = {
     "frepo_pages": ("Pages", "MenuEntry"),
     "frepo_settings": ("SettingsSpec", "PluginSettings"),
     "frepo_lifecycle": ("Lifecycle",),
+    "frepo_tables": ("Tables",),
+    "frepo_event_kinds": ("PluginEventKind",),
 }
-COMMON = ("PluginContext", "Service")
+COMMON = ("PluginContext", "Service", "Store", "StoreTransaction", "StoredValue")
 KIT = """## Names of `frepo_core.testing`
 
 A class whose name ends with `Contract` has the tests of a contract: inherit from it, and override its fixtures, which
@@ -101,6 +103,12 @@ CONSTANTS = {
     "HARMLESS": "for `json_schema_extra` of a setting: readers of `/api/v1/settings` may see its value",
     "PARTIAL": "what the names of partial files in a storage begin with",
 }
+COLUMNS = {
+    "exact(length)": "a text of at most so many characters that is compared byte by byte on all databases",
+    "RowId": "the type of a number that the database chooses, for the primary key",
+    "UtcDateTime": "aware times in UTC with microseconds",
+    "utc_now()": "the current time, aware, in UTC",
+}
 FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name", "without_old_keys")
 WEB = (web.Endpoint, web.BodySink, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
 # The ordinary answers to uploads, and their models.
@@ -124,6 +132,10 @@ def page() -> str:
         *(_call(name, getattr(web, name)) for name in WEB_FUNCTIONS),
         "\n`Version` and `StoredFile` are their models, as `/api/v1/openapi.json` describes them.\n",
         _permissions(),
+        "## Names of `frepo_core.tables`\n",
+        _described(tables.PluginTables),
+        *(f"- `{name}`: {text}" for name, text in COLUMNS.items()),
+        "",
     ]
     parts += [_kit(), FIXTURE, _fixture()]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"

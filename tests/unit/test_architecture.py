@@ -23,7 +23,7 @@ TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.p
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 MIGRATIONS = CORE / "db/migrations/versions"
 PACKAGES = [SERVER, *PLUGINS]
-PUBLIC = ("plugins", "web", "testing", "cli")
+PUBLIC = ("plugins", "web", "testing", "cli", "tables")
 MAX_LINES = 300
 MAX_TEST_LINES = 400
 MAX_MODULES = 15
@@ -35,7 +35,8 @@ MAY_IMPORT = {
     "errors": {"error_explanations"},
     "settings": {"errors", "domain"},
     "domain": {"errors"},
-    "plugins": {"errors", "settings", "domain.naming", "domain.identity", "domain.backups.runs"},
+    "plugins": {"errors", "settings", "domain.naming", "domain.identity", "domain.backups.runs", "domain.event_kinds"},
+    "tables": {"db"},
     "db": {"domain", "errors"},
     "services": {"domain", "db", "plugins", "errors", "error_explanations", "settings"},
     "web": {

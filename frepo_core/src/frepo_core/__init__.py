@@ -36,7 +36,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         log_safely()
         services = assemble(settings)
         services.build_all()
-        make_ready(services.database, services.settings)
+        make_ready(services.database, services.settings, services.plugins)
         services.database.refill_reserve()
         warn_about_strategies(services.database, services.plugins)
         detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded

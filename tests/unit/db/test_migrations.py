@@ -141,7 +141,7 @@ def test_an_upgrade_does_not_begin_while_another_holds_the_lock(engine, monkeypa
     refused = pytest.raises(DatabaseUnavailableError, match="Another upgrade")
     monkeypatch.setattr(migrations, "_LOCK_SECONDS", 1)
     may_begin = contextlib.nullcontext() if engine.dialect.name == "sqlite" else refused
-    with engine.connect() as connection, migrations._locked(connection), may_begin:
+    with engine.connect() as connection, migrations.locked(connection), may_begin:
         migrations.upgrade(engine)
 
     assert migrations.upgrade(engine)[1] == head()

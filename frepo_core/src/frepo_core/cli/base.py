@@ -73,7 +73,7 @@ class FrepoCommand(Command):
         from frepo_core.services.composition.startup import make_ready
 
         services = self.assemble()
-        if make_ready(services.database, services.settings):
+        if make_ready(services.database, services.settings, services.plugins):
             # Without the settings of the service, it is a new, empty one.
             self.app.stderr.write(
                 f"{services.database.name} was empty, its tables were made. If you meant another, set DATABASE_URL.\n"

@@ -6,11 +6,13 @@ from functools import partial
 from sqlalchemy import func, select
 
 from frepo_core.db import migrations
+from frepo_core.db.migrations import plugin_schemas
 from frepo_core.db.models import Blob, Token
 from frepo_core.errors import FrepoError
 from frepo_core.services.access import token_phrase
 from frepo_core.services.backups.rotation.missing_strategies import find_misfits, find_missing_strategies
 from frepo_core.services.composition.container import Services
+from frepo_core.services.composition.startup import schemas_of
 from frepo_core.services.reports.job_health import check_worker
 
 from .findings import Finding, good, guarded, problem, warning
@@ -21,11 +23,15 @@ def check_database(services: Services) -> Iterator[Finding]:
     database = services.database
     database.check()
     migrations.check_is_current(database.engine)
+    schemas = schemas_of(services.plugins)
+    plugin_schemas.check_are_current(database.engine, schemas)
     token_phrase.verify(database, services.settings.enc_token_phrase.get_secret_value())
     dialect = database.engine.dialect
     yield good(
         "database", f"{database.name} answers, its schema is {migrations.head_revision()}, the token phrase fits"
     )
+    for schema in schemas:
+        yield good("database", f"The tables of {schema.origin} are at {schema.head}")
     if dialect.name == "sqlite" and services.settings.app_env == "prod":
         yield warning(
             "database",

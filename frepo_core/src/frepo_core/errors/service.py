@@ -41,6 +41,12 @@ class SweepStoppedError(FrepoError):
     """A sweep stopped before it deleted blobs that may still be needed."""
 
 
+class StoreConflictError(FrepoError):
+    """A value that a plug-in keeps does not have the version that the plug-in expects: another came first."""
+
+    number = 409
+
+
 class StorageError(FrepoError):
     """Base of the errors of storage backends. The driver's exception is the `__cause__`."""
 

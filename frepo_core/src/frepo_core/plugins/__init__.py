@@ -17,6 +17,7 @@ from frepo_core.errors import (
     StorageError,
     StorageFull,
     StorageUnavailable,
+    StoreConflictError,
 )
 from frepo_core.settings.types import HARMLESS, Duration, FileMode, Networks, Seconds, Size, Words
 
@@ -37,16 +38,18 @@ from .content.checksums import Checksums
 from .content.session_file import SessionFile
 from .context import PluginContext
 from .events.event import Event, EventCount
+from .events.event_kind import PluginEventKind
 from .events.subscriber import Subscriber, without_old_keys
-from .hookspecs import hookimpl
 from .job import Job, JobContext, LeaseLost
 from .lifecycle import Lifecycle
+from .markers import hookimpl
 from .pages import MenuEntry, Pages
 from .service.collector import Collector
 from .service.figures import CollectionUsage, ExpectedBackups, JobStatus, MissingBackup, ServiceStatistics
 from .service.http import HttpAnswer, RequestObserver
 from .service.records import FileInfo, ListPage, StoredVersion, UploadStart
 from .service.service import Service
+from .service.store import Store, StoredValue, StoreTransaction, Values
 from .settings import PluginSettings, SettingsSpec
 from .storages.storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
 from .storages.storage_helpers import (
@@ -68,6 +71,7 @@ from .strategy import (
     StrategySpec,
     VersionInfo,
 )
+from .tables import Tables
 
 __all__ = [
     "HARMLESS",
@@ -116,6 +120,7 @@ __all__ = [
     "Pages",
     "PendingCheck",
     "PluginContext",
+    "PluginEventKind",
     "PluginSettings",
     "PolicyRefusal",
     "PolicyRequest",
@@ -133,14 +138,20 @@ __all__ = [
     "StorageSettings",
     "StorageSpec",
     "StorageUnavailable",
+    "Store",
+    "StoreConflictError",
+    "StoreTransaction",
+    "StoredValue",
     "StoredVersion",
     "StrategyOptions",
     "StrategySpec",
     "Subscriber",
+    "Tables",
     "UploadCheck",
     "UploadPolicy",
     "UploadStart",
     "UploadedContent",
+    "Values",
     "VersionInfo",
     "Window",
     "Words",

@@ -16,15 +16,18 @@ from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
+from .events.event_kind import PluginEventKind
 from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
 from .installation.requirements import find_unmet
 from .job import Job
 from .lifecycle import Lifecycle
+from .markers import PROJECT
 from .pages import Pages
 from .settings import SettingsSpec
 from .storages.storage import StorageSpec
 from .strategy import StrategySpec
+from .tables import Tables
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +45,8 @@ def _nothing(context: object) -> Sequence[Any]:
 class FoundPlugin:
     """A loaded plug-in: the name of its entry point, its distribution and what it provides.
 
-    `endpoints`, `pages` and `metrics` are called when they are needed, because they import modules that the console
-    does not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the policies,
+    `endpoints`, `pages`, `metrics` and `tables` are called when they are needed, because they import modules that the
+    console does not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the policies,
     subscribers and jobs that depend on the plug-in's settings.
     """
 
@@ -59,10 +62,12 @@ class FoundPlugin:
     health_checks: Sequence[HealthCheck] = ()
     settings: Sequence[SettingsSpec] = ()
     lifecycles: Sequence[Lifecycle] = ()
+    event_kinds: Sequence[PluginEventKind] = ()
     hooks: frozenset[str] = frozenset()
     endpoints: Callable[[Any], Sequence[Any]] = _nothing
     pages: Callable[[], Sequence[Pages]] = tuple
     metrics: Callable[[Any], Sequence[Any]] = _nothing
+    tables: Callable[[], Sequence[Tables]] = tuple
     with_context: Callable[[PluginContext], dict[str, Any]] | None = None
 
     @property
@@ -112,14 +117,14 @@ def core_version() -> str:
 
 
 def _make_manager() -> pluggy.PluginManager:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager = pluggy.PluginManager(PROJECT)
     manager.add_hookspecs(hookspecs)
     return manager
 
 
 def sorted_entries() -> list[EntryPoint]:
     """Return the entry points of all installed plug-ins, by name."""
-    return sorted(entry_points(group=hookspecs.PROJECT), key=lambda entry: entry.name)
+    return sorted(entry_points(group=PROJECT), key=lambda entry: entry.name)
 
 
 def _register(manager: pluggy.PluginManager, name: str, distribution: str, load: Callable[[], Any]) -> None:
@@ -204,6 +209,8 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         health_checks=ask(hook.frepo_health_checks, HealthCheck),
         settings=ask(hook.frepo_settings, SettingsSpec, is_one=True),
         lifecycles=ask(hook.frepo_lifecycle, Lifecycle, is_one=True),
+        event_kinds=ask(hook.frepo_event_kinds, PluginEventKind),
+        tables=partial(ask, hook.frepo_tables, Tables, is_one=True),
         hooks=frozenset(caller.name for caller in _callers(manager, name)),
         endpoints=partial(ask, hook.frepo_endpoints, object),
         pages=partial(ask, hook.frepo_pages, Pages),

@@ -6,8 +6,6 @@ A parameter `context` may be left out of an implementation; frepo passes only wh
 from collections.abc import Sequence
 from typing import Any
 
-import pluggy
-
 from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
@@ -15,15 +13,12 @@ from .context import PluginContext
 from .events.subscriber import Subscriber
 from .job import Job
 from .lifecycle import Lifecycle
+from .markers import hookspec
 from .pages import Pages
 from .settings import SettingsSpec
 from .storages.storage import StorageSpec
+from .store_hooks import frepo_event_kinds, frepo_tables  # noqa: F401  # a part of this module
 from .strategy import StrategySpec
-
-PROJECT = "frepo"
-
-hookspec = pluggy.HookspecMarker(PROJECT)
-hookimpl = pluggy.HookimplMarker(PROJECT)
 
 # pluggy calls the implementations, so the bodies are empty.
 

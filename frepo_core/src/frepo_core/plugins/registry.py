@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import pluggy
 
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.settings import core_prefixes, load_plugin_settings
 
@@ -19,6 +20,7 @@ from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
+from .events.event_kind import PluginEventKind
 from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
 from .job import Job
@@ -37,6 +39,8 @@ log = logging.getLogger(__name__)
 _NAME = re.compile("[a-z][a-z0-9_]*")
 # Storages, strategies and entry points could have capitals from the beginning.
 _OLD_NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
+# What the names of frepo's own kinds of events begin with.
+_OWN_EVENTS = frozenset(kind.partition(".")[0] for kind in EventKind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +73,7 @@ class PluginRegistry:
         self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
         self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)
+        self.event_kinds = _event_kinds(self.found)
         self.settings = _by_prefix(self.found)
         for name in self.strategies:
             self.strategy(name)
@@ -174,6 +179,21 @@ def _by_prefix(found: Iterable[FoundPlugin]) -> dict[str, Owned[SettingsSpec]]:
                 first = owned[spec.prefix].plugin.distribution
                 raise claimed_twice("prefix of settings", spec.prefix, first, plugin.distribution)
             owned[spec.prefix] = Owned(spec=spec, plugin=plugin)
+    return owned
+
+
+def _event_kinds(found: Iterable[FoundPlugin]) -> dict[str, Owned[PluginEventKind]]:
+    """Return the kinds of events by name. Raises `ConfigurationError` for a name that is not the plug-in's."""
+    owned: dict[str, Owned[PluginEventKind]] = {}
+    for plugin in found:
+        for spec in plugin.event_kinds:
+            first, _, word = str(spec.name).partition(".")
+            if first != plugin.name or not _NAME.fullmatch(word) or first in _OWN_EVENTS:
+                raise ConfigurationError(
+                    f"The package {plugin.distribution} names a kind of events {spec.name!r}. Name it after the entry "
+                    f"point, such as {plugin.name!r} with '.ended', and not after an object of frepo."
+                )
+            owned[spec.name] = Owned(spec=spec, plugin=plugin)
     return owned
 
 

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine, MetaData, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from frepo_core.db.engine import session_limits_of
@@ -52,7 +52,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str | None]:
     application. Raises `DatabaseUnavailableError` if the database cannot be used, or if another upgrade takes more than
     five minutes.
     """
-    with _translated(), engine.connect() as connection:
+    with translated(), engine.connect() as connection:
         session_limits_of(engine).lift(connection, "lock", "statement", "idle")
         return _upgrade(connection)
 
@@ -60,26 +60,26 @@ def upgrade(engine: Engine) -> tuple[str | None, str | None]:
 def _upgrade(connection: Connection) -> tuple[str | None, str | None]:
     from frepo_core.db.migrations.resumable_ddl import resuming  # imports Alembic
 
-    with _locked(connection):
-        before = _current(connection)
+    with locked(connection):
+        before = current_revision(connection)
         with resuming(connection, begins=before is None) as resumes:
-            _migrate(connection, before, resumes=resumes)
+            migrate(connection, before, resumes=resumes)
             connection.commit()
-        return before, _current(connection)
+        return before, current_revision(connection)
 
 
 def find_revision(engine: Engine) -> str | None:
     """Return the schema's revision, or None if there is no schema of frepo. Makes no file for SQLite."""
     if engine.dialect.name == "sqlite" and not Path(str(engine.url.database)).exists():
         return None
-    with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
-        return _current(connection)
+    with translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
+        return current_revision(connection)
 
 
 def check_is_current(engine: Engine) -> None:
     """Raise `ConfigurationError` if the schema is not at the revision that this version of frepo needs."""
-    with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
-        current = _current(connection)
+    with translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
+        current = current_revision(connection)
     head = head_revision()
     if current != head:
         raise ConfigurationError(
@@ -97,8 +97,8 @@ def check_is_complete(engine: Engine) -> None:
 
     A newer schema is accepted: during an upgrade, running processes use it with older code.
     """
-    with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
-        current = _current(connection)
+    with translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
+        current = current_revision(connection)
         missing = Base.metadata.tables.keys() - set(inspect(connection).get_table_names())
     if current is None or current < head_revision():
         raise ConfigurationError(
@@ -118,51 +118,73 @@ def head_revision() -> str:
 
 
 def _is_behind(engine: Engine) -> bool:
-    with _translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
-        return _current(connection) != head_revision()
+    with translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
+        return current_revision(connection) != head_revision()
 
 
-def _migrate(connection: Connection, before: str | None, *, resumes: bool) -> None:
+def migrate(
+    connection: Connection,
+    before: str | None,
+    *,
+    resumes: bool,
+    what: str = "The database schema is",
+    version_table: str = VERSION_TABLE,
+    metadata: MetaData = Base.metadata,
+    revisions: Path | None = None,
+) -> None:
+    """Run the migrations in a folder, by default those of the service. Raises `ConfigurationError` if one is missing.
+
+    `what` begins the message. `before` is the revision that `version_table` has.
+    """
     from alembic import command
     from alembic.util import CommandError
 
-    config = _config()
-    config.attributes |= {"connection": connection, "resumes": resumes}
+    config = _config(revisions)
+    config.attributes |= {
+        "connection": connection,
+        "resumes": resumes,
+        "version_table": version_table,
+        "metadata": metadata,
+    }
     try:
         command.upgrade(config, "head")
     except CommandError as error:
         raise ConfigurationError(
-            f"The database schema is at {before}, which this version of frepo does not know: "
-            "it was made by a newer one. Install that, or restore the backup from before its upgrade"
+            f"{what} at {before}, which this version does not know: it was made by a newer one. Install that, or "
+            f"restore the backup from before its upgrade ({error})"
         ) from error
 
 
 @contextlib.contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
+    """Raise `DatabaseUnavailableError` for errors of the driver."""
     try:
         yield
     except DBAPIError as error:
         raise DatabaseUnavailableError("The database of database.url (DATABASE_URL) cannot be used") from error
 
 
-def _config() -> "Config":
+def _config(revisions: Path | None = None) -> "Config":
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", "frepo_core.db:migrations")
     config.set_main_option("path_separator", "os")
+    if revisions is not None:
+        config.set_main_option("version_locations", str(revisions).replace("%", "%%"))
     return config
 
 
-def _current(connection: Connection) -> str | None:
-    if not inspect(connection).has_table(VERSION_TABLE):
+def current_revision(connection: Connection, version_table: str = VERSION_TABLE) -> str | None:
+    """Return the revision that a table names; None without the table."""
+    if not inspect(connection).has_table(version_table):
         return None
-    found: str | None = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))
+    found: str | None = connection.scalar(text(f"SELECT version_num FROM {version_table}"))
     return found
 
 
 @contextlib.contextmanager
-def _locked(connection: Connection) -> Iterator[None]:
+def locked(connection: Connection) -> Iterator[None]:
     """Hold a lock, so that one process migrates at a time. SQLite needs none: its transactions begin with a lock."""
     # Named locks of MariaDB and MySQL apply to the whole server, so the name contains that of the database.
     named = "CONCAT('frepo_migrate ', MD5(DATABASE()))"

@@ -8,8 +8,8 @@ from frepo_core.db.models import Base
 connection = context.config.attributes["connection"]
 context.configure(
     connection=connection,
-    target_metadata=Base.metadata,
-    version_table=VERSION_TABLE,
+    target_metadata=context.config.attributes.get("metadata", Base.metadata),
+    version_table=context.config.attributes.get("version_table", VERSION_TABLE),
     render_as_batch=connection.dialect.name == "sqlite",
     transaction_per_migration=connection.dialect.name == "postgresql",
     compare_type=True,

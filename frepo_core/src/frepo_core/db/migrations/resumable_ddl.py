@@ -1,7 +1,7 @@
 """Continues upgrades that were killed, on databases that commit each schema statement at once (MariaDB and MySQL)."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from alembic.ddl.mysql import MySQLImpl
@@ -17,11 +17,13 @@ _DONE_ALREADY = {1050, 1060, 1061, 1091, 1826}
 
 
 @contextlib.contextmanager
-def resuming(connection: Connection, *, begins: bool) -> Iterator[bool]:
+def resuming(
+    connection: Connection, *, begins: bool, mark: str = MARK, tables: Collection[str] = Base.metadata.tables
+) -> Iterator[bool]:
     """Yield whether an earlier upgrade was killed, so that statements which were executed already must be skipped.
 
-    A table marks an unfinished upgrade. Databases that roll back failed migrations need no mark. `begins` says that no
-    migration has run yet: existing tables belong to another application then, unless the mark exists, and
+    The table `mark` marks an unfinished upgrade. Databases that roll back failed migrations need no mark. `begins` says
+    that no migration has run yet: existing `tables` belong to another application then, unless the mark exists, and
     `ConfigurationError` is raised.
     """
     needs_mark = connection.dialect.name in {"mysql", "mariadb"}
@@ -29,8 +31,8 @@ def resuming(connection: Connection, *, begins: bool) -> Iterator[bool]:
     # Without the name, PostgreSQL lists tables of all schemas in its search_path.
     schema = inspector.default_schema_name
     found = {*inspector.get_table_names(schema), *inspector.get_view_names(schema)}
-    resumes = needs_mark and MARK in found
-    if begins and not resumes and (taken := found.intersection(Base.metadata.tables)):
+    resumes = needs_mark and mark in found
+    if begins and not resumes and (taken := found.intersection(tables)):
         raise ConfigurationError(
             f"The database contains tables that another application has made: {', '.join(sorted(taken))}. "
             "Give frepo a database of its own"
@@ -38,9 +40,9 @@ def resuming(connection: Connection, *, begins: bool) -> Iterator[bool]:
     if not needs_mark:
         yield False
         return
-    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {MARK} (since INTEGER)"))
+    connection.execute(text(f"CREATE TABLE IF NOT EXISTS {mark} (since INTEGER)"))
     yield resumes
-    connection.execute(text(f"DROP TABLE {MARK}"))
+    connection.execute(text(f"DROP TABLE {mark}"))
 
 
 class ResumingImpl(MySQLImpl):

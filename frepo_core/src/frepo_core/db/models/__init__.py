@@ -6,6 +6,7 @@ from .collections import Collection, CollectionSender, CollectionToken
 from .events import Event
 from .files import Blob, File, Tag, file_tag
 from .installation import Installation
+from .plugins import PluginValue
 from .runs import Run
 from .tokens import Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
@@ -32,6 +33,7 @@ __all__ = [
     "JobState",
     "Lease",
     "ParkedEvent",
+    "PluginValue",
     "Run",
     "Sample",
     "StorageMark",

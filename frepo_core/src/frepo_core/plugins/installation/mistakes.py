@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
-from .. import hookspecs
 from ..discovery import CORE_DISTRIBUTION, FoundPlugin, core_version, join_names, sorted_entries
+from ..markers import PROJECT
 from .requirements import find_unmet
 
 COMMANDS = "frepo.commands"
@@ -60,7 +60,7 @@ def find_deprecated_uses(found: Iterable[FoundPlugin]) -> list[str]:
 
 def _without_entry_points() -> list[str]:
     """Return the installed distributions that are named like plug-ins and have no entry points of frepo."""
-    groups = {hookspecs.PROJECT, COMMANDS}
+    groups = {PROJECT, COMMANDS}
     return sorted(
         one.name
         for one in _named_like_plugins()

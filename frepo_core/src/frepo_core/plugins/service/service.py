@@ -16,6 +16,7 @@ from ..pages import Pages
 from .collector import Collector
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
 from .http import HttpAnswer, RequestObserver
+from .store import Store
 from .writing import WritingService
 
 
@@ -25,6 +26,10 @@ class Service(WritingService, Protocol):
     Every method may be called by any thread, and opens and ends its own transaction. Errors are those of
     `frepo_core.plugins` and `frepo_core.errors`.
     """
+
+    @property
+    def store(self) -> Store:
+        """What this plug-in keeps in the database: values under keys, and tables of its own."""
 
     @property
     def is_read_only(self) -> bool:

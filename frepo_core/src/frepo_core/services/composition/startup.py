@@ -2,7 +2,15 @@
 
 import logging
 
+from sqlalchemy import MetaData
+
 from frepo_core.db import Database, migrations
+from frepo_core.db.migrations import plugin_schemas
+from frepo_core.db.migrations.plugin_schemas import PluginSchema
+from frepo_core.db.plugin_tables import table_prefix
+from frepo_core.errors import ConfigurationError
+from frepo_core.plugins import Tables
+from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings
 
@@ -13,8 +21,10 @@ from ..base.installation import ensure_id
 log = logging.getLogger(__name__)
 
 
-def make_ready(database: Database, settings: Settings) -> bool:
+def make_ready(database: Database, settings: Settings, plugins: PluginRegistry) -> bool:
     """Migrate the database if `database.auto_upgrade` is on, then check the schema and the token phrase.
+
+    So for the tables of plug-ins.
 
     A database without an id gets one. Return whether the database was empty before.
 
@@ -22,12 +32,33 @@ def make_ready(database: Database, settings: Settings) -> bool:
     """
     was_empty = migrations.make_ready(database.engine, upgrades=settings.database_auto_upgrade)
     try:
+        schemas = schemas_of(plugins)
+        if settings.database_auto_upgrade:
+            plugin_schemas.upgrade(database.engine, schemas)
+        plugin_schemas.check_are_current(database.engine, schemas)
         token_phrase.verify(database, settings.enc_token_phrase.get_secret_value())
         ensure_id(database)
     except Exception:
         database.engine.dispose()
         raise
     return was_empty
+
+
+def schemas_of(plugins: PluginRegistry) -> list[PluginSchema]:
+    """Return the schemas of the plug-ins that have tables. Raises `ConfigurationError` for tables with other names."""
+    return [_schema(plugin, tables) for plugin in plugins.found for tables in plugin.tables()]
+
+
+def _schema(plugin: FoundPlugin, tables: Tables) -> PluginSchema:
+    metadata, prefix = getattr(tables.models, "metadata", None), table_prefix(plugin.name)
+    if not isinstance(metadata, MetaData):
+        raise ConfigurationError(f"{plugin.origin}: models of frepo_tables is no base of models: {tables.models!r}")
+    if others := [name for name in metadata.tables if not name.startswith(prefix)]:
+        raise ConfigurationError(
+            f"{plugin.origin} has a table {min(others)!r}. Its names must begin with {prefix!r}: make the base with "
+            f"PluginTables and plugin = {plugin.name!r}"
+        )
+    return PluginSchema(plugin=plugin.name, origin=plugin.origin, metadata=metadata, revisions=tables.migrations)
 
 
 def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:

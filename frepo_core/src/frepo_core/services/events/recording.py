@@ -14,6 +14,7 @@ from frepo_core.db.models import Collection, Event
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
+from frepo_core.plugins import PluginEventKind
 
 from .actors import actor_columns
 
@@ -28,7 +29,7 @@ class NewEvent:
     with keys that `kind` lists. It must not contain the id of a token, a password or its hash, or a link.
     """
 
-    kind: EventKind
+    kind: EventKind | PluginEventKind
     by: By
     collection_id: str | None = None
     version_number: int | None = None
@@ -84,6 +85,6 @@ def event_row(event: NewEvent, at: datetime) -> dict[str, Any]:
     }
 
 
-def _check_keys(kind: EventKind, data: Mapping[str, Any]) -> None:
+def _check_keys(kind: EventKind | PluginEventKind, data: Mapping[str, Any]) -> None:
     if unknown := data.keys() - set(kind.keys):
-        raise ValueError(f"{kind} has no data with the key {min(unknown)!r}; domain/event_kinds.py lists the keys")
+        raise ValueError(f"{kind} has no data with the key {min(unknown)!r}; its declaration lists the keys")

@@ -36,6 +36,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.VersionConflictError: 412,
     errors.IdempotencyConflictError: 422,
     errors.RestoreConflictError: 409,
+    errors.StoreConflictError: 409,
     errors.TypeNotAllowedError: 400,
     errors.TooBigError: 400,
     errors.EmptyContentError: 400,

@@ -26,7 +26,7 @@ class Install(FrepoCommand):
         """Run the three steps and print each result."""
         from frepo_core.services.composition.startup import make_ready
 
-        from .upgrade import upgrade
+        from .upgrade import upgrade, upgrade_plugins
 
         if self.app.is_nested:
             raise ConfigurationError("post_install_cmd (POST_INSTALL_CMD) must not run `frepo install`")
@@ -35,7 +35,8 @@ class Install(FrepoCommand):
         lines = [_words(line) for line in services.settings.post_install_cmd]
         _, revision = upgrade(services)
         self.say(f"The schema of the database {services.database.name} is at {revision}")
-        make_ready(services.database, services.settings)
+        upgrade_plugins(services, self.say)
+        make_ready(services.database, services.settings, services.plugins)
         if admin := services.settings.security_admin_token.get_secret_value():
             self.say(_make_admin(services, admin))
         for words in lines:

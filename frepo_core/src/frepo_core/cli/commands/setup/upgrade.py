@@ -1,6 +1,7 @@
 """The command that migrates the database schema."""
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from frepo_core.errors import ConfigurationError
@@ -41,6 +42,7 @@ class Upgrade(FrepoCommand):
         else:
             change = f"went from {before} to {after}" if before else f"was made ({after})"
             self.say(f"The schema of the database {name} {change}")
+        upgrade_plugins(services, self.say)
 
 
 def upgrade(services: "Services") -> tuple[str | None, str | None]:
@@ -48,6 +50,16 @@ def upgrade(services: "Services") -> tuple[str | None, str | None]:
     from frepo_core.db import migrations
 
     return migrations.upgrade(services.database.engine)
+
+
+def upgrade_plugins(services: "Services", say: Callable[[str], None]) -> None:
+    """Migrate the tables of plug-ins, and say what has changed."""
+    from frepo_core.db.migrations import plugin_schemas
+    from frepo_core.services.composition.startup import schemas_of
+
+    for done in plugin_schemas.upgrade(services.database.engine, schemas_of(services.plugins)):
+        change = f"went from {done.before} to {done.after}" if done.before else f"were made ({done.after})"
+        say(f"The tables of {done.schema.origin} {change}")
 
 
 def _check_is_used(services: "Services") -> None:

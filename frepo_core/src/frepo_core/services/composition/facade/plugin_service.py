@@ -35,6 +35,7 @@ from ...content.remote.outgoing import send_request
 from ...content.seekable_content import seekable_content
 from ...events.queries import count_events, read_events
 from ...reports.statistics import read_collection_usage, read_statistics
+from .store import PluginStore
 from .writing import WritingFacade
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,11 @@ log = logging.getLogger(__name__)
 
 class PluginService(WritingFacade):
     """Gives a plug-in access to the service."""
+
+    @property
+    def store(self) -> PluginStore:
+        """See `Service.store`."""
+        return PluginStore(self._services, self._plugin)
 
     @property
     def is_read_only(self) -> bool:
