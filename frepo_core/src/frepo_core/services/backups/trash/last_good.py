@@ -5,7 +5,7 @@ That is one that nobody has deleted, and that is newer than each good version th
 
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
@@ -48,14 +48,16 @@ def select_last_good(*conditions: ColumnElement[bool]) -> Select[str, int]:
     What a person has deleted counts only if the collection holds no good one, or was deleted, too. `conditions` are
     about the entries that are looked at.
     """
-    in_trash = select(TrashEntry.incarnation)
-    held = select(INCARNATION.label("incarnation"), newest_good(Version.number).label("number"))
-    held_good = held.where(INCARNATION.in_(in_trash)).subquery()
+    # Both lists are read once, and by the indexes of versions and of the trash for each collection.
+    collections = select(INCARNATION).where(INCARNATION.in_(select(TrashEntry.incarnation).where(*conditions)))
+    held, evicted = newest_good(Version.number), func.max(TrashEntry.number)
+    newest = select(evicted).join(Blob, Blob.id == TrashEntry.blob_id).where(is_good_entry(), is_evicted())
+    newest_evicted = newest.where(TrashEntry.incarnation == INCARNATION).correlate(Collection).scalar_subquery()
+    is_alone = TrashEntry.incarnation.not_in(collections.where(held.is_not(None)))
+    is_newer = TrashEntry.incarnation.in_(collections.where(newest_evicted > held)) & is_evicted()
     query = select(TrashEntry.incarnation, func.max(TrashEntry.number).label("number"))
-    query = query.join(Blob, Blob.id == TrashEntry.blob_id)
-    query = query.outerjoin(held_good, held_good.c.incarnation == TrashEntry.incarnation)
-    is_newest = or_(held_good.c.number.is_(None), (TrashEntry.number > held_good.c.number) & is_evicted())
-    return query.where(is_good_entry(), is_newest, *conditions).group_by(TrashEntry.incarnation)
+    query = query.join(Blob, Blob.id == TrashEntry.blob_id).where(is_good_entry(), is_alone | is_newer, *conditions)
+    return query.group_by(TrashEntry.incarnation)
 
 
 class LastGood:
