@@ -225,6 +225,7 @@ class TestDocument:
         operation = service.request("GET", "/api/v1/openapi.json").json["paths"]["/api/v1/acme/{upload}"]["patch"]
 
         assert {"upload", "Upload-Offset"} == {one["name"] for one in operation["parameters"]}
+        assert ["Plug-ins"] == operation["tags"]
         assert {"204", "409", "410", "423", "460"} <= operation["responses"].keys()
         assert "application/problem+json" in operation["responses"]["460"]["content"]
         assert "application/octet-stream" in operation["requestBody"]["content"]

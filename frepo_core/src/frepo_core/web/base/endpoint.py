@@ -50,6 +50,7 @@ class Endpoint:
     - `answers`: the model for each status. None is a body of the type `media`, no body, or, from 400, an error.
     - `envelope`: the keys that errors have in addition to the common ones, with their empty values.
     - `has_etag`: only below `/api/v1`: the answer has an ETag, which changes take in If-Match.
+    - `package`: the distribution that declares it; the service sets it.
 
     The path decides the API: below `/api/v1`, the conventions of `web/conventions` apply.
     """
@@ -77,6 +78,7 @@ class Endpoint:
     media: str = "*/*"
     envelope: Mapping[str, Any] = field(default_factory=dict)
     has_etag: bool = False
+    package: str = ""
 
     @property
     def is_v1(self) -> bool:

@@ -13,6 +13,8 @@ from .named_schemas import PREFIX, name_schemas
 from .parameters import CONTENT_FORM, open_path, storable
 from .responses import BINARY, Schemas
 
+# The group of what plug-ins add.
+PLUGINS = ("Plug-ins", "What the plug-ins of this service add.")
 # openapi-generator uses the first type. With the raw body first, its TypeScript has no model of the form.
 _CONTENT = {"multipart/form-data": "ContentForm", "application/octet-stream": "Content"}
 

@@ -3,7 +3,7 @@
 from importlib.resources import files
 
 from ..base.endpoint import Endpoint
-from .document import Api
+from .document import PLUGINS, Api
 from .error_models import ErrorReply, error_model
 from .parameters import parameters_of
 from .responses import JSON, responses_of
@@ -30,13 +30,15 @@ _TAGS = {
     "Versions": "Numbered versions in a collection. `backup` and `version` in these paths are the same.",
     "Tokens": "Access tokens: their roles, restrictions and expiry.",
     "Service": "The service itself.",
-    "Plug-ins": "What the plug-ins of this service add.",
+    **dict([PLUGINS]),
 }
 
 
 def _tag_of(endpoint: Endpoint) -> str:
     """Return the tag that groups the endpoint in the document."""
     path = endpoint.path
+    if endpoint.package:
+        return PLUGINS[0]
     if path.startswith("/repository/collection/{collection}/") and "/token" not in path:
         return "Versions"
     if path.startswith("/repository/collection"):
@@ -45,9 +47,7 @@ def _tag_of(endpoint: Endpoint) -> str:
         return "Tokens"
     if path in {"/", "/version", "/health", "/api/doc", "/api/doc.json", "/repository/routing/map"}:
         return "Service"
-    return (
-        "Files" if 206 in endpoint.answers or path.startswith("/repository/") or path == "/repository" else "Plug-ins"
-    )
+    return "Files"
 
 
 FIRST_API = Api(

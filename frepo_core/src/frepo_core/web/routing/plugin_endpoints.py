@@ -69,7 +69,7 @@ def _guarded(endpoint: Endpoint, plugin: FoundPlugin, context: PluginContext | N
     body_sink = None
     if endpoint.body_sink:
         body_sink = partial(_open_sink, origin, partial(call_with_context, endpoint.body_sink, context))
-    return replace(endpoint, view=view, before_body=before_body, body_sink=body_sink)
+    return replace(endpoint, view=view, before_body=before_body, body_sink=body_sink, package=plugin.distribution)
 
 
 class _GuardedSink:

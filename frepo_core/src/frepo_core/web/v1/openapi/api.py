@@ -6,7 +6,7 @@ from importlib.resources import files
 from ...base.endpoint import Endpoint
 from ...conventions import merge_patch
 from ...conventions.problems import Problem
-from ...openapi.document import Api
+from ...openapi.document import PLUGINS, Api
 from .parameters import parameters_of
 from .responses import JSON, responses_of
 
@@ -38,6 +38,8 @@ _TAGS: Mapping[str, tuple[str, str]] = {
 
 def _tag_of(endpoint: Endpoint) -> str:
     """Return the tag that groups the endpoint in the document."""
+    if endpoint.package:
+        return PLUGINS[0]
     known = [_TAGS[part][0] for part in endpoint.path.split("/") if part in _TAGS]
     return known[-1]
 
@@ -47,7 +49,7 @@ V1_API = Api(
     guide=files(__package__).joinpath("guide.md").read_text(encoding="utf-8"),
     security=_SECURITY,
     schemes=_SCHEMES,
-    tags=dict(_TAGS.values()),
+    tags=dict([*_TAGS.values(), PLUGINS]),
     tag_of=_tag_of,
     error_models=lambda endpoints: {Problem},
     parameters_of=parameters_of,
