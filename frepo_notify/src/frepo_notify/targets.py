@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
@@ -161,9 +162,17 @@ def _kinds(text: str) -> tuple[str, ...]:
     if not patterns:
         raise ValueError("kinds= is empty; leave it out for all problems, or write kinds=* for everything")
     for pattern in patterns:
-        if pattern != "problems" and not any(fnmatchcase(kind, pattern) for kind in TEXTS):
+        is_known = pattern == "problems" or any(fnmatchcase(kind, pattern) for kind in TEXTS)
+        if not is_known and not _may_be_of_plugin(pattern):
             raise ValueError(f"no kind of event matches {pattern!r}. Kinds: problems, {', '.join(TEXTS)}")
     return tuple(one for pattern in patterns for one in (PROBLEMS if pattern == "problems" else (pattern,)))
+
+
+def _may_be_of_plugin(pattern: str) -> bool:
+    """Return whether a plug-in may have such kinds: their first part is its name, and no misspelt one of frepo's."""
+    name, dot, word = pattern.partition(".")
+    own = {kind.partition(".")[0] for kind in TEXTS}
+    return bool(name and dot and word and name.isidentifier() and not get_close_matches(name, own, cutoff=0.7))
 
 
 def _words(text: str) -> tuple[str, ...]:

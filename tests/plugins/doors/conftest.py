@@ -1,5 +1,7 @@
 """A service with a plug-in that writes, and the tokens in whose name it does."""
 
+import time
+
 import pytest
 
 from frepo_core.domain.roles import Role
@@ -8,6 +10,15 @@ from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.testing.running_service import RunningService
 
 DUMP = b"-- a dump\nCREATE TABLE colours (name text);\n" * 100
+
+
+def told(running, kind):
+    """Return the newest event of a kind, once the worker has numbered it."""
+    deadline = time.monotonic() + 30
+    while not (found := running.request("GET", f"/api/v1/events?kind={kind}").json["items"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found[0]
 
 
 @pytest.fixture

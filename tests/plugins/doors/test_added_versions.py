@@ -1,7 +1,6 @@
 """Versions that a plug-in adds in the name of a client: by the rules of an upload."""
 
 import io
-import time
 
 import pytest
 
@@ -10,7 +9,7 @@ from frepo_core.errors import CollectionFullError, DigestMismatchError, ReadOnly
 from frepo_core.plugins import AccessDeniedError, FieldsError, FrepoError, Identity, NewRun, NotFoundError
 from support.samples import PNG
 
-from .conftest import DUMP
+from .conftest import DUMP, told
 
 
 def add(service, collection, by, content=DUMP, **more):
@@ -19,15 +18,6 @@ def add(service, collection, by, content=DUMP, **more):
 
 def shown(running, collection, number):
     return running.request("GET", f"/api/v1/collections/{collection}/versions/v{number}").json
-
-
-def told(running, kind):
-    """Return the newest event of a kind, once the worker has numbered it."""
-    deadline = time.monotonic() + 30
-    while not (found := running.request("GET", f"/api/v1/events?kind={kind}").json["items"]):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return found[0]
 
 
 def runs(running, collection):

@@ -8,6 +8,12 @@ from .text import Text
 
 TEXTS: Mapping[str, Text] = {**BACKUPS, **SERVICE}
 
+# A plug-in says itself what its events are.
+OF_PLUGIN = Text(
+    title="{sentence}",
+    counted=("event of a plug-in", "events of plug-ins"),
+    what="{sentence}.",
+)
 OTHER = Text(
     title="{kind}",
     counted=("other event", "other events"),

@@ -7,7 +7,7 @@ from typing import Any
 from frepo_core.plugins import Event, without_old_keys
 
 from .backups import BROKEN, BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN
-from .kinds import OTHER, TEXTS
+from .kinds import OF_PLUGIN, OTHER, TEXTS
 from .text import Level, Text
 
 _LONGEST = 300
@@ -65,6 +65,11 @@ def text_of(topic: str) -> Text:
     return TEXTS.get(topic, OTHER)
 
 
+def _text_of(event: Event) -> Text:
+    topic = topic_of(event)
+    return OF_PLUGIN if topic not in TEXTS and event.data.get("sentence") else text_of(topic)
+
+
 def is_problem(event: Event) -> bool:
     """Return whether the event requires action."""
     return text_of(topic_of(event)).level in {"failure", "warning"}
@@ -82,12 +87,12 @@ def most_serious_first(counts: Mapping[str, Any]) -> list[str]:
 
 def title_of(event: Event, collection_name: str = "") -> str:
     """Return the subject for one event."""
-    return text_of(topic_of(event)).title.format_map(fields_of(event, collection_name))
+    return _text_of(event).title.format_map(fields_of(event, collection_name))
 
 
 def describe(event: Event, collection_name: str = "") -> str:
     """Return a sentence that says what happened."""
-    return text_of(topic_of(event)).what.format_map(fields_of(event, collection_name))
+    return _text_of(event).what.format_map(fields_of(event, collection_name))
 
 
 def fields_of(event: Event, collection_name: str = "") -> Mapping[str, str]:

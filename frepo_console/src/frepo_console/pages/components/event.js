@@ -80,10 +80,11 @@ export function eventState({ kind, data }) {
   return STATES[kind] ?? "new";
 }
 
-/** "Version 214 received". A kind without a text of its own is shown as it is named. */
+/** "Version 214 received". A plug-in says itself what has happened; other unknown kinds are shown as they are named. */
 export function eventTitle(event) {
   const text = t.events[event.kind];
-  return text ? text(event) : event.kind.replace(/[._]/g, " ");
+  if (text) return text(event);
+  return event.data?.sentence?.replace(/\.$/, "") || event.kind.replace(/[._]/g, " ");
 }
 
 /** What follows the title: the size, the reason, and who did it. */

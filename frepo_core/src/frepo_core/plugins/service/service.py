@@ -16,11 +16,12 @@ from ..pages import Pages
 from .collector import Collector
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
 from .http import HttpAnswer, RequestObserver
+from .reading import ReadingService
 from .store import Store
 from .writing import WritingService
 
 
-class Service(WritingService, Protocol):
+class Service(ReadingService, WritingService, Protocol):
     """What plug-ins can ask the service. Later versions add methods; none is removed before 1.0 without notice.
 
     Every method may be called by any thread, and opens and ends its own transaction. Errors are those of

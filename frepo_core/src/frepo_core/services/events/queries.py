@@ -13,9 +13,11 @@ from frepo_core.plugins import Event as PublicEvent
 from frepo_core.plugins import EventCount
 
 
-def matching_kinds(patterns: Iterable[str]) -> list[str]:
-    """Return the kinds that match one of the patterns, such as `version.*`."""
-    return [kind.value for kind in EventKind if any(fnmatchcase(kind.value, pattern) for pattern in patterns)]
+def matching_kinds(patterns: Iterable[str], of_plugins: Iterable[str]) -> list[str]:
+    """Return the kinds that match one of the patterns, such as `version.*`: of frepo, and those of plug-ins."""
+    patterns = list(patterns)
+    kinds = [*(kind.value for kind in EventKind), *of_plugins]
+    return [kind for kind in kinds if any(fnmatchcase(kind, pattern) for pattern in patterns)]
 
 
 def as_public_event(row: Event) -> PublicEvent:
@@ -38,16 +40,25 @@ def as_public_event(row: Event) -> PublicEvent:
 
 
 def read_events(
-    database: Database, *, after: int | None, since: datetime | None, kinds: Sequence[str], limit: int
+    database: Database,
+    *,
+    after: int | None,
+    since: datetime | None,
+    kinds: Sequence[str],
+    limit: int,
+    of_plugins: Iterable[str] = (),
 ) -> list[PublicEvent]:
-    """Return the first numbered events after a position, or since a time, in their order."""
+    """Return the first numbered events after a position, or since a time, in their order.
+
+    `kinds` are patterns for the kinds of frepo and for those `of_plugins`.
+    """
     query = select(Event).where(Event.position.is_not(None)).order_by(Event.position).limit(limit)
     if after is not None:
         query = query.where(Event.position > after)
     if since is not None:
         query = query.where(Event.at >= since)
     if "*" not in kinds:
-        query = query.where(Event.kind.in_(matching_kinds(kinds)))
+        query = query.where(Event.kind.in_(matching_kinds(kinds, of_plugins)))
     with database.reading() as session:
         return [as_public_event(row) for row in session.scalars(query)]
 

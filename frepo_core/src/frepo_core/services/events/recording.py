@@ -19,6 +19,7 @@ from frepo_core.plugins import PluginEventKind
 from .actors import actor_columns
 
 _INSERT = insert_of(Event)
+SENTENCE = "sentence"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +82,13 @@ def event_row(event: NewEvent, at: datetime) -> dict[str, Any]:
         "version_number": event.version_number,
         "file_id": event.file_id,
         "token": event.token,
-        "data": dict(event.data),
+        "data": {**event.data, **_sentence(event.kind)},
     }
+
+
+def _sentence(kind: EventKind | PluginEventKind) -> dict[str, str]:
+    """Return what readers need to know about a kind of a plug-in, which may be uninstalled by then."""
+    return {SENTENCE: kind.sentence} if isinstance(kind, PluginEventKind) else {}
 
 
 def _check_keys(kind: EventKind | PluginEventKind, data: Mapping[str, Any]) -> None:

@@ -29,12 +29,14 @@ SCOPES = 100
 class EventSearch:
     """The conditions of a search. `kinds` are names or patterns such as `version.*`. None or an empty list: any value.
 
+    `of_plugins` are the kinds of plug-ins, which patterns match, too.
     `actor` is a token's fingerprint, `console:<user>`, `system:<job>` or `anonymous`. `since` is a time (aware).
     `visible` are the ids of the only collections whose events are found, and when each was created: others may have had
     its id before. None: those of all.
     """
 
     kinds: Sequence[str] = ()
+    of_plugins: Sequence[str] = ()
     collection_id: str | None = None
     actor: str | None = None
     since: datetime | None = None
@@ -83,7 +85,7 @@ def next_events(database: Database, search: EventSearch, *, limit: int, after: i
 def _find(
     database: Database, search: EventSearch, conditions: list[ColumnElement[bool]], limit: int, *, newest_first: bool
 ) -> Sequence[Event]:
-    kinds = matching_kinds(search.kinds)
+    kinds = matching_kinds(search.kinds, search.of_plugins)
     if (search.kinds and not kinds) or is_hidden(search):
         return []
     order = Event.position.desc() if newest_first else Event.position

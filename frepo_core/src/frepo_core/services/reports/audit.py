@@ -103,7 +103,7 @@ def _csv_line(values: Iterable[object]) -> bytes:
 
 
 def _checked(search: EventSearch) -> EventSearch:
-    if unknown := [pattern for pattern in search.kinds if not matching_kinds([pattern])]:
+    if unknown := [pattern for pattern in search.kinds if not matching_kinds([pattern], search.of_plugins)]:
         raise FieldsError({"kind": [f"{unknown[0]!r} matches no kind of event; the page about events lists them"]})
     return search
 

@@ -81,21 +81,23 @@ class Events(ListCommand):
         if not arguments.follow:
             return int(super().run(arguments))
         with contextlib.suppress(KeyboardInterrupt):
-            self._follow(self.services(), _search(arguments), arguments)
+            services = self.services()
+            self._follow(services, _search(services, arguments), arguments)
         return 0
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each event."""
         from frepo_core.services.events.search import newest_events
 
-        search = _search(arguments)
-        found = newest_events(self.services().database, search, limit=_limit(arguments))
+        services = self.services()
+        found = newest_events(services.database, _search(services, arguments), limit=_limit(arguments))
         return COLUMNS, [_row(event) for event in found]
 
     def _export(self, arguments: argparse.Namespace) -> None:
         from frepo_core.services.reports.audit import FORMATS
 
-        events = self.services().audit.export(_search(arguments), by=None)
+        services = self.services()
+        events = services.audit.export(_search(services, arguments), by=None)
         for line in FORMATS[arguments.export](events):
             self.app.stdout.write(line.decode())
 
@@ -125,14 +127,16 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _search(arguments: argparse.Namespace) -> "EventSearch":
+def _search(services: "Services", arguments: argparse.Namespace) -> "EventSearch":
     from frepo_core.services.events.queries import matching_kinds
     from frepo_core.services.events.search import EventSearch
 
-    if unknown := [pattern for pattern in arguments.kind if not matching_kinds([pattern])]:
+    of_plugins = tuple(services.plugins.event_kinds)
+    if unknown := [pattern for pattern in arguments.kind if not matching_kinds([pattern], of_plugins)]:
         raise FieldsError({"--kind": [f"{unknown[0]!r} matches no kind of event; docs/events.md lists them"]})
     return EventSearch(
         kinds=arguments.kind,
+        of_plugins=of_plugins,
         collection_id=_collection_id(arguments.collection),
         actor=_actor(arguments.actor),
         since=_since(arguments.since),

@@ -35,13 +35,14 @@ from ...content.remote.outgoing import send_request
 from ...content.seekable_content import seekable_content
 from ...events.queries import count_events, read_events
 from ...reports.statistics import read_collection_usage, read_statistics
+from .reading import ReadingFacade
 from .store import PluginStore
 from .writing import WritingFacade
 
 log = logging.getLogger(__name__)
 
 
-class PluginService(WritingFacade):
+class PluginService(ReadingFacade, WritingFacade):
     """Gives a plug-in access to the service."""
 
     @property
@@ -119,7 +120,9 @@ class PluginService(WritingFacade):
         limit: int = 1000,
     ) -> Sequence[Event]:
         """See `Service.events`."""
-        return read_events(self._services.database, after=after, since=since, kinds=kinds, limit=limit)
+        services = self._services
+        own = services.plugins.event_kinds
+        return read_events(services.database, after=after, since=since, kinds=kinds, limit=limit, of_plugins=own)
 
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
         """See `Service.count_events`."""

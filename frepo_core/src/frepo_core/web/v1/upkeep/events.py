@@ -33,10 +33,11 @@ class EventFilter(Query):
         "", max_length=128, description="A fingerprint of a token, `console:<user>`, `system:<job>` or `anonymous`."
     )
 
-    def search(self) -> EventSearch:
+    def search(self, request: FrepoRequest) -> EventSearch:
         """Return the search."""
         return EventSearch(
             kinds=self.kind,
+            of_plugins=tuple(request.services.plugins.event_kinds),
             collection_id=self.collection.lower() or None,
             actor=self.actor or None,
             since=self.since,
@@ -50,7 +51,8 @@ class EventQuery(EventFilter, PageQuery):
 class Event(Reply):
     """Something that happened. `actor` is a fingerprint, `console:<user>`, `system:<job>` or `anonymous`.
 
-    `actor_name` is the name that the token had. The objects that an event names may have been deleted since. `data` has
+    `actor_name` is the name that the token had. An event of a plug-in has a `sentence` in `data` that says what has
+    happened. The objects that an event names may have been deleted since. `data` has
     the values before and after an edit, and more, depending on the kind.
     """
 
@@ -77,7 +79,7 @@ class EventPage(Reply):
 def list_events(request: FrepoRequest) -> Answer:
     """List the events, newest first, except those about collections that the token may not see."""
     query = request.query_as(EventQuery)
-    page = request.services.audit.page(query.search(), page_request(query), by=request.sender)
+    page = request.services.audit.page(query.search(request), page_request(query), by=request.sender)
     items = [Event.model_validate(one, from_attributes=True) for one in page.items]
     return Answer(body=EventPage(items=items, next=next_cursor(query, page)))
 
@@ -98,7 +100,7 @@ def _export(
     media: str,
     name: str,
 ) -> Response:
-    events = request.services.audit.export(request.query_as(EventFilter).search(), by=request.sender)
+    events = request.services.audit.export(request.query_as(EventFilter).search(request), by=request.sender)
     return send_export(request, format_events(events), media, name)
 
 

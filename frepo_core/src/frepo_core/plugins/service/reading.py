@@ -1,0 +1,40 @@
+"""How plug-ins read lists: page by page, all of a list or what a client may see."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from frepo_core.domain.identity import Identity
+
+from .figures import CollectionUsage
+from .records import FileInfo, ListPage, StoredVersion
+
+
+class ReadingService(Protocol):
+    """Lists in pages of up to `limit` items, at most 1000. `after` is `next` of the page before, None for the first.
+
+    Without `by`, a list is complete: do not answer a client with it. With the identity of a client, it is what that may
+    see, and `AccessDeniedError` is raised if it may not see such lists at all. Raises `FieldsError` for an `after` of
+    another list.
+    """
+
+    def versions(
+        self,
+        collection_id: str,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        verdicts: Sequence[str] = (),
+        by: Identity | None = None,
+    ) -> ListPage[StoredVersion]:
+        """Return a page of the versions of a collection, the newest first; `verdicts`: only those with one of them.
+
+        Versions in quarantine are in it. Raises `NotFoundError` without such a collection.
+        """
+
+    def collections(
+        self, *, after: str | None = None, limit: int = 100, by: Identity | None = None
+    ) -> ListPage[CollectionUsage]:
+        """Return a page of the collections with their sizes and states, by id."""
+
+    def files(self, *, after: str | None = None, limit: int = 100, by: Identity | None = None) -> ListPage[FileInfo]:
+        """Return a page of the plain files, the newest first. A page for a client may be shorter than `limit`."""

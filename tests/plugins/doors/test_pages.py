@@ -1,0 +1,85 @@
+"""Lists that a plug-in reads page by page, with and without the rights of a client."""
+
+import io
+
+import pytest
+
+from frepo_core.domain.roles import Role
+from frepo_core.plugins import AccessDeniedError, FieldsError, NotFoundError
+
+from .conftest import DUMP
+
+
+def read(page, key, **more):
+    """Return the items of all pages of two, and how many pages there are."""
+    items, pages, after = [], 0, None
+    while pages == 0 or after:
+        found = page(limit=2, after=after, **more)
+        assert len(found.items) <= 2
+        items += [getattr(one, key) for one in found.items]
+        pages, after = pages + 1, found.next
+    return items, pages
+
+
+@pytest.fixture
+def five(running, service, identify):
+    """A collection with five versions."""
+    collection = running.make_collection(max_versions=10)
+    for number in range(5):
+        service.add_version(collection, io.BytesIO(DUMP + bytes([number])), by=identify(running.admin))
+    return collection
+
+
+def test_versions_are_read_newest_first(running, service, five, identify):
+    def page(**more):
+        return service.versions(five, **more)
+
+    assert ([5, 4, 3, 2, 1], 3) == read(page, "number")
+    assert read(page, "number") == read(page, "number", by=identify(running.admin))
+    assert ([], 1) == read(page, "number", verdicts=["broken"])
+    first = service.versions(five, limit=1).items[0]
+    assert ("dump.sql", len(DUMP) + 1, five) == (first.name, first.size, first.collection_id)
+
+
+def test_versions_of_a_collection_that_does_not_list_the_token_are_refused(running, service, five, identify):
+    reader = identify(running.make_token(Role.LIST_VERSIONS.value))
+
+    with pytest.raises(AccessDeniedError):
+        service.versions(five, by=reader)
+    with pytest.raises(NotFoundError):
+        service.versions("9a1b7a0e-6a0e-4f0a-9b9f-2f5d0c8a0001")
+
+
+def test_a_client_reads_the_collections_that_it_may_see(running, service, five, identify):
+    others = [running.make_collection() for _ in range(4)]
+    reader = identify(running.make_token(Role.LIST_COLLECTIONS.value))
+    running.request("PUT", f"/api/v1/collections/{others[0]}/access/{reader.fingerprint}")
+
+    assert (sorted([five, *others]), 3) == read(service.collections, "id")
+    assert ([others[0]], 1) == read(service.collections, "id", by=reader)
+    assert {five: 5, others[0]: 0}.items() <= {one.id: one.versions for one in service.collections().items}.items()
+
+
+def test_a_client_reads_the_files_that_it_may_see(running, service, identify):
+    admin = identify(running.admin)
+    names = [
+        service.upload_file(io.BytesIO(bytes([number])), f"{number}.txt", by=admin, public=number > 1).name
+        for number in range(5)
+    ]
+    reader, other = identify(running.make_token(Role.VIEW_LISTING.value)), identify(running.make_token("upload.all"))
+
+    assert (names[::-1], 3) == read(service.files, "name")
+    assert names[:1:-1] == read(service.files, "name", by=reader)[0]
+    with pytest.raises(AccessDeniedError):
+        service.files(by=other)
+
+
+def test_the_cursor_of_another_list_and_a_wrong_limit_are_refused(service, five):
+    cursor = service.versions(five, limit=1).next
+
+    for after in (cursor, "no cursor", '{"a": 1}'):
+        with pytest.raises(FieldsError):
+            service.collections(after=after)
+    for limit in (0, 1001):
+        with pytest.raises(ValueError, match="limit"):
+            service.files(limit=limit)
