@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
 from typing import BinaryIO, Protocol
+
+from frepo_core.domain.identity import Identity
 
 from ..checks.upload_check import (
     CollectionInfo,
@@ -35,6 +38,20 @@ class Service(ReadingService, WritingService, Protocol):
     @property
     def is_read_only(self) -> bool:
         """Whether the service is in read-only mode."""
+
+    @property
+    def storage_folder(self) -> Path | None:
+        """The folder of the stored files, if they are on this host: the storage `local`. None with another storage."""
+
+    @property
+    def state_folder(self) -> Path:
+        """A folder on this host for what must survive a restart: that of the stored files, or of the secrets."""
+
+    def permits(self, permission: str, by: Identity) -> bool:
+        """Return whether a token may do what a permission of an `Endpoint` stands for, where it is on the list."""
+
+    def ends_with_upload(self, by: Identity) -> bool:
+        """Return whether a token ends with its first upload that succeeds."""
 
     def health(self) -> Mapping[str, Sequence[str]]:
         """Run all health checks; return the problems that each found, by its name. No problem: it works."""

@@ -6,12 +6,14 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
 from typing import BinaryIO
 
 from sqlalchemy import func, select
 
 from frepo_core.db.models import Collection, JobRun
-from frepo_core.domain.identity import Actor
+from frepo_core.domain.access import allows, ends_with_upload
+from frepo_core.domain.identity import Actor, Identity
 from frepo_core.plugins import (
     CollectionInfo,
     CollectionProblem,
@@ -33,6 +35,7 @@ from ...backups.collections.states import BackupState
 from ...base.records import CollectionRecord, collection_info
 from ...content.remote.outgoing import send_request
 from ...content.seekable_content import seekable_content
+from ...content.storages.storage_space import temporary_folder
 from ...events.queries import count_events, read_events
 from ...reports.statistics import read_collection_usage, read_statistics
 from .reading import ReadingFacade
@@ -54,6 +57,28 @@ class PluginService(ReadingFacade, WritingFacade):
     def is_read_only(self) -> bool:
         """See `Service.is_read_only`."""
         return self._services.settings.read_only
+
+    @property
+    def storage_folder(self) -> Path | None:
+        """See `Service.storage_folder`."""
+        folder = getattr(self._services.backends.current_settings, "directory", None)
+        return folder.absolute() if isinstance(folder, Path) else None
+
+    @property
+    def state_folder(self) -> Path:
+        """See `Service.state_folder`."""
+        if (storage := self.storage_folder) is not None:
+            return storage.parent
+        settings = self._services.settings
+        return (settings.app_secrets_file or temporary_folder(settings)).absolute().parent
+
+    def permits(self, permission: str, by: Identity) -> bool:
+        """See `Service.permits`."""
+        return allows(permission, by, listed=True)
+
+    def ends_with_upload(self, by: Identity) -> bool:
+        """See `Service.ends_with_upload`."""
+        return ends_with_upload(by)
 
     def health(self) -> Mapping[str, Sequence[str]]:
         """See `Service.health`."""

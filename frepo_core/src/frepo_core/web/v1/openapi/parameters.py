@@ -92,6 +92,7 @@ def _in_headers(endpoint: Endpoint) -> Iterator[dict[str, Any]]:
         headers = [*CONDITIONS, _PASSWORD]
     for name in endpoint.headers:
         is_of_version = endpoint.content and name == IF_MATCH
-        headers.append((name, *((_IF_MATCH, LAST_VERSION) if is_of_version else _OFFERED.get(name, (name, {})))))
+        offered = (_IF_MATCH, LAST_VERSION) if is_of_version else _OFFERED.get(name, (f"The header {name}.", {}))
+        headers.append((name, *offered))
     for header in headers:
         yield in_header(*header)
