@@ -1,0 +1,53 @@
+"""Uploads in parts for frepo: they survive a broken connection, and nothing is stored before they are complete."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from frepo_core.plugins import Job, Lifecycle, PluginContext, SettingsSpec, hookimpl
+
+from .settings import UploadsSettings
+
+if TYPE_CHECKING:
+    from frepo_core.web import Endpoint
+
+__all__ = [
+    "UploadsSettings",
+    "frepo_endpoints",
+    "frepo_jobs",
+    "frepo_lifecycle",
+    "frepo_settings",
+]
+
+
+@hookimpl
+def frepo_settings() -> SettingsSpec:
+    """Declare the settings `uploads.*`."""
+    return SettingsSpec(prefix="uploads", model=UploadsSettings)
+
+
+@hookimpl
+def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
+    """Serve tus 1.0 at `/api/v1/uploads`."""
+    from .web.endpoints import make_endpoints  # the console loads this module, too, and needs no web
+
+    return make_endpoints(context)
+
+
+@hookimpl
+def frepo_jobs() -> Sequence[Job]:
+    """End uploads that wait too long."""
+    from .expiry import make_job
+
+    return [make_job()]
+
+
+@hookimpl
+def frepo_lifecycle() -> Lifecycle:
+    """Make the folder for open uploads, or refuse the start."""
+    return Lifecycle(start=_start)
+
+
+def _start(context: PluginContext) -> None:
+    from .sessions import Sessions
+
+    Sessions(context).place.folder  # noqa: B018  # it is checked and made

@@ -1,0 +1,185 @@
+"""Commits a complete upload: the one write path of the service, with an outcome that is told again."""
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from frepo_core.errors import DigestMismatchError
+from frepo_core.plugins import (
+    Checksums,
+    FileInfo,
+    FrepoError,
+    Identity,
+    NewRun,
+    PluginContext,
+    SessionFile,
+    StoredVersion,
+)
+
+from .disk.digests import Digests
+from .disk.part_file import PartFile, delete
+from .disk.place import Place
+from .outcomes import describe_refusal, is_refusal, outcome_of
+from .session import State, Upload
+from .uploads import Uploads, now
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims:
+    """What the client says about its upload when it asks for the commit. None and empty: nothing."""
+
+    sha256: str | None = None
+    size: int | None = None
+    exit_statuses: Sequence[int] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a command of the client has failed."""
+        return any(self.exit_statuses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """An upload that is `committing`, its locked file, and its sums if they are known."""
+
+    upload: Upload
+    file: PartFile
+    sums: Checksums | None = None
+
+
+class Commits:
+    """Commits uploads. One commit runs in a thread of its own, which the request waits for."""
+
+    def __init__(self, context: PluginContext, uploads: Uploads, digests: Digests, place: Place) -> None:
+        self._service = context.service
+        self._log = context.log
+        self._uploads = uploads
+        self._digests = digests
+        self._place = place
+        self._running: dict[str, Future[Upload]] = {}
+        self._lock = threading.Lock()
+        self._hashed: dict[str, int] = {}
+
+    def running(self, upload: str) -> "Future[Upload] | None":
+        """Return the commit of an upload that this process runs; None if it runs none."""
+        with self._lock:
+            return self._running.get(upload)
+
+    def hashed(self, upload: str) -> int | None:
+        """Return how many bytes a running commit has hashed; None if it does not hash."""
+        return self._hashed.get(upload)
+
+    def start(self, ready: Ready, *, by: Identity, claims: Claims) -> "Future[Upload]":
+        """Commit an upload that is `committing`, in a thread of its own."""
+        future: Future[Upload] = Future()
+        with self._lock:
+            self._running[ready.upload.id] = future
+        name = f"frepo-commit-{ready.upload.id}"
+        threading.Thread(target=self._run, args=(future, ready, by, claims), name=name, daemon=True).start()
+        return future
+
+    def _run(self, future: "Future[Upload]", ready: Ready, by: Identity, claims: Claims) -> None:
+        try:
+            done: Upload | BaseException = self._commit(ready, by, claims)
+        except BaseException as error:  # noqa: BLE001  # the request that waits raises it
+            done = error
+        finally:
+            ready.file.close()
+            with self._lock:
+                self._running.pop(ready.upload.id, None)
+            self._hashed.pop(ready.upload.id, None)
+        if isinstance(done, BaseException):
+            future.set_exception(done)
+        else:
+            future.set_result(done)
+
+    def _commit(self, ready: Ready, by: Identity, claims: Claims) -> Upload:
+        upload, file = ready.upload, ready.file
+        try:
+            sums = self._digests.complete(upload, file, ready.sums, lambda done: self._hashed.update({upload.id: done}))
+            upload = self._uploads.change(upload, digest=sums.digest, touched_at=now())
+            self._check(upload, claims, by)
+            with SessionFile(file.path, sums) as content:
+                stored = self._store(upload, content, by, claims)
+        except FrepoError as error:
+            if is_refusal(error):
+                self._refuse(upload, error)
+            else:
+                self._take_back(upload, error)
+            raise
+        except BaseException as error:
+            self._take_back(upload, error)
+            raise
+        return self.finish(upload, outcome_of(stored))
+
+    def finish(self, upload: Upload, outcome: dict[str, Any]) -> Upload:
+        """Note what was stored, and delete the file."""
+        done = self._uploads.change(upload, State.COMMITTED, offset=upload.length or 0, ended_at=now(), outcome=outcome)
+        self._digests.forget(upload.id)
+        delete(self._place.folder, upload.id)
+        return done
+
+    def _check(self, upload: Upload, claims: Claims, by: Identity) -> None:
+        """Refuse another digest or size, and record that the client's run has failed."""
+        problem = ""
+        if claims.size not in {None, upload.length}:
+            problem = f"The client has sent {upload.length} bytes, and says that it has sent {claims.size}"
+        elif claims.sha256 is not None and claims.sha256 != upload.digest:
+            problem = "The content does not match the digest that was sent with it"
+        if not problem:
+            return
+        self.record_failed_run(upload, claims, problem, by)
+        raise DigestMismatchError(problem, context={"sha256": upload.digest, "size": upload.length})
+
+    def record_failed_run(self, upload: Upload, claims: Claims, problem: str, by: Identity) -> None:
+        """Record that the client's command has failed. A plain file has no runs."""
+        if upload.collection_id is None:
+            return
+        run = NewRun(outcome="failed", exit_statuses=tuple(claims.exit_statuses), error_output=problem)
+        self._service.record_run(upload.collection_id, run, by=by)
+
+    def _store(self, upload: Upload, content: SessionFile, by: Identity, claims: Claims) -> "StoredVersion | FileInfo":
+        if upload.collection_id is not None:
+            return self._service.add_version(
+                upload.collection_id,
+                content,
+                by=by,
+                size=upload.length,
+                last_number=upload.last_number,
+                exit_statuses=tuple(claims.exit_statuses) or None,
+            )
+        fields = upload.metadata
+        return self._service.upload_file(
+            content,
+            fields["filename"],
+            by=by,
+            size=upload.length,
+            tags=tuple(fields.get("tags", "").split(",")) if fields.get("tags") else (),
+            public=fields.get("public") == "true",
+        )
+
+    def _refuse(self, upload: Upload, error: FrepoError) -> None:
+        """End the upload: the service does not take this content, however often it is sent."""
+        outcome = describe_refusal(error)
+        self._uploads.change(upload, State.FAILED, ended_at=now(), outcome=outcome)
+        self._digests.forget(upload.id)
+        delete(self._place.folder, upload.id)
+
+    def _take_back(self, upload: Upload, error: BaseException) -> None:
+        """Let the client try again: it sends the last part, or asks for the commit."""
+        self._log.warning("upload %s cannot be stored now: %s", upload.id, error)
+        state = State.COMPLETE if upload.commit_required else State.RECEIVING
+        try:
+            self._uploads.change(upload, state, touched_at=now())
+        except FrepoError as lost:  # the next request finds that nobody commits it any more
+            self._log.warning("upload %s: %s", upload.id, lost)
+
+
+def wait(future: "Future[Upload]", seconds: float | None) -> Upload | None:
+    """Return the committed upload, None if that takes longer. Raises why it was not stored."""
+    try:
+        return future.result(seconds)
+    except TimeoutError:
+        return None

@@ -1,0 +1,80 @@
+"""How much room open uploads may take, and which of them gives way to another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from frepo_core.plugins import EndpointError
+
+from ..session import COMMITS, Upload
+
+# Only an upload that has waited so long for a part gives way.
+IDLE = timedelta(hours=1)
+RETRY_SECONDS = 600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """What all uploads may hold together (`total`, bytes), and how many one token may have open."""
+
+    total: int
+    max_open: int
+
+    def admit(
+        self, upload: Upload, others: Sequence[Upload], *, max_version: int | None, now: datetime
+    ) -> list[Upload]:
+        """Return the uploads that give way to a new one.
+
+        `others` are the open ones in the same folder; those that have waited longest come first. `max_version` is the
+        limit of the collection and of the token for one version in bytes. Raises `EndpointError`: 429 for too many
+        uploads of the token, 507 if there is no room.
+        """
+        own = [each for each in others if each.owner == upload.owner]
+        self._require_few(own)
+        self._require_share(upload, own, max_version)
+        return self._make_way(upload, list(others), now)
+
+    def _require_few(self, own: Sequence[Upload]) -> None:
+        if len(own) >= self.max_open:
+            raise EndpointError(
+                429,
+                f"The token has {len(own)} open uploads, and may have {self.max_open}: finish or end one",
+                headers={"Retry-After": str(RETRY_SECONDS)},
+            )
+
+    def _require_share(self, upload: Upload, own: Sequence[Upload], max_version: int | None) -> None:
+        share = self.total // 4 if max_version is None else min(2 * max_version, self.total // 4)
+        if sum(each.held for each in own) + upload.held > share:
+            raise EndpointError(
+                507,
+                f"The open uploads of one token may hold {share} bytes now; upload the content in one request, or ask "
+                "the operator to raise uploads.max_total",
+                context={"max": share},
+            )
+
+    def _make_way(self, upload: Upload, others: list[Upload], now: datetime) -> list[Upload]:
+        given_way: list[Upload] = []
+        while sum(each.held for each in others) + upload.held > self.total:
+            idle = self._longest_idle(upload, others, now)
+            if idle is None:
+                raise EndpointError(
+                    507,
+                    f"All open uploads may hold {self.total} bytes, and hold too many for this one: try again later",
+                    headers={"Retry-After": str(RETRY_SECONDS)},
+                )
+            others.remove(idle)
+            given_way.append(idle)
+        return given_way
+
+    def _longest_idle(self, upload: Upload, others: Sequence[Upload], now: datetime) -> Upload | None:
+        """Return the upload that gives way next: of the holder of the most bytes, the one idle for longest."""
+        held: dict[str, int] = {upload.owner: upload.held}
+        for each in others:
+            held[each.owner] = held.get(each.owner, 0) + each.held
+        largest = max(held, key=lambda owner: held[owner])
+        idle = [
+            each
+            for each in others
+            if each.owner == largest and each.state not in COMMITS and each.touched_at < now - IDLE and each.held
+        ]
+        return min(idle, key=lambda each: each.touched_at, default=None)

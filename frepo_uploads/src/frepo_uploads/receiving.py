@@ -1,0 +1,119 @@
+"""Receives one part of an upload: what arrives goes to the disk, is synced, and is acknowledged."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from frepo_core.plugins import Checksums, EndpointError, Identity
+
+from .disk.digests import Digests
+from .disk.part_file import PartFile, WriterLostError
+from .session import BusyError, State, Upload
+from .uploads import Uploads, now
+from .web.tus_headers import Checksum
+
+# A part that is larger, or arrives more slowly, is acknowledged in steps: each costs a sync and a row.
+STEP_BYTES = 32 << 20
+STEP_SECONDS = 5.0
+MISMATCH = 460
+
+
+class Part:
+    """The body of one request. `write` is called while it arrives, `ended` when it ends or breaks off.
+
+    Without a checksum, what has arrived is acknowledged also if the connection breaks; with one, nothing is until the
+    checksum was compared (tus 1.0, checksum). The bytes that complete an upload that commits itself are not
+    acknowledged here: `upload` is `committing` then, and `file` stays locked for the commit. `sums` are those of all
+    bytes, None if this process has not seen all of them.
+    """
+
+    def __init__(
+        self,
+        uploads: Uploads,
+        digests: Digests,
+        upload: Upload,
+        file: PartFile,
+        *,
+        checksum: Checksum | None,
+        identify: Callable[[], Identity],
+    ) -> None:
+        """`identify` returns who sends the part, and raises if the token has become invalid meanwhile."""
+        self.upload = upload
+        self.file = file
+        self.by = upload.creator
+        self._uploads = uploads
+        self._digests = digests
+        self.sums: Checksums | None = digests.at(upload.id, upload.offset)
+        self._identify = identify
+        self._checksum = checksum
+        self._hash = checksum.new_hash() if checksum else None
+        self._synced_at = time.monotonic()
+
+    def write(self, piece: bytes) -> None:
+        """Take the next bytes. Raises `EndpointError`, `StorageFull` or `StorageUnavailable`."""
+        self._alone(lambda: self.file.write(piece))
+        if self.sums is not None:
+            self.sums.update(piece)
+        if self._hash is not None:
+            self._hash.update(piece)
+            return
+        arrived = self.file.offset - self.upload.offset
+        is_due = arrived >= STEP_BYTES or time.monotonic() - self._synced_at >= STEP_SECONDS
+        if is_due and self.file.offset != self.upload.length:
+            self._acknowledge(State.RECEIVING)
+
+    def ended(self, ok: bool) -> None:
+        """Take the end. Raises what `write` does, and `EndpointError` with 460 for another checksum."""
+        is_committing = False
+        try:
+            if ok:
+                is_committing = self._finish()
+            elif self._hash is None and self.file.offset not in {self.upload.offset, self.upload.length}:
+                self._acknowledge(State.RECEIVING)
+        finally:
+            if not is_committing:
+                self.file.close()
+
+    def _finish(self) -> bool:
+        self.by = self._identify()
+        if self._hash is not None and self._checksum and self._hash.digest() != self._checksum.digest:
+            raise EndpointError(MISMATCH, "The part does not match its Upload-Checksum: send it again")
+        state = self.upload.after_part(self.file.offset)
+        if state is not State.COMMITTING:
+            self._acknowledge(state)
+            return False
+        self.file.sync()
+        self._alone(self.file.require_lock)
+        # The offset stays: a client takes an upload for stored when its offset is its length.
+        self.upload = self._uploads.change(self.upload, State.COMMITTING, touched_at=now())
+        return True
+
+    def _acknowledge(self, state: State) -> None:
+        offset = self.file.sync()
+        self._alone(self.file.require_lock)
+        self.upload = self._uploads.change(self.upload, state, offset=offset, touched_at=now())
+        if self.sums is not None:
+            self._digests.keep(self.upload.id, offset, self.sums)
+        self._synced_at = time.monotonic()
+
+    def _alone(self, step: Callable[[], Any]) -> None:
+        try:
+            step()
+        except WriterLostError:
+            raise BusyError(
+                409, "Another request has taken the upload over, because nothing came here", retry_after=1
+            ) from None
+
+
+class NoPart:
+    """The empty body of a PATCH at the end of an upload: it only asks for the outcome."""
+
+    def __init__(self, upload: Upload) -> None:
+        self.upload = upload
+
+    def write(self, piece: bytes) -> None:
+        """Refuse bytes after the end."""
+        raise EndpointError(409, "The upload is complete: it takes no more bytes")
+
+    def ended(self, ok: bool) -> None:
+        """Do nothing."""

@@ -1,0 +1,223 @@
+"""The use cases of uploads in parts: make one, take a part, commit, abort, and find out after a crash."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from frepo_core.errors import EmptyContentError
+from frepo_core.plugins import EndpointError, Identity, PluginContext
+
+from .commits import Claims, Commits, Ready
+from .disk.digests import Digests
+from .disk.part_file import DATA, FileLostError, InUseError, PartFile, delete, is_in_use
+from .disk.place import Place, tag_of
+from .disk.room import Room
+from .receiving import NoPart, Part
+from .session import TAKES_PARTS, BusyError, GoneError, State, Upload
+from .settings import UploadsSettings, share_of
+from .uploads import Uploads, now
+from .web.tus_headers import CreationHead, PartHead
+
+RETRY_SECONDS = 5
+# Times in the database of versions are whole seconds, and the clocks of hosts differ.
+_CLOCKS = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """What is known before the content. `max_size` is None for no limit, `room` for an unknown one; both in bytes."""
+
+    max_size: int | None
+    last_number: int | None = None
+    room: int | None = None
+
+
+class Sessions:
+    """The uploads of a service. `context` is the plug-in's."""
+
+    def __init__(self, context: PluginContext) -> None:
+        self._context = context
+        self.settings: UploadsSettings = context.settings
+        self._digests = Digests()
+        self.place = Place(folder_of(context), tag=self.settings.host, storage=context.service.storage_folder)
+        self.uploads = Uploads(self.place)
+        self.commits = Commits(context, self.uploads, self._digests, self.place)
+
+    def find(self, upload: str) -> Upload | None:
+        """Return an upload as it is, also after a crash during its commit; None if there is none."""
+        found = self.uploads.find(upload)
+        if found is None and tag_of(upload) not in {"", self.place.tag}:
+            raise self._elsewhere(upload)
+        return None if found is None else self.settle(found)
+
+    def require_here(self, upload: Upload) -> None:
+        """Raise `EndpointError` with 503 if another host has the file of an open upload."""
+        if upload.is_open and upload.place != self.place.id:
+            raise self._elsewhere(upload.id)
+
+    def _elsewhere(self, upload: str) -> EndpointError:
+        tag = tag_of(upload)
+        return EndpointError(
+            503,
+            f"The upload is on the host {tag!r}, which does not answer now",
+            headers={"Retry-After": str(RETRY_SECONDS)},
+            context={"host": tag},
+        )
+
+    def max_size(self, head: CreationHead, by: Identity) -> int | None:
+        """Return the largest size of a new upload in bytes, None for no limit. Raises why it would be refused."""
+        return self._admit(head.metadata, head.length, by).max_size
+
+    def create(self, head: CreationHead, by: Identity) -> Upload:
+        """Make an upload. Raises `EndpointError`, and the errors of an ordinary upload that need no content."""
+        if head.length == 0:
+            raise EmptyContentError("The content is empty, there is nothing to store")
+        start = self._admit(head.metadata, head.length, by)
+        began = now()
+        upload = Upload(
+            id=self.place.new_id(),
+            place=self.place.id,
+            creator=by,
+            collection_id=head.metadata.get("collection"),
+            length=head.length,
+            created_at=began,
+            touched_at=began,
+            metadata={key: value for key, value in head.metadata.items() if key in KEPT},
+            commit_required=head.commit_required,
+            last_number=start.last_number,
+        )
+        PartFile(self.place.folder, upload.id, offset=0, is_new=True).close()
+        try:
+            self.uploads.add(upload, lambda others: self._make_way(upload, others, start))
+        except BaseException:
+            delete(self.place.folder, upload.id)
+            raise
+        return upload
+
+    def open_part(self, upload: Upload, head: PartHead, identify: Callable[[], Identity]) -> Part | NoPart:
+        """Open the body of a part. Raises an `EndpointError` if the upload does not take it.
+
+        `identify` returns who sends it, now and when its body has ended.
+        """
+        self.require_here(upload)
+        known = upload.require_part(head.offset, head.length)
+        if upload.state not in TAKES_PARTS:
+            return NoPart(upload)
+        self._admit(upload.metadata, None, identify())
+        file = self._open_file(upload)
+        try:
+            # What this part announces is written with its first bytes.
+            if file.taken_over:
+                known = replace(self.uploads.change(upload, epoch=upload.epoch + 1), length=known.length)
+            return Part(self.uploads, self._digests, known, file, checksum=head.checksum, identify=identify)
+        except BaseException:
+            file.close()
+            raise
+
+    def ready(self, upload: Upload, claims: Claims) -> Ready:
+        """Lock a complete upload for its commit. Raises an `EndpointError` if it is not complete, or locked."""
+        self.require_here(upload)
+        whole = upload.require_commit(claims.size)
+        file = self._open_file(upload)
+        try:
+            committing = self.uploads.change(upload, State.COMMITTING, length=whole.length, touched_at=now())
+            return Ready(upload=committing, file=file)
+        except BaseException:
+            file.close()
+            raise
+
+    def fail(self, upload: Upload, claims: Claims, by: Identity) -> Upload:
+        """End an upload whose command has failed at the client, and record that run."""
+        self.commits.record_failed_run(upload, claims, "", by)
+        statuses = list(claims.exit_statuses)
+        outcome = {"message": "The command of the client has failed", "exit_statuses": statuses}
+        failed = self.uploads.change(upload, State.FAILED, ended_at=now(), outcome=outcome)
+        self.clear(failed)
+        return failed
+
+    def end(self, upload: Upload, message: str = "", state: State = State.ABORTED) -> None:
+        """End an open upload, by its client, an administrator or a job. Raises `BusyError` while it is committed."""
+        self._context.log.info("upload %s ends after %d bytes: %s", upload.id, upload.offset, message or state)
+        self.uploads.end(upload, state, message)
+        self.clear(upload)
+
+    def clear(self, upload: Upload) -> None:
+        """Forget what this process knows of an upload, and delete its file if it is in this folder."""
+        self._digests.forget(upload.id)
+        if upload.place == self.place.id:
+            delete(self.place.folder, upload.id)
+
+    def expires_at(self, upload: Upload) -> datetime:
+        """Return when an upload ends without a further part, in UTC."""
+        return upload.expires_at(self.settings.expire)
+
+    def _admit(self, fields: Mapping[str, str], size: int | None, by: Identity) -> Start:
+        """Return what is known about a new upload. Raises the errors of an ordinary one that need no content."""
+        if collection_id := fields.get("collection"):
+            found = self._context.service.may_add_version(collection_id, by=by, size=size)
+            return Start(max_size=found.max_size, last_number=found.last_number, room=found.room)
+        if name := fields.get("filename"):
+            return Start(max_size=self._context.service.may_upload_file(name, by=by, size=size))
+        raise EndpointError(400, "Upload-Metadata must have the key `collection`, with its id, or `filename`")
+
+    def _make_way(self, upload: Upload, others: Sequence[Upload], start: Start) -> Sequence[Upload]:
+        here = [each for each in others if each.place == upload.place]
+        received = sum(each.offset for each in here)
+        free = self.place.free() if start.room is None else min(start.room, self.place.free())
+        room = Room(
+            total=share_of(self.settings.max_total, free + received),
+            max_open=1 if self._context.service.ends_with_upload(upload.creator) else self.settings.max_open,
+        )
+        return room.admit(upload, here, max_version=start.max_size, now=upload.created_at)
+
+    def _open_file(self, upload: Upload) -> PartFile:
+        try:
+            return PartFile(self.place.folder, upload.id, offset=upload.offset)
+        except InUseError:
+            raise BusyError(409, "Another request sends a part of this upload now", retry_after=2) from None
+        except FileLostError:
+            raise self._lose(upload) from None
+
+    def _lose(self, upload: Upload) -> GoneError:
+        self._context.log.error("upload %s: its file is missing, or shorter than what was acknowledged", upload.id)
+        self.end(upload, "its file was lost on the disk of the service", State.EXPIRED)
+        return GoneError("The file of the upload was lost on the disk of the service: begin again")
+
+    def settle(self, upload: Upload) -> Upload:
+        """Find out what became of an upload whose commit nobody runs any more, because its process has ended."""
+        if upload.state is not State.COMMITTING or upload.place != self.place.id:
+            return upload
+        if self.commits.running(upload.id) or is_in_use(self.place.folder, upload.id):
+            return upload
+        upload = self.uploads.find(upload.id) or upload  # it may have been finished meanwhile
+        if upload.state is not State.COMMITTING:
+            return upload
+        if (outcome := self._find_stored(upload)) is not None:
+            return self.commits.finish(upload, outcome)
+        return self.uploads.change(upload, State.COMPLETE if upload.commit_required else State.RECEIVING)
+
+    def _find_stored(self, upload: Upload) -> dict[str, Any] | None:
+        """Return the outcome if the content was stored by the commit of an upload that broke off."""
+        if upload.digest is None:
+            return None
+        kinds = ("file.added",) if upload.collection_id is None else ("version.added", "version.quarantined")
+        for event in self._context.service.events(since=upload.touched_at.astimezone(UTC) - _CLOCKS, kinds=kinds):
+            if event.data.get("sha256") == upload.digest and event.collection_id == upload.collection_id:
+                if event.version_number is not None:
+                    return {"collection": event.collection_id, "number": event.version_number}
+                return {"file": event.data["name"]}
+        # The service removes the name of a file that is stored.
+        return None if (self.place.folder / f"{upload.id}{DATA}").exists() else {}
+
+
+KEPT = frozenset({"collection", "filename", "tags", "public", "filetype", "note"})
+
+
+def folder_of(context: PluginContext) -> Path:
+    """Return the folder of the setting, by default next to that of the stored files."""
+    if (chosen := context.settings.directory) is not None:
+        return Path(chosen)
+    storage = context.service.storage_folder
+    return (storage.parent if storage else context.service.state_folder) / "uploads"

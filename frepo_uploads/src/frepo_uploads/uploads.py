@@ -1,0 +1,134 @@
+"""Keeps what is known of each upload in a file next to its bytes. A change names what it begins from."""
+
+import contextlib
+import fcntl
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from frepo_core.plugins import Identity
+
+from .disk.part_file import sync_folder, translated
+from .disk.place import Place
+from .session import BusyError, State, Upload
+
+RECORD = ".json"
+_LOCK = ".frepo-uploads.lock"
+_TIMES = frozenset({"created_at", "touched_at", "ended_at"})
+
+
+class Uploads:
+    """The uploads in one folder, for all processes that share it. Errors are those of `translated`."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    def find(self, upload: str) -> Upload | None:
+        """Return an upload, None if there is none."""
+        path = self._path(upload)
+        return _read(path) if path.parent == self._place.folder else None
+
+    def all_open(self) -> list[Upload]:
+        """Return the open uploads, those first that have waited longest for a part."""
+        return sorted((each for each in self._all() if each.is_open), key=lambda each: each.touched_at)
+
+    def ended_before(self, moment: datetime) -> list[Upload]:
+        """Return the uploads that ended before a time in UTC (aware)."""
+        return [each for each in self._all() if each.ended_at is not None and each.ended_at < moment]
+
+    def add(self, upload: Upload, admit: Callable[[Sequence[Upload]], Sequence[Upload]]) -> list[Upload]:
+        """Add an upload. `admit` gets the open ones, and returns those that give way to it, or raises."""
+        with self._alone():
+            given_way = [ended(each, State.EXPIRED, "It gave way to another upload") for each in admit(self.all_open())]
+            for each in [*given_way, upload]:
+                self._write(each)
+        return given_way
+
+    def change(self, upload: Upload, state: State | None = None, **changes: Any) -> Upload:
+        """Write changes, and return the upload after them.
+
+        Raises `BusyError`, and writes nothing, if somebody has changed the upload since it was read.
+        """
+        changed = replace(upload, **changes) if state is None else upload.moved_to(state, **changes)
+        with self._alone():
+            known = self.find(upload.id)
+            if known is None or _version(known) != _version(upload):
+                raise BusyError(409, "Another request has changed the upload meanwhile: ask with HEAD", retry_after=1)
+            self._write(changed)
+        return changed
+
+    def end(self, upload: Upload, state: State, message: str) -> Upload:
+        """End an upload without a version. Raises `BusyError` as `change`."""
+        done = ended(upload, state, message)
+        return self.change(upload, state, ended_at=done.ended_at, outcome=done.outcome)
+
+    def forget(self, upload: Upload) -> None:
+        """Delete what is known of an ended upload."""
+        with translated():
+            self._path(upload.id).unlink(missing_ok=True)
+
+    def _all(self) -> Iterator[Upload]:
+        with translated():
+            for path in self._place.folder.glob(f"*{RECORD}"):
+                if (found := _read(path)) is not None:
+                    yield found
+
+    def _path(self, upload: str) -> Path:
+        return self._place.folder / f"{upload}{RECORD}"
+
+    def _write(self, upload: Upload) -> None:
+        path, own = self._path(upload.id), self._place.folder / f"{uuid.uuid4().hex}.new"
+        with open(own, "w", encoding="utf-8") as file:
+            json.dump(_data(upload), file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(own, path)
+        sync_folder(path.parent)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let changes wait for each other."""
+        with translated():
+            lock = os.open(self._place.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(lock)
+
+
+def now() -> datetime:
+    """Return the time in UTC (aware)."""
+    return datetime.now(UTC)
+
+
+def ended(upload: Upload, state: State, message: str) -> Upload:
+    """Return the upload after its end without a version."""
+    return upload.moved_to(state, ended_at=now(), outcome={"message": message})
+
+
+def _version(upload: Upload) -> tuple[State, int, int]:
+    return upload.state, upload.epoch, upload.offset
+
+
+def _data(upload: Upload) -> dict[str, Any]:
+    values = {field.name: getattr(upload, field.name) for field in fields(upload)}
+    for name in _TIMES:
+        values[name] = None if values[name] is None else values[name].isoformat()
+    return {**values, "creator": upload.creator.data(), "metadata": dict(upload.metadata)}
+
+
+def _read(path: Path) -> Upload | None:
+    try:
+        values = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    for name in _TIMES:
+        values[name] = None if values[name] is None else datetime.fromisoformat(values[name])
+    creator, state = Identity.of_data(values["creator"]), State(values["state"])
+    return Upload(**{**values, "creator": creator, "state": state})

@@ -1,0 +1,1 @@
+"""tus 1.0 over HTTP: headers, views and endpoints."""

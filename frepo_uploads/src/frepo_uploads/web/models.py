@@ -1,0 +1,106 @@
+"""What the service answers about uploads, and what clients send to commit one."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from frepo_core.plugins import NotFoundError
+from frepo_core.web import Form, FrepoRequest, Reply, StoredFile, Version, file_answer, version_answer
+
+from ..session import State, Upload
+
+MAX_STATUSES = 32
+
+
+def _whole_second(value: datetime) -> datetime:
+    return value.replace(microsecond=0)
+
+
+Time = Annotated[datetime, AfterValidator(_whole_second)]
+
+
+class UploadError(Reply):
+    """Why an upload has ended without a version. `code` is the number of the error, if it was refused."""
+
+    message: str
+    code: int | None = None
+
+
+class UploadStatus(Reply):
+    """An upload in parts. Sizes are in bytes.
+
+    - `offset`: how many are on the disk. `length` is null until the client says it.
+    - `hashed`: while it is stored, how many bytes have been hashed; null if that is done or has not begun.
+    - `expires_at`: when an open upload ends without a further part; of an ended one, until when this can be read.
+    - `version`, `file`: what was stored, as an ordinary upload is answered; null if it was deleted since.
+    - `exit_statuses`: of the client's commands, if one has failed.
+    """
+
+    id: str
+    state: State
+    collection: str | None
+    filename: str | None
+    offset: int
+    length: int | None
+    commit_required: bool
+    created_at: Time
+    expires_at: Time
+    hashed: int | None = None
+    version: Version | None = None
+    file: StoredFile | None = None
+    exit_statuses: list[int] | None = None
+    error: UploadError | None = None
+
+    @classmethod
+    def of(cls, upload: Upload, *, expires_at: datetime, hashed: int | None, **stored: Any) -> "UploadStatus":
+        """Convert an upload."""
+        outcome = upload.outcome or {}
+        return cls(
+            id=upload.id,
+            state=upload.state,
+            collection=upload.collection_id,
+            filename=upload.metadata.get("filename"),
+            offset=upload.offset,
+            length=upload.length,
+            commit_required=upload.commit_required,
+            created_at=upload.created_at,
+            expires_at=expires_at,
+            hashed=hashed,
+            exit_statuses=outcome.get("exit_statuses"),
+            error=UploadError(message=outcome["message"], code=outcome.get("code")) if "message" in outcome else None,
+            **stored,
+        )
+
+
+class UploadList(Reply):
+    """The open uploads of the token, or of all tokens for an administrator. `next` is always null."""
+
+    items: list[UploadStatus]
+    next: str | None = None
+
+
+class CommitForm(Form):
+    """What the client knows of its content; each may be left out.
+
+    - `sha256`, `size`: of the whole content. With another one, nothing is stored.
+    - `exit_statuses`: of the commands that made the content. If one is not 0, nothing is stored, and a failed run is
+      recorded; if all are 0, the client vouches that the backup is complete.
+    """
+
+    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    size: int | None = Field(None, ge=0, strict=True)
+    exit_statuses: list[Annotated[int, Field(ge=-255, le=255, strict=True)]] = Field([], max_length=MAX_STATUSES)
+
+
+def stored_of(request: FrepoRequest, upload: Upload) -> dict[str, Any]:
+    """Return what an upload has stored, as an ordinary upload is answered; empty if it was deleted since."""
+    outcome = upload.outcome or {}
+    try:
+        if "number" in outcome:
+            return {"version": version_answer(request, outcome["collection"], outcome["number"]).body}
+        if "file" in outcome:
+            return {"file": file_answer(request, outcome["file"]).body}
+    except NotFoundError:
+        pass
+    return {}
