@@ -16,13 +16,16 @@ from support.paths import ROOT
 
 CORE = ROOT / "frepo_core/src/frepo_core"
 SERVER = ROOT / "frepo_server/src/frepo_server"
-PLUGINS = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path not in {CORE, SERVER}]
+CLIENT = ROOT / "frepo_client/src/frepo_client"
+PLUGINS = [
+    path for path in sorted(ROOT.glob("frepo_*/src/frepo_*")) if path.is_dir() and path not in {CORE, SERVER, CLIENT}
+]
 # third_party: libraries of others, unchanged.
 FILES = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py")) if "third_party" not in path.parts]
 TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 MIGRATIONS = CORE / "db/migrations/versions"
-PACKAGES = [SERVER, *PLUGINS]
+PACKAGES = [SERVER, CLIENT, *PLUGINS]
 PUBLIC = ("plugins", "errors", "web", "testing", "cli", "tables")
 MAX_LINES = 300
 MAX_TEST_LINES = 400

@@ -99,6 +99,24 @@ def test_all_versions_in_quarantine_for_a_reason_are_released(console, collectio
         assert "--all: " in console.refusal("backup:release", *wrong), wrong
 
 
+def test_broken_versions_are_not_released_with_the_others_by_accident(console, collection, upload):
+    upload()
+    for content in (b"empty", b"none"):
+        upload(content)
+    console.change("UPDATE version SET verdict = 'broken', verdict_reason = 'It is cut' WHERE number = 2")
+
+    done = console.run("backup:release", "--all", "--reason", "size")
+
+    assert 1 == done.returncode
+    assert [
+        f"Released version v3 of {collection}",
+        f"Not released: v2 of {collection}: it is broken: It is cut. --broken releases it, too",
+    ] == done.stdout.splitlines()
+    assert f"Released version v2 of {collection}" == console.answer(
+        "backup:release", "--all", "--broken", "--reason", "size"
+    )
+
+
 def test_a_version_that_cannot_be_released_with_the_others_is_named(console, collection, upload):
     console.answer("backup:edit", collection, "-b", "1")
     for content in (DUMP, b"empty", DUMP):

@@ -78,7 +78,8 @@ class Release(EditVersion):
 
     From quarantine, from waiting for its verdict, or from a verdict that speaks against it.
 
-    With --all and --reason: all versions that are there for this reason, in every collection or in one.
+    With --all and --reason: all versions that are there for this reason, in every collection or in one. Broken ones
+    stay where they are, because two of them can evict all good ones of a small collection; --broken releases them, too.
     """
 
     examples = (f"frepo backup:release {_EXAMPLE}", "frepo backup:release --all --reason kind")
@@ -89,6 +90,9 @@ class Release(EditVersion):
         parser.add_argument("id", nargs="?", help="the id of the collection; with --all: only this one")
         parser.add_argument("version", nargs="?", help=_WHICH)
         parser.add_argument("--all", action="store_true", help="all versions in quarantine for the --reason")
+        parser.add_argument(
+            "--broken", action="store_true", help="with --all: also the broken ones, such as after a false alarm"
+        )
         parser.add_argument(
             "--reason",
             metavar="REASON",
@@ -101,7 +105,7 @@ class Release(EditVersion):
         self._has_failed = False
         if arguments.all:
             return self._release_all(arguments)
-        if not arguments.id or not arguments.version or arguments.reason:
+        if not arguments.id or not arguments.version or arguments.reason or arguments.broken:
             raise FieldsError({"--all": ["name a collection and a version, or write --all and --reason"]})
         found = self.find(arguments)
         if not found.is_quarantined and found.verdict.is_good:
@@ -127,6 +131,9 @@ class Release(EditVersion):
         released, kept = [], []
         for version in services.version_edits.quarantined(reason, collection):
             name = f"v{version.number} of {version.collection_id}"
+            if version.verdict == "broken" and not arguments.broken:
+                kept.append(f"{name}: it is broken: {version.verdict_reason}. --broken releases it, too")
+                continue
             try:
                 self._release(version)
                 released.append(name)
