@@ -28,6 +28,8 @@ strategies and entry points may also have capitals. A parameter `context` may be
 `KeyboardInterrupt` out of a plug-in do not end the service. Each line of the log about a plug-in names its entry point
 and its package.
 """
+# The modules of hookspecs, in the order of the page.
+MODULES = ("uploads", "operation", "serving", "store")
 # What each hook returns, with further names of its contract.
 CONTRACTS = {
     "frepo_storages": ("StorageSpec", "StorageBackend", "BlobStat"),
@@ -42,6 +44,7 @@ CONTRACTS = {
     "frepo_upload_checks": ("UploadCheck", "UploadedContent", "CheckResult", "Finding", "CollectionInfo"),
     "frepo_upload_policies": ("UploadPolicy", "PolicyRequest", "PolicyRefusal"),
     "frepo_subscribers": ("Subscriber", "Event"),
+    "frepo_notifiers": ("Notifier", "MessageTarget", "Message", "NotSent"),
     "frepo_jobs": ("Job", "JobContext", "LeaseLost"),
     "frepo_health_checks": ("HealthCheck",),
     "frepo_pages": ("Pages", "MenuEntry"),
@@ -72,6 +75,7 @@ FURTHER = (
     "EventCount",
     "JobStatus",
     "PendingCheck",
+    "BoundNotifier",
     "Collector",
     "HttpAnswer",
     "RequestObserver",
@@ -121,6 +125,7 @@ def page() -> str:
     hooks = [
         one for name, one in vars(hookspecs).items() if name.startswith("frepo_") and isinstance(one, FunctionType)
     ]
+    hooks.sort(key=lambda hook: (MODULES.index(hook.__module__.rpartition(".")[2]), hook.__code__.co_firstlineno))
     parts = [HEAD, *(_hook(hook) for hook in hooks), "## The context\n", *(_contract(name) for name in COMMON)]
     parts += ["## Further classes of `frepo_core.plugins`\n", *(_contract(name) for name in FURTHER)]
     parts += [_errors(), _table("Types of settings, options and checks", "Type", TYPES)]
@@ -130,7 +135,8 @@ def page() -> str:
         *(_described(one) for one in WEB),
         "### The answers to uploads\n",
         *(_call(name, getattr(web, name)) for name in WEB_FUNCTIONS),
-        "\n`Version` and `StoredFile` are their models, as `/api/v1/openapi.json` describes them.\n",
+        "\n- `Version`: the model of a version in `/api/v1`, as `/api/v1/openapi.json` describes it.",
+        "- `StoredFile`: that of a file.\n",
         _permissions(),
         "## Names of `frepo_core.tables`\n",
         _described(tables.PluginTables),

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from frepo_core.plugins import Message
+
 from .errors import NotDelivered
 from .masking import mask_url
 from .targets import Target
-from .texts import Message
 
 # Apprise's own log names URLs, and so do those of the libraries with which it sends.
 _LOGGERS = ("apprise", "urllib3.connectionpool", "requests_oauthlib.oauth1_auth")

@@ -5,14 +5,16 @@ from collections.abc import Callable, Mapping
 
 from frepo_core.plugins import CollectionInfo, Event, PluginContext
 
-from .apprise_target import send_text
 from .settings import NotifySettings
 from .targets import Target
-from .texts import Message, make_message, without_repetitions
+from .text_sending import send_message
+from .texts import make_message, own_message, without_repetitions
 from .webhook import event_payload, send_webhook
 
 # How many events one message may summarize.
 MOST = 5000
+# A message of a plug-in: it is sent as it is, and in no group.
+OWN = "message.sent"
 
 
 class WebhookDelivery:
@@ -37,9 +39,8 @@ class TextDelivery:
     crash, events may be sent again, but none is lost.
     """
 
-    def __init__(self, target: Target, send: Callable[[Target, Message], None] = send_text) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._send = send
         self._sent_ahead: set[int] = set()
         self._lock = threading.Lock()
 
@@ -52,10 +53,14 @@ class TextDelivery:
             find = collection_of(context)
             if not self._takes(event, find(event)):
                 return
+            sender = context.settings.sender_name
+            if event.kind == OWN:
+                send_message(self._target, own_message(event, sender=sender), context.service)
+                return
             later = context.service.events(after=event.position, kinds=self._target.event_kinds, limit=MOST - 1)
-            group = [event, *(one for one in later if self._takes(one, find(one)))]
-            sender, told = context.settings.sender_name, without_repetitions(group)
-            self._send(self._target, make_message(told, sender=sender, name_of=lambda one: find(one).name))
+            group = [event, *(one for one in later if one.kind != OWN and self._takes(one, find(one)))]
+            message = make_message(without_repetitions(group), sender=sender, name_of=lambda one: find(one).name)
+            send_message(self._target, message, context.service)
             self._sent_ahead.update(one.id for one in group[1:])
 
     def _takes(self, event: Event, collection: CollectionInfo) -> bool:

@@ -8,7 +8,7 @@ from .delivery import TextDelivery, WebhookDelivery
 from .heartbeat import send_heartbeat
 from .settings import NotifySettings
 from .summary import send_summary
-from .url_check import check_urls
+from .text_sending import check_targets
 
 __all__ = ["NotifySettings", "frepo_jobs", "frepo_lifecycle", "frepo_settings", "frepo_subscribers"]
 
@@ -57,5 +57,5 @@ def frepo_jobs(context: PluginContext) -> Sequence[Job]:
 
 @hookimpl
 def frepo_lifecycle() -> Lifecycle:
-    """Refuse to start with URLs that Apprise does not understand."""
-    return Lifecycle(start=lambda context: check_urls(context.settings.all_targets))
+    """Refuse to start with URLs that neither Apprise nor the notifier of a plug-in understands."""
+    return Lifecycle(start=lambda context: check_targets(context.settings.all_targets, context.service))

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from frepo_core.plugins import Event, EventCount, ExpectedBackups, JobContext, Service
+from frepo_core.plugins import Event, EventCount, ExpectedBackups, JobContext, Message, Service
 
-from .apprise_target import send_text
 from .delivery import name_of
 from .errors import NotDelivered
 from .settings import NotifySettings
 from .targets import PROBLEMS, Target
-from .texts import KIND_CHANGED, Message, count_of, describe, is_problem, most_serious_first, without_repetitions
+from .text_sending import send_message
+from .texts import KIND_CHANGED, count_of, describe, is_problem, most_serious_first, without_repetitions
 
 NAME = "notify_summary"
 # The period of the first summary, and the longest, after a pause.
@@ -21,14 +21,16 @@ READ, LISTED = 1000, 20
 NOT_WELL = ("damaged", "failed", "full", "suspicious")
 
 
-def send_summary(context: JobContext, send: Callable[[Target, Message], None] = send_text) -> Mapping[str, Any]:
+def send_summary(
+    context: JobContext, send: Callable[[Target, Message, Service], None] = send_message
+) -> Mapping[str, Any]:
     """Send the summary to each target, and raise `NotDelivered` at the end if one did not accept it."""
     settings: NotifySettings = context.settings
     message = make_summary(
         context.service, settings.sender_name, since=_since(context), now=context.now, name_of=name_of(context)
     )
     targets = [target for target in settings.all_targets if target.gets_summary and not target.is_webhook]
-    problems = {target.name: problem for target in targets if (problem := _try(send, target, message))}
+    problems = {target.name: problem for target in targets if (problem := _try(target, message, context.service))}
     if problems:
         raise NotDelivered("; ".join(f"target {name!r}: {problem}" for name, problem in problems.items()))
     return {"sent_to": [target.name for target in targets], "title": message.title}
@@ -153,10 +155,10 @@ def _since(context: JobContext) -> datetime:
     return max(last, context.now - LONGEST) if last else context.now - FIRST
 
 
-def _try(send: Callable[[Target, Message], None], target: Target, message: Message) -> str:
+def _try(target: Target, message: Message, service: Service) -> str:
     """Send the message; return the problem, or an empty text."""
     try:
-        send(target, message)
+        send_message(target, message, service)
     except NotDelivered as error:
         return str(error)
     return ""

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
-from frepo_core.plugins import Event
+from frepo_core.plugins import Event, MessageTarget
 
 from .signing import Signer
 from .texts import BROKEN, BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN, TEXTS, topic_of
@@ -27,6 +27,7 @@ PROBLEMS = (
     "blob.*",
     "storage.*",
     "job.*",
+    "message.sent",
 )
 # The topics that are no kinds of events, but what some events of a kind are called here.
 _KINDS = {BROKEN: "version.checked"} | dict.fromkeys((BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN), "version.quarantined")
@@ -57,6 +58,16 @@ class Target:
     def is_webhook(self) -> bool:
         """Whether messages are sent as signed JSON, not as text through Apprise."""
         return self.url.lower().startswith(("http://", "https://"))
+
+    @property
+    def scheme(self) -> str:
+        """What the URL begins with, in lower case: it says who sends the messages."""
+        return self.url.partition("://")[0].lower()
+
+    @property
+    def address(self) -> MessageTarget:
+        """The target, as notifiers of other plug-ins get it."""
+        return MessageTarget(name=self.name, url=self.url)
 
     @property
     def event_kinds(self) -> tuple[str, ...]:

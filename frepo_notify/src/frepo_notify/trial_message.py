@@ -5,14 +5,13 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
-from frepo_core.plugins import ConfigurationError, PluginContext
+from frepo_core.plugins import ConfigurationError, Message, PluginContext
 
-from .apprise_target import send_text
 from .errors import NotDelivered
 from .heartbeat import ping
 from .settings import NotifySettings
 from .targets import Target
-from .texts import Message
+from .text_sending import send_message
 from .webhook import send_webhook
 
 TEXT = "This is a test of frepo's notifications. If you read it, this target works. There is nothing to do."
@@ -44,7 +43,7 @@ def _tests(context: PluginContext) -> dict[str, Callable[[], None]]:
 
 def _send(target: Target, settings: NotifySettings, context: PluginContext) -> None:
     if not target.is_webhook:
-        send_text(target, Message(title=f"[{settings.sender_name}] Test", body=TEXT))
+        send_message(target, Message(title=f"[{settings.sender_name}] Test", body=TEXT), context.service)
         return
     now = datetime.now(UTC)
     payload = {

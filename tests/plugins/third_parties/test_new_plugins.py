@@ -13,7 +13,26 @@ from support.paths import ROOT
 from support.scale import only_in_long_form
 
 IGNORED = shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
-KINDS = ("storage", "strategy", "check", "policy", "subscriber", "job", "endpoint", "page", "command", "metric")
+KINDS = (
+    "storage",
+    "strategy",
+    "check",
+    "policy",
+    "subscriber",
+    "notifier",
+    "job",
+    "endpoint",
+    "page",
+    "command",
+    "metric",
+)
+EXAMPLES = (
+    "frepo-check-clamav",
+    "frepo-subscriber-diary",
+    "frepo-pages-wallboard",
+    "frepo-policy-hours",
+    "frepo-job-report",
+)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +42,13 @@ def packages(tmp_path_factory):
     assert [0] * len(KINDS) == [write_plugin(kind, f"my_{kind}", folder).returncode for kind in KINDS]
     for kind in ("subscriber", "job"):
         assert 0 == write_plugin(kind, f"my_set_{kind}", folder, "--settings").returncode
-    for example in ("frepo-check-clamav", "frepo-subscriber-diary", "frepo-pages-wallboard", "frepo-policy-hours"):
+    for example in (
+        "frepo-check-clamav",
+        "frepo-subscriber-diary",
+        "frepo-pages-wallboard",
+        "frepo-policy-hours",
+        "frepo-job-report",
+    ):
         shutil.copytree(ROOT / "examples" / example, folder / example, ignore=IGNORED)
     return folder
 

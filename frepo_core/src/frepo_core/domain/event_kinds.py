@@ -218,5 +218,7 @@ class EventKind(StrEnum):
         *("name", "size", "sha256", "reason", "early", "removed", "removed_at"),
     )
 
+    MESSAGE_SENT = "message.sent", "A plug-in sent a message to people, such as a report.", "title", "body", "level"
+
     JOB_FAILED = "job.failed", "A job of the worker failed.", "job", "started_at", "error"
     JOB_RECOVERED = "job.recovered", "A job that had failed before succeeded.", "job", "started_at"

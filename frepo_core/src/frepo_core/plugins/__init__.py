@@ -39,6 +39,8 @@ from .content.session_file import SessionFile
 from .context import PluginContext
 from .events.event import Event, EventCount
 from .events.event_kind import PluginEventKind
+from .events.message import BoundNotifier, Message, MessageTarget, NotSent
+from .events.notifier import Notifier
 from .events.subscriber import Subscriber, without_old_keys
 from .job import Job, JobContext, LeaseLost
 from .lifecycle import Lifecycle
@@ -79,6 +81,7 @@ __all__ = [
     "AccessDeniedError",
     "BlobNotFound",
     "BlobStat",
+    "BoundNotifier",
     "CheckResult",
     "Checksums",
     "CollectionFull",
@@ -111,10 +114,14 @@ __all__ = [
     "Lifecycle",
     "ListPage",
     "MenuEntry",
+    "Message",
+    "MessageTarget",
     "MissingBackup",
     "Networks",
     "NewRun",
     "NotFoundError",
+    "NotSent",
+    "Notifier",
     "OnFinding",
     "Outcome",
     "Pages",

@@ -17,6 +17,7 @@ from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
 from .events.event_kind import PluginEventKind
+from .events.notifier import Notifier
 from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
 from .installation.requirements import find_unmet
@@ -58,6 +59,7 @@ class FoundPlugin:
     upload_checks: Sequence[UploadCheck] = ()
     upload_policies: Sequence[UploadPolicy] = ()
     subscribers: Sequence[Subscriber] = ()
+    notifiers: Sequence[Notifier] = ()
     jobs: Sequence[Job] = ()
     health_checks: Sequence[HealthCheck] = ()
     settings: Sequence[SettingsSpec] = ()
@@ -205,6 +207,7 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         upload_checks=ask(hook.frepo_upload_checks, UploadCheck),
         upload_policies=ask(hook.frepo_upload_policies, UploadPolicy, is_early=True),
         subscribers=ask(hook.frepo_subscribers, Subscriber, is_early=True),
+        notifiers=ask(hook.frepo_notifiers, Notifier),
         jobs=ask(hook.frepo_jobs, Job, is_early=True),
         health_checks=ask(hook.frepo_health_checks, HealthCheck),
         settings=ask(hook.frepo_settings, SettingsSpec, is_one=True),

@@ -21,6 +21,7 @@ from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
 from .events.event_kind import PluginEventKind
+from .events.notifier import Notifier
 from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
 from .job import Job
@@ -30,7 +31,7 @@ from .storages.storage import StorageBackend, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
 
 Spec = TypeVar("Spec")
-Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, UploadPolicy, Subscriber, Job, HealthCheck)
+Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, UploadPolicy, Subscriber, Notifier, Job, HealthCheck)
 Built = TypeVar("Built")
 
 log = logging.getLogger(__name__)
@@ -71,6 +72,7 @@ class PluginRegistry:
         self.upload_checks = _by_name(self.found, lambda plugin: plugin.upload_checks)
         self.upload_policies = _by_name(self.found, lambda plugin: plugin.upload_policies)
         self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
+        self.notifiers = _by_name(self.found, lambda plugin: plugin.notifiers)
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
         self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)
         self.event_kinds = _event_kinds(self.found)

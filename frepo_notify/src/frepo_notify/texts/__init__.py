@@ -2,7 +2,7 @@
 
 from .backups import BROKEN, BROKEN_ARRIVAL, KIND_CHANGED, NEW_NORMAL, OVERTAKEN
 from .kinds import TEXTS
-from .messages import Message, make_message
+from .messages import make_message, own_message
 from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of, without_repetitions
 from .text import Level, Text
 
@@ -14,13 +14,13 @@ __all__ = [
     "OVERTAKEN",
     "TEXTS",
     "Level",
-    "Message",
     "Text",
     "count_of",
     "describe",
     "is_problem",
     "make_message",
     "most_serious_first",
+    "own_message",
     "title_of",
     "topic_of",
     "without_repetitions",

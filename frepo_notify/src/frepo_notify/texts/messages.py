@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from frepo_core.plugins import Event
+from frepo_core.plugins import Event, Message
 
 from .sentences import LEVELS, count_of, describe, most_serious_first, text_of, title_of, topic_of
 from .text import Level
@@ -12,15 +11,6 @@ from .text import Level
 # So that the message fits into the limits of chat services (Telegram: 4096 characters).
 LISTED = 15
 _LINE = 240
-
-
-@dataclass(frozen=True, kw_only=True)
-class Message:
-    """A message for people: a subject in one line and a text."""
-
-    title: str
-    body: str
-    level: Level = "info"
 
 
 def make_message(events: Sequence[Event], *, sender: str, name_of: Callable[[Event], str]) -> Message:
@@ -31,6 +21,13 @@ def make_message(events: Sequence[Event], *, sender: str, name_of: Callable[[Eve
     else:
         title, body = _count(events), _describe_many(events, name_of)
     return Message(title=f"[{sender}] {title}", body=body, level=level)
+
+
+def own_message(event: Event, *, sender: str) -> Message:
+    """Return the message that a plug-in has sent by `context.service.notify`."""
+    level: Level = next((level for level in LEVELS if level == event.data.get("level")), "info")
+    title, body = event.data.get("title", ""), event.data.get("body", "")
+    return Message(title=f"[{sender}] {title}", body=str(body), level=level)
 
 
 def _describe_one(event: Event, name: str) -> str:

@@ -101,6 +101,7 @@ def fields_of(event: Event, collection_name: str = "") -> Mapping[str, str]:
     fields = {name: _short(value) for name, value in data.items() if isinstance(value, str | int | float)}
     fields |= {
         "kind": event.kind,
+        "sender": event.actor.removeprefix("system:"),
         "collection": collection_label(event, collection_name),
         "version": _short(event.version_number),
         "file": _short(data.get("name") or event.file_id),

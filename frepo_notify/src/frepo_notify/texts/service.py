@@ -123,4 +123,5 @@ SERVICE: Mapping[str, Text] = {
         what="The job {job}, which had failed, has succeeded.",
         level="success",
     ),
+    "message.sent": Text(title="{title}", counted=("message", "messages"), what="A message of {sender}: {title}."),
 }

@@ -15,6 +15,7 @@ from ..checks.upload_check import (
     PendingCheck,
 )
 from ..events.event import Event, EventCount
+from ..events.message import BoundNotifier, Message
 from ..pages import Pages
 from .collector import Collector
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
@@ -112,6 +113,18 @@ class Service(ReadingService, WritingService, Protocol):
 
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
         """Count the events since a time in UTC (aware), by kind. A kind without events is left out."""
+
+    def notify(self, message: Message, *, sender: str, collection_id: str | None = None) -> bool:
+        """Send a message to people, in the ways that the operator has configured.
+
+        It is recorded as an event `message.sent` by `system:<sender>`; name your job or plug-in there. Subscribers
+        deliver it as any other event: later, at least once, and again after a failure. With `collection_id`, the
+        filters of targets for collections apply. Return whether there is a subscriber for it: without one, nobody gets
+        it. Raises `ValueError` for a message that is too long, and a `FrepoError` in read-only mode.
+        """
+
+    def notifiers(self) -> Mapping[str, BoundNotifier]:
+        """Return the notifiers of all plug-ins by the scheme of their URLs, for a plug-in that delivers messages."""
 
     def last_success(self, job: str) -> datetime | None:
         """Return when the last successful run of a job was started, in UTC (aware); None without such a run."""

@@ -24,7 +24,7 @@ export const GROUPS = {
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
   token: ["token.*"],
-  upkeep: ["job.*", "storage.*", "blob.*"],
+  upkeep: ["job.*", "message.*", "storage.*", "blob.*"],
 };
 
 /** The old names of values, as in `frepo_core.plugins.subscriber`: such a value is there twice. */
@@ -58,6 +58,7 @@ const ICONS = {
   alias: "files",
   token: "tokens",
   job: "health",
+  message: "more",
   storage: "health",
   blob: "health",
 };

@@ -39,6 +39,10 @@ KINDS = {
     "check": Kind(description="An upload check for frepo"),
     "policy": Kind(description="A policy for frepo: who may upload, delete or download versions, and when"),
     "subscriber": Kind(description="A subscriber of the events of frepo"),
+    "notifier": Kind(
+        description="A notifier for frepo: a further way for messages",
+        no_settings="is not for a notifier; what it needs is in the URL of a target",
+    ),
     "job": Kind(description="A periodic job for frepo"),
     "endpoint": Kind(
         description="An HTTP endpoint for frepo",

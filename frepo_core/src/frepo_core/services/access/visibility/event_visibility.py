@@ -89,6 +89,8 @@ def _mask(event: EventRecord, view: _View) -> EventRecord:
         changes |= {"actor_name": None, "address": None}
     if event.kind == EventKind.JOB_FAILED and not sees_output(view.by):
         changes["data"] = {**event.data, "error": HIDDEN_OUTPUT}
+    elif event.kind == EventKind.MESSAGE_SENT and event.collection_id is None and not sees_output(view.by):
+        changes["data"] = {**event.data, "title": HIDDEN_OUTPUT, "body": ""}
     elif _is_of_masked_file(event, view):
         shown = {name: event.data[name] for name in _SHOWN_OF_MASKED if name in event.data}
         changes["data"] = {**{name: text for name, text in _MASKED.items() if name in event.data}, **shown}

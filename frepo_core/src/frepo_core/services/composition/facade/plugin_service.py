@@ -13,8 +13,11 @@ from sqlalchemy import func, select
 
 from frepo_core.db.models import Collection, JobRun
 from frepo_core.domain.access import allows, ends_with_upload
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor, Identity
+from frepo_core.errors import ReadOnlyError
 from frepo_core.plugins import (
+    BoundNotifier,
     CollectionInfo,
     CollectionProblem,
     CollectionUsage,
@@ -24,6 +27,7 @@ from frepo_core.plugins import (
     EventCount,
     ExpectedBackups,
     HttpAnswer,
+    Message,
     MissingBackup,
     Pages,
     PendingCheck,
@@ -38,6 +42,7 @@ from ...content.seekable_content import seekable_content
 from ...content.storages.storage_space import temporary_folder
 from ...events.queries import count_events, read_events
 from ...reports.statistics import read_collection_usage, read_statistics
+from .messages import bind, record_message
 from .reading import ReadingFacade
 from .store import PluginStore
 from .writing import WritingFacade
@@ -152,6 +157,22 @@ class PluginService(ReadingFacade, WritingFacade):
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
         """See `Service.count_events`."""
         return count_events(self._services.database, since)
+
+    def notify(self, message: Message, *, sender: str, collection_id: str | None = None) -> bool:
+        """See `Service.notify`."""
+        if self.is_read_only:
+            raise ReadOnlyError("The service is in read-only mode, so messages are not recorded")
+        record_message(self._services.database, message, sender=sender, collection_id=collection_id)
+        subscribers = self._services.plugins.subscribers.values()
+        return any(owned.spec.wants(EventKind.MESSAGE_SENT) for owned in subscribers)
+
+    def notifiers(self) -> Mapping[str, BoundNotifier]:
+        """See `Service.notifiers`."""
+        services = self._services
+        return {
+            name: bind(owned, services.contexts[owned.plugin.name])
+            for name, owned in services.plugins.notifiers.items()
+        }
 
     def last_success(self, job: str) -> datetime | None:
         """See `Service.last_success`."""

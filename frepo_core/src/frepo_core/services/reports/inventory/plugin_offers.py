@@ -56,6 +56,8 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) 
         yield _offer("policy", policy.name, f"of {' and '.join(policy.actions)}")
     for subscriber in plugin.subscribers:
         yield _offer("subscriber", subscriber.name, f"of {', '.join(subscriber.kinds)}")
+    for notifier in plugin.notifiers:
+        yield _offer("notifier", notifier.name, f"for targets {notifier.name}://")
     for job in plugin.jobs:
         yield _offer("job", job.name, f"{job.summary} ({job.schedule})".strip(), is_used=job.schedule != "off")
     for health_check in plugin.health_checks:

@@ -1,10 +1,10 @@
-"""The hooks for what a plug-in keeps in the database; `hookspecs` has them, too."""
+"""The hooks for what a plug-in keeps in the database."""
 
 from collections.abc import Sequence
 
-from .events.event_kind import PluginEventKind
-from .markers import hookspec
-from .tables import Tables
+from ..events.event_kind import PluginEventKind
+from ..markers import hookspec
+from ..tables import Tables
 
 
 @hookspec
