@@ -26,7 +26,7 @@ def test_a_token_is_needed_in_a_header(anonymous, app, uploader):
     answer = app.get("/api/v1", headers=bearer("a6c1d7f0-38bb-4c0e-9d7e-0f3b1a2c4d5e"), status=401)
     assert 'Bearer error="invalid_token"' == answer.headers["WWW-Authenticate"]
 
-    answer = uploader.get(COLLECTIONS)
+    answer = uploader.get("/api/v1/tokens")
     assert 403 == answer.status_int
     assert "WWW-Authenticate" not in answer.headers
 
