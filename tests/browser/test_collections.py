@@ -291,6 +291,20 @@ def test_who_sends_the_same_is_found_from_the_overview(signed_in, service, api):
     expect(page.locator("tbody tr")).not_to_have_count(1)
 
 
+def test_a_collection_names_others_with_the_same_content(signed_in, api):
+    content = b"the files of etc" * 5000
+    first, second = (api("POST", "/collections", {"name": f"web{one}-etc.tar"})["id"] for one in (1, 2))
+    for path in (first, second):
+        api("PUT", f"/collections/{path}/versions", content)
+    page = signed_in.page
+    signed_in.go(f"#/collections/{first}")
+
+    page.get_by_role("link", name="web2-etc.tar version 1").click()
+
+    expect(page.get_by_role("heading", name="web2-etc.tar")).to_be_visible()
+    expect(page.get_by_role("link", name="web1-etc.tar version 1")).to_be_visible()
+
+
 OUTPUT = "pg_dump: connecting\npg_dump: error: too many connections"
 
 

@@ -1,6 +1,7 @@
 """Query plans of listings: no listing reads a whole large table."""
 
 import re
+from dataclasses import replace
 from datetime import date
 from functools import partial
 
@@ -126,6 +127,10 @@ def works_of(services, viewer, admin, collection):
     yield "versions", partial(services.versions.list, "another")
     for name in ("latest", "first", "v7"):
         yield f"version {name}", partial(services.versions.find, collection, name)
+    small = services.versions.find(collection, "v7")
+    large = replace(small, file=replace(small.file, blob=replace(small.file.blob, size=10**6)))
+    for who, by in (("a viewer", viewer), ("the console", None)):
+        yield f"the same content elsewhere, for {who}", partial(services.same_contents.find, large, by=by)
     yield "a collection, and whether it lists a token", partial(services.collections.get_for_token, collection, viewer)
     yield "health", partial(services.health.report, "a code")
     yield "expired tokens", services.tokens.clear_expired

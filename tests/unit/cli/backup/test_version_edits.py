@@ -158,3 +158,15 @@ def test_a_note_has_an_end(console, collection, upload):
     refused = console.run("backup:note", collection, "v1", "x" * 1001)
 
     assert (1, True) == (refused.returncode, "at most 1000 characters" in refused.stderr)
+
+
+def test_the_status_names_others_with_the_same_content(console, collection, upload):
+    other = console.answer("backup:create-collection", "-f", "etc.tar")
+    (console.folder / "content").write_bytes(content := random.Random(4).randbytes(70_000))
+    console.answer("backup:upload", other, "content")
+
+    added = upload(content)
+
+    status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
+    assert ["etc.tar v1"] == status["same_content_in"]
+    assert "same_content_in" not in added

@@ -50,6 +50,8 @@ export const t = {
     last: "Last version",
     lastText: (number, time) => `version ${number}, ${time}`,
     unchanged: (nights) => `unchanged for ${plural(nights, "night", "nights")}`,
+    sameContent: "The last version has the same content as",
+    sameIn: (name, number) => `${name} version ${number}`,
     good: "Newest good version",
     next: "Next expected",
     unwatched: "nobody is told if it is late",

@@ -17,6 +17,7 @@ import { t } from "../texts/collection.js";
 import { AllowedTokens } from "./collection/allowed_tokens.js";
 import { Events } from "./collection/events.js";
 import { Runs } from "./collection/runs.js";
+import { SameContent } from "./collection/same_content.js";
 import { Send } from "./collection/send.js";
 import { Settings } from "./collection/settings.js";
 import { downloadVersion } from "./collection/version_actions.js";
@@ -83,6 +84,7 @@ function Shown({ collection, resource, tab, query, now }) {
     <${Transfers} topic=${collection.id} />
     <${Trouble} collection=${collection} now=${now} />
     <${Facts} collection=${collection} now=${now} />
+    <${SameContent} collection=${collection} />
     <nav class="tabs" aria-label=${t.collection.sections}>
       ${tabs.map(
         (one) =>

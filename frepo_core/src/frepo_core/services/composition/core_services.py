@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..backups.runs.reported_uploads import ReportedUploads
     from ..backups.runs.run_records import Runs
     from ..backups.runs.run_reports import RunReports
+    from ..backups.same_content import SameContents
     from ..backups.trash.deleted_collections import DeletedCollections
     from ..backups.versions.add_version import AddVersion
     from ..backups.versions.announced_versions import AnnouncedVersions
@@ -87,6 +88,12 @@ class CoreServices(FileServices):
         from ..backups.versions.versions import Versions
 
         return Versions(self.database, self.blobs, self.passwords, self.policies, self.settings.trash_keep)
+
+    @cached_property
+    def same_contents(self) -> "SameContents":
+        from ..backups.same_content import SameContents
+
+        return SameContents(self.database)
 
     @cached_property
     def version_edits(self) -> "VersionEdits":

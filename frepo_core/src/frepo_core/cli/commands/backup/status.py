@@ -35,6 +35,7 @@ class Status(StatusCommand, ShowCommand):
         run = record.last_run
         state = services.overviews.states([record.id])[record.id]
         checks = services.version_checks.outcomes(record.id, newest.number) if newest else []
+        same = services.same_contents.find(newest) if newest else []
         suspicious = [version for version in services.versions.list(record.id) if version.is_suspicious]
         found_wrong = services.version_checks.outcomes(record.id, suspicious[-1].number) if suspicious else []
         self.severity = severity_of(state.state)
@@ -53,6 +54,7 @@ class Status(StatusCommand, ShowCommand):
             "last_version_verdict": self.word(newest.verdict.value if newest else ""),
             "last_version_checks": ", ".join(f"{check.name}: {check.outcome}" for check in checks),
             "unchanged_nights": record.unchanged_nights,
+            "same_content_in": Words([f"{one.name} v{one.number}" for one in same]),
             "newest_good": f"v{good.number}" if good else "",
             "newest_good_at": Moment(good.created_at if good else None),
             "restore_tested_at": Moment(record.restore_tested_at),

@@ -96,6 +96,25 @@ class Version(Reply):
         )
 
 
+class SameContent(Reply):
+    """The newest version of another collection with the same content."""
+
+    collection: str
+    name: str
+    number: int
+    at: Time
+
+
+class ShownVersion(Version):
+    """A version, and the other collections that got the same content at most a day before or after it.
+
+    `same_content_in` names only collections whose versions the token may list, at most 20, and is empty for contents of
+    64 KiB or less. It is no verdict: the servers of a fleet may have equal files.
+    """
+
+    same_content_in: list[SameContent]
+
+
 class VersionPatch(Patch):
     """What can be changed of a version.
 

@@ -26,6 +26,8 @@ from .version_models import (
     Link,
     LinkRequest,
     NewCheckResult,
+    SameContent,
+    ShownVersion,
     Version,
     VersionPage,
     VersionPatch,
@@ -91,8 +93,12 @@ def _selected(request: FrepoRequest) -> VersionRecord:
 
 
 def show(request: FrepoRequest) -> Answer:
-    """Show a version."""
-    return _answer(request, _selected(request))
+    """Show a version, and which other collections got the same content."""
+    record = _selected(request)
+    found = request.services.same_contents.find(record, by=request.sender)
+    same = [SameContent.model_validate(one, from_attributes=True) for one in found]
+    shown = ShownVersion(**dict(_shown(request, [record])[0]), same_content_in=same)
+    return resource(shown, version_tag(record))
 
 
 def edit(request: FrepoRequest) -> Answer:
@@ -184,7 +190,7 @@ ENDPOINTS = [
         view=show,
         summary="Show a version",
         permission="version.list",
-        answers={200: Version},
+        answers={200: ShownVersion},
     ),
     edit_endpoint(
         name="edit_version",
