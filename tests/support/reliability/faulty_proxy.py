@@ -22,13 +22,17 @@ class Fault:
 
 
 class FaultyProxy:
-    """Listens on a port of its own while the context is open. `url` is its address."""
+    """Listens on a port of its own while the context is open. `url` is its address.
+
+    `received` counts the bytes from clients.
+    """
 
     def __init__(self, address: str) -> None:
         host, port = address.split(":")
         self._target = (host, int(port))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.received = 0
         self._fault: Fault | None = None
         self._released = threading.Event()
         self._held = threading.Semaphore(0)
@@ -46,6 +50,11 @@ class FaultyProxy:
         """Prepare a fault. Bytes that have passed before do not count."""
         self._released = threading.Event()
         self._fault = Fault(action=action, direction=direction, after=after)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the fault has happened, or none was prepared."""
+        return self._fault is None
 
     def wait_until_held(self, count: int = 1) -> None:
         for _ in range(count):
@@ -85,6 +94,8 @@ class FaultyProxy:
                 if fault is not armed:
                     armed, passed = fault, 0
                 passed += len(piece)
+                if direction == "up":
+                    self.received += len(piece)
                 if fault and fault.direction == direction and passed >= fault.after:
                     piece = self._apply(fault, piece)
                     if not piece:

@@ -80,12 +80,14 @@ class UploadSession:
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
         """Make the session a version. Raises `RefusedError` or `SessionGoneError`."""
-        values = {"sha256": sha256, "size": self.offset, **run}
-        while True:
-            answer = self._api.retry.run(lambda: self._post_commit(values))
-            if answer.status != 202:
-                return Outcome(answer.json())
+        statuses = run.get("exit_statuses", [])
+        values = {"sha256": sha256, "size": self.offset, "exit_statuses": statuses}
+        while (answer := self._api.retry.run(lambda: self._post_commit(values))).status == 202:
             time.sleep(_seconds(answer))
+        outcome = Outcome(answer.json().get("version") or {})
+        if "started_at" in run and not statuses:  # otherwise no command has run, or the server has recorded it already
+            self._api.report_run(self._collection_id, {"outcome": "ok", "sha256": sha256, **run})
+        return outcome
 
     def refuse(self, run: dict[str, Any]) -> None:
         """Tell the server that what it has received is no backup, and why."""

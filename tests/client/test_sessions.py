@@ -1,0 +1,101 @@
+"""Uploads of the client that go on: a cut costs at most one part, a client that is killed costs nothing twice."""
+
+import hashlib
+import random
+import subprocess
+
+import pytest
+
+from frepo_client.uploads.session import PART
+from support.reliability.faulty_proxy import FaultyProxy
+from support.wire import eventually
+
+SIZE = 3 * PART + (5 << 20)
+# What else is sent: heads, and the rest of a part that was on its way.
+SLACK = 1 << 20
+
+
+@pytest.fixture
+def dump(machine):
+    path = machine.home / "dump"
+    path.write_bytes(random.Random(3).randbytes(SIZE))
+    return path
+
+
+@pytest.fixture
+def digest(dump):
+    return hashlib.sha256(dump.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def proxy(machine):
+    with FaultyProxy(machine.service.address) as proxy:
+        machine.url = proxy.url
+        yield proxy
+
+
+@pytest.mark.parametrize("command", [["push", "shop.sql", "dump"], ["pipe", "shop.sql", "--", "cat", "dump"]])
+def test_a_cut_costs_at_most_one_part(machine, dump, digest, proxy, command):
+    cuts = [PART // 2, PART // 3]
+    proxy.arm("cut", "up", cuts[0])
+    client = machine.start(*command, stderr=subprocess.PIPE)
+    assert eventually(True, lambda: proxy.is_over, 60)
+    proxy.arm("cut", "up", cuts[1])
+
+    assert client.wait(120) == 0, client.stderr.read()
+    client.stderr.close()
+    assert [version["sha256"] for version in machine.versions()] == [digest]
+    assert proxy.received <= SIZE + len(cuts) * PART + SLACK
+
+
+def test_a_client_that_was_killed_sends_the_rest(machine, dump, digest, proxy):
+    client = hold_second_part(machine, proxy)
+    client.kill()
+    client.wait()
+    proxy.release()
+    before = proxy.received
+
+    machine.run("push", "shop.sql", "dump")
+
+    assert [version["sha256"] for version in machine.versions()] == [digest]
+    assert proxy.received - before <= SIZE - PART + SLACK
+
+
+def test_a_service_that_restarts_is_waited_for(machine, dump, digest, proxy):
+    client = hold_second_part(machine, proxy, stderr=subprocess.PIPE)
+    machine.service.stop()
+    proxy.release()
+    machine.service.start()
+
+    assert client.wait(120) == 0, client.stderr.read()
+    client.stderr.close()
+    assert [version["sha256"] for version in machine.versions()] == [digest]
+
+
+def test_a_file_that_changes_is_sent_anew(machine, dump, digest, proxy):
+    client = hold_second_part(machine, proxy)
+    client.kill()
+    client.wait()
+    proxy.release()
+    dump.write_bytes(b"another")
+
+    machine.run("push", "shop.sql", "dump")
+
+    assert [version["size"] for version in machine.versions()] == [7]
+
+
+def test_a_dump_that_fails_late_leaves_nothing(machine, dump):
+    machine.run("pipe", "shop.sql", "--", "sh", "-c", "cat dump; exit 1", check=20)
+
+    assert machine.versions() == []
+    assert machine.call("GET", "uploads")["items"] == []
+    assert [run["exit_statuses"] for run in machine.runs()] == [[1]]
+
+
+def hold_second_part(machine, proxy, **options):
+    """Start to push, and hold the connection in the middle of the second part; the first one is acknowledged."""
+    client = machine.start("push", "shop.sql", "dump", **options)
+    assert eventually(True, lambda: proxy.received > PART, 60)
+    proxy.arm("hold", "up", PART // 2)
+    proxy.wait_until_held()
+    return client
