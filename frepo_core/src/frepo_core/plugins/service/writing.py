@@ -1,6 +1,6 @@
 """How plug-ins write: with the identity of a request, by the same paths and rules as its endpoints."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, BinaryIO, Protocol
 
@@ -92,6 +92,13 @@ class WritingService(Protocol):
         """Add a file as an upload does, with all rules, or return the one that has the same content.
 
         `size` and `sha256` are what the client says about the content. Raises errors of frepo.
+        """
+
+    def count_held_bytes(self, held: Callable[[], int]) -> None:
+        """Count what the plug-in holds of unfinished uploads on the disk of the storage, in all processes together.
+
+        `held` returns the bytes: they may be given back, so nothing in the trash ends for them. It is called by the job
+        that keeps the storage free. Call this once in each process, such as in the `start` of a `Lifecycle`.
         """
 
     def record_run(self, collection_id: str, run: NewRun, *, by: Identity) -> int | None:

@@ -6,6 +6,7 @@ this folder see each other. The file is locked while its process lives.
 
 import contextlib
 import fcntl
+import logging
 import os
 import struct
 import tempfile
@@ -13,9 +14,11 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 PREFIX = ".frepo-held-"
 _NUMBERS = struct.Struct("<qq")
@@ -38,6 +41,7 @@ class HeldBytes:
         self._folder = Path(directory or tempfile.gettempdir())
         self._lock = threading.Lock()
         self._spooled = self._storing = 0
+        self._counted: dict[str, Callable[[], int]] = {}
         self._file: int | None = None
         self._name = f"{PREFIX}{uuid.uuid4().hex}"
 
@@ -58,10 +62,15 @@ class HeldBytes:
         finally:
             self.add(storing=-size)
 
+    def count(self, origin: str, held: Callable[[], int]) -> None:
+        """Count what a plug-in holds, too: `held` returns the bytes. `origin` names it for the log."""
+        self._counted[origin] = held
+
     def total(self) -> Held:
-        """Return the bytes of all processes."""
+        """Return the bytes of all processes, and those that plug-ins hold."""
         found = [(self._spooled, self._storing), *self._others()]
-        return Held(spooled=sum(each[0] for each in found), storing=sum(each[1] for each in found))
+        of_plugins = sum(_counted(origin, held) for origin, held in self._counted.items())
+        return Held(spooled=sum(each[0] for each in found), storing=sum(each[1] for each in found) + of_plugins)
 
     def _published(self) -> int:
         if self._file is None:
@@ -76,6 +85,14 @@ class HeldBytes:
             with contextlib.suppress(OSError):
                 if path.name != self._name and (numbers := _read(path)):
                     yield numbers
+
+
+def _counted(origin: str, held: Callable[[], int]) -> int:
+    try:
+        return max(int(held()), 0)
+    except Exception:
+        log.exception("the bytes that %s holds are not known", origin)
+        return 0
 
 
 def _read(path: Path) -> tuple[int, int] | None:

@@ -1,6 +1,6 @@
 """The part of the facade that writes in the name of a client: it implements `WritingService`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, BinaryIO
@@ -129,6 +129,10 @@ class WritingFacade(ConnectedFacade):
         assert not isinstance(added, RecordedAnswer)  # only with an Idempotency-Key
         _taken(content)
         return file_info(added.file, is_new=not added.existed)
+
+    def count_held_bytes(self, held: Callable[[], int]) -> None:
+        """See `WritingService.count_held_bytes`."""
+        self._services.ingest.held.count(f"the plug-in {self._plugin!r}", held)
 
     def record_run(self, collection_id: str, run: NewRun, *, by: Identity) -> int | None:
         """See `WritingService.record_run`."""
