@@ -25,6 +25,7 @@ KINDS = (
     "page",
     "command",
     "metric",
+    "tables",
 )
 EXAMPLES = (
     "frepo-check-clamav",
@@ -32,6 +33,7 @@ EXAMPLES = (
     "frepo-pages-wallboard",
     "frepo-policy-hours",
     "frepo-job-report",
+    "frepo-feed-versions",
 )
 
 
@@ -42,13 +44,7 @@ def packages(tmp_path_factory):
     assert [0] * len(KINDS) == [write_plugin(kind, f"my_{kind}", folder).returncode for kind in KINDS]
     for kind in ("subscriber", "job"):
         assert 0 == write_plugin(kind, f"my_set_{kind}", folder, "--settings").returncode
-    for example in (
-        "frepo-check-clamav",
-        "frepo-subscriber-diary",
-        "frepo-pages-wallboard",
-        "frepo-policy-hours",
-        "frepo-job-report",
-    ):
+    for example in EXAMPLES:
         shutil.copytree(ROOT / "examples" / example, folder / example, ignore=IGNORED)
     return folder
 

@@ -88,6 +88,7 @@ def test_a_boot_error_says_what_the_page_says():
         "frepo-pages-wallboard",
         "frepo-policy-hours",
         "frepo-job-report",
+        "frepo-feed-versions",
     ],
 )
 def test_an_example_has_less_than_150_lines_of_code(example):

@@ -69,6 +69,17 @@ KINDS = {
         modules={"collector.py": "metric.collector.template"},
         dependencies=', "prometheus-client >=0.21"',
     ),
+    "tables": Kind(
+        description="Tables of its own for a plug-in of frepo",
+        modules={
+            "models.py": "tables.models.template",
+            "views.py": "tables.views.template",
+            "migrations/0001_tables.py": "tables.migration.template",
+        },
+        dependencies=', "sqlalchemy >=2.0", "alembic >=1.13"',
+        data=', "migrations/*.py"',
+        no_settings="is for a subscriber or a job; frepo_settings in docs/hooks.md gives tables settings, too",
+    ),
 }
 WITH_SETTINGS = ("subscriber", "job")
 NAME = re.compile("[a-z][a-z0-9_]*")
