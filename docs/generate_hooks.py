@@ -47,6 +47,7 @@ CONTRACTS = {
     "frepo_notifiers": ("Notifier", "MessageTarget", "Message", "NotSent"),
     "frepo_jobs": ("Job", "JobContext", "LeaseLost"),
     "frepo_health_checks": ("HealthCheck",),
+    "frepo_doctor_checks": ("DoctorCheck", "DoctorFinding"),
     "frepo_pages": ("Pages", "MenuEntry"),
     "frepo_settings": ("SettingsSpec", "PluginSettings"),
     "frepo_lifecycle": ("Lifecycle",),

@@ -38,6 +38,17 @@ def is_understood(url: str) -> bool:
         return apprise.Apprise.instantiate(url) is not None
 
 
+def mail_server_of(url: str) -> tuple[str, int] | None:
+    """Return host and port of the mail server that Apprise uses for a URL; None if it is not one of mail."""
+    import apprise
+
+    with _hidden_logs():
+        opened = apprise.Apprise.instantiate(url)
+    host = getattr(opened, "smtp_host", None)
+    port = getattr(opened, "port", None) or getattr(opened, "default_port", None) or 25
+    return (str(host), int(port)) if host else None
+
+
 def _open(url: str) -> Any:
     """Return an Apprise object for one URL. It follows no redirects, which would forward message and secrets."""
     import apprise

@@ -1,8 +1,17 @@
 """frepo's notifications: sends events to people and other services, and a heartbeat to an external monitor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from frepo_core.plugins import Job, Lifecycle, PluginContext, SettingsSpec, Subscriber, hookimpl
+from frepo_core.plugins import (
+    DoctorCheck,
+    DoctorFinding,
+    Job,
+    Lifecycle,
+    PluginContext,
+    SettingsSpec,
+    Subscriber,
+    hookimpl,
+)
 
 from .delivery import TextDelivery, WebhookDelivery
 from .heartbeat import send_heartbeat
@@ -10,7 +19,14 @@ from .settings import NotifySettings
 from .summary import send_summary
 from .text_sending import check_targets
 
-__all__ = ["NotifySettings", "frepo_jobs", "frepo_lifecycle", "frepo_settings", "frepo_subscribers"]
+__all__ = [
+    "NotifySettings",
+    "frepo_doctor_checks",
+    "frepo_jobs",
+    "frepo_lifecycle",
+    "frepo_settings",
+    "frepo_subscribers",
+]
 
 
 @hookimpl
@@ -59,3 +75,15 @@ def frepo_jobs(context: PluginContext) -> Sequence[Job]:
 def frepo_lifecycle() -> Lifecycle:
     """Refuse to start with URLs that neither Apprise nor the notifier of a plug-in understands."""
     return Lifecycle(start=lambda context: check_targets(context.settings.all_targets, context.service))
+
+
+@hookimpl
+def frepo_doctor_checks() -> Sequence[DoctorCheck]:
+    """Examine whether anybody is told, and whether mail servers and webhooks can be reached."""
+    return [DoctorCheck(name="notify", run=_examine, deadline=60)]
+
+
+def _examine(context: PluginContext) -> Iterable[DoctorFinding]:
+    from .examination.servers import examine
+
+    return examine(context.settings, context.service)

@@ -6,9 +6,9 @@ from frepo_core.plugins import ConfigurationError, Message, NotSent, Service
 
 from .apprise_target import send_text
 from .errors import NotDelivered
+from .examination.url_check import check_urls
 from .masking import mask_url
 from .targets import Target
-from .url_check import check_urls
 
 
 def send_message(target: Target, message: Message, service: Service) -> None:

@@ -41,7 +41,7 @@ class FtpStorage(StorageBackend):
     """
 
     def __init__(self, settings: FtpSettings) -> None:
-        self._settings = settings
+        self.settings = self._settings = settings
         self._base = settings.root.rstrip("/") if settings.root else "."
         self._log_in = make_login(settings)
         self._pool = Pool(self._connect, settings.pool_size)

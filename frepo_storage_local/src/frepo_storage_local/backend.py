@@ -42,7 +42,7 @@ class LocalStorage(StorageBackend):
 
     def __init__(self, settings: LocalSettings) -> None:
         self._settings = settings
-        self._root = settings.directory.absolute()
+        self.root = self._root = settings.directory.absolute()
         self._root_path = str(self._root)
         if not self._root.is_dir() and (self._root.exists() or not settings.lazy_root):
             raise ConfigurationError(

@@ -4,7 +4,7 @@ import io
 import logging
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 from botocore.exceptions import ClientError
@@ -32,7 +32,7 @@ class S3Storage(StorageBackend):
     """
 
     def __init__(self, settings: S3Settings) -> None:
-        self._settings = settings
+        self.settings = self._settings = settings
         self._bucket = settings.bucket
         self._client = make_client(settings)
         self._multipart = MultipartUpload(
@@ -124,6 +124,10 @@ class S3Storage(StorageBackend):
     def total_space(self) -> int | None:
         """Return the quota of a Ceph RADOS Gateway; None elsewhere, and without one."""
         return quota_of(self._headers_of_bucket())
+
+    def ask_bucket(self, method: str) -> Any:
+        """Return the answer to a question about the bucket, such as `get_bucket_versioning`."""
+        return getattr(self._client, method)(Bucket=self._bucket)
 
     def _headers_of_bucket(self) -> Mapping[str, str]:
         try:

@@ -6,7 +6,7 @@ from functools import partial
 from frepo_core.errors import FrepoError
 from frepo_core.services.composition.container import Services
 
-from . import address, clock, data, disk, permissions, secrets, versions
+from . import address, clock, data, disk, permissions, plugins, secrets, versions
 from .findings import Finding, Level, good, guarded, problem
 
 _LOG = "The log of the service has more: `journalctl -u 'frepo@*'`, or its stderr"
@@ -53,3 +53,4 @@ def examine(
         for finding in guarded(name, find, _LOG):
             has_database = has_database and not (finding.subject == "database" and finding.level == Level.PROBLEM)
             yield finding
+    yield from plugins.check_plugins(services)

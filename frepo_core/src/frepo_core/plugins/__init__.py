@@ -21,6 +21,7 @@ from frepo_core.errors import (
 )
 from frepo_core.settings.types import HARMLESS, Duration, FileMode, Networks, Seconds, Size, Words
 
+from .checks.doctor_check import DoctorCheck, DoctorFinding
 from .checks.health_check import HealthCheck
 from .checks.upload_check import (
     CheckResult,
@@ -92,6 +93,8 @@ __all__ = [
     "CollectionUsage",
     "Collector",
     "ConfigurationError",
+    "DoctorCheck",
+    "DoctorFinding",
     "Duration",
     "EndpointError",
     "Event",

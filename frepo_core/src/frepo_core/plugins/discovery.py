@@ -12,6 +12,7 @@ import pluggy
 from frepo_core.errors import ConfigurationError
 
 from . import hookspecs
+from .checks.doctor_check import DoctorCheck
 from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
@@ -62,6 +63,7 @@ class FoundPlugin:
     notifiers: Sequence[Notifier] = ()
     jobs: Sequence[Job] = ()
     health_checks: Sequence[HealthCheck] = ()
+    doctor_checks: Sequence[DoctorCheck] = ()
     settings: Sequence[SettingsSpec] = ()
     lifecycles: Sequence[Lifecycle] = ()
     event_kinds: Sequence[PluginEventKind] = ()
@@ -210,6 +212,7 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         notifiers=ask(hook.frepo_notifiers, Notifier),
         jobs=ask(hook.frepo_jobs, Job, is_early=True),
         health_checks=ask(hook.frepo_health_checks, HealthCheck),
+        doctor_checks=ask(hook.frepo_doctor_checks, DoctorCheck),
         settings=ask(hook.frepo_settings, SettingsSpec, is_one=True),
         lifecycles=ask(hook.frepo_lifecycle, Lifecycle, is_one=True),
         event_kinds=ask(hook.frepo_event_kinds, PluginEventKind),

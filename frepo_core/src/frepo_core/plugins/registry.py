@@ -15,6 +15,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.settings import core_prefixes, load_plugin_settings
 
+from .checks.doctor_check import DoctorCheck
 from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
@@ -31,7 +32,9 @@ from .storages.storage import StorageBackend, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
 
 Spec = TypeVar("Spec")
-Named = TypeVar("Named", StorageSpec, StrategySpec, UploadCheck, UploadPolicy, Subscriber, Notifier, Job, HealthCheck)
+Named = TypeVar(
+    "Named", StorageSpec, StrategySpec, UploadCheck, UploadPolicy, Subscriber, Notifier, Job, HealthCheck, DoctorCheck
+)
 Built = TypeVar("Built")
 
 log = logging.getLogger(__name__)
@@ -74,6 +77,7 @@ class PluginRegistry:
         self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
         self.notifiers = _by_name(self.found, lambda plugin: plugin.notifiers)
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
+        self.doctor_checks = _by_name(self.found, lambda plugin: plugin.doctor_checks)
         self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)
         self.event_kinds = _event_kinds(self.found)
         self.settings = _by_prefix(self.found)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..checks.doctor_check import DoctorCheck
 from ..checks.health_check import HealthCheck
 from ..context import PluginContext
 from ..events.notifier import Notifier
@@ -94,6 +95,26 @@ def frepo_health_checks() -> Sequence[HealthCheck]:  # type: ignore[empty-body]
         @hookimpl
         def frepo_health_checks():
             return [HealthCheck(name="mount", run=check_mount, deadline=2.0)]
+    """
+
+
+@hookspec
+def frepo_doctor_checks() -> Sequence[DoctorCheck]:  # type: ignore[empty-body]
+    """Return what `frepo doctor` examines for this plug-in.
+
+    :when: once, at the start; `run` when `frepo doctor` is run, after the checks of the core, if the settings can be
+        read
+    :thread: `run`: a thread of its own
+    :transaction: outside
+    :failure: the check is reported as a problem, with its message; so is a check that exceeds its deadline
+
+    .. versionadded:: 0.1
+
+    Example::
+
+        @hookimpl
+        def frepo_doctor_checks():
+            return [DoctorCheck(name="pager", run=examine_pager)]
     """
 
 

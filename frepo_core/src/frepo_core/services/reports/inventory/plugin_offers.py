@@ -60,8 +60,7 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) 
         yield _offer("notifier", notifier.name, f"for targets {notifier.name}://")
     for job in plugin.jobs:
         yield _offer("job", job.name, f"{job.summary} ({job.schedule})".strip(), is_used=job.schedule != "off")
-    for health_check in plugin.health_checks:
-        yield _offer("health check", health_check.name, f"deadline {health_check.deadline:g} s")
+    yield from _checks_with_deadline(plugin)
     for spec in plugin.settings:
         yield _offer("settings", spec.prefix, f"see frepo plugins --settings {plugin.name}")
     for pages in plugin.pages():
@@ -70,6 +69,12 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) 
         yield _offer("lifecycle", plugin.name)
     for hook in sorted(plugin.hooks & _LATER.keys()):
         yield _offer(_LATER[hook], plugin.name)
+
+
+def _checks_with_deadline(plugin: FoundPlugin) -> Iterator[Offer]:
+    for kind, checks in (("health check", plugin.health_checks), ("doctor check", plugin.doctor_checks)):
+        for each in checks:
+            yield _offer(kind, each.name, f"deadline {each.deadline:g} s")
 
 
 def installed_plugins(

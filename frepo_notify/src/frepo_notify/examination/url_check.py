@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from frepo_core.plugins import ConfigurationError
 
-from .targets import Target
+from ..targets import Target
 
 _TIMEOUT = 60
 
@@ -40,7 +40,7 @@ def check_urls(targets: Sequence[Target]) -> None:
 
 def main() -> None:
     """Read URLs and their names from the standard input; print the names of those that Apprise does not understand."""
-    from .apprise_target import is_understood
+    from ..apprise_target import is_understood
 
     urls = json.load(sys.stdin)
     json.dump([name for name, url in urls.items() if not is_understood(url)], sys.stdout)
