@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from frepo_core.plugins import Job, Lifecycle, PluginContext, SettingsSpec, hookimpl
+from frepo_core.plugins import Job, Lifecycle, PluginContext, PluginEventKind, SettingsSpec, hookimpl
 
 from .settings import UploadsSettings
 
@@ -13,16 +13,37 @@ if TYPE_CHECKING:
 __all__ = [
     "UploadsSettings",
     "frepo_endpoints",
+    "frepo_event_kinds",
     "frepo_jobs",
     "frepo_lifecycle",
     "frepo_settings",
 ]
+
+_KEYS = ("received", "size", "message")
 
 
 @hookimpl
 def frepo_settings() -> SettingsSpec:
     """Declare the settings `uploads.*`."""
     return SettingsSpec(prefix="uploads", model=UploadsSettings)
+
+
+@hookimpl
+def frepo_event_kinds() -> Sequence[PluginEventKind]:
+    """Declare what can happen to an upload that does not become a version. The others have the usual events."""
+    return [
+        PluginEventKind(
+            name="uploads.aborted", sentence="An upload in parts was ended by its client or by an operator.", keys=_KEYS
+        ),
+        PluginEventKind(
+            name="uploads.expired",
+            sentence="An upload in parts ended because no part came in time, or to make room for another one.",
+            keys=_KEYS,
+        ),
+        PluginEventKind(
+            name="uploads.lost", sentence="The file of an upload in parts was missing on the disk.", keys=_KEYS
+        ),
+    ]
 
 
 @hookimpl

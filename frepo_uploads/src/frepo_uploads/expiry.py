@@ -9,7 +9,7 @@ from typing import Any
 from frepo_core.plugins import Job, JobContext
 
 from .disk.part_file import DATA, LOCK
-from .session import COMMITS, KEEP_OUTCOME, BusyError, State
+from .session import KEEP_OUTCOME
 from .sessions import Sessions
 
 JOB = "uploads"
@@ -36,15 +36,8 @@ def run(context: JobContext) -> Mapping[str, Any]:
         context.check_lease()
         sessions.uploads.forget(upload)
         forgotten += 1
-    expired = 0
-    for found in sessions.uploads.all_open():
-        upload = sessions.settle(found)
-        if not upload.is_open or upload.state in COMMITS or sessions.expires_at(upload) > context.now:
-            continue
-        context.check_lease()
-        with contextlib.suppress(BusyError):  # a part has come just now
-            sessions.end(upload, f"no part came for {context.settings.expire}", State.EXPIRED)
-            expired += 1
+    context.check_lease()
+    expired = sessions.end_expired(context.now)
     return {"expired": expired, "forgotten": forgotten, "files": tidy(sessions)}
 
 

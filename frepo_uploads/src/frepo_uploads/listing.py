@@ -34,7 +34,7 @@ def end_uploads(context: PluginContext, ids: Sequence[str]) -> None:
         if upload is None or not upload.is_open:
             raise NotFoundError(f"There is no open upload {upload_id!r}: `frepo uploads` lists them")
         upload.require_known()
-        sessions.end(upload, "the operator has ended it")
+        sessions.end(upload, by=None, message="the operator has ended it")
 
 
 def _shown(moment: datetime) -> str:

@@ -1,5 +1,6 @@
 """The use cases of uploads in parts: make one, take a part, commit, abort, and find out after a crash."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from frepo_core.errors import EmptyContentError
-from frepo_core.plugins import EndpointError, Identity, PluginContext
+from frepo_core.plugins import EndpointError, FrepoError, Identity, PluginContext
 
 from .commits import Claims, Commits, Ready
 from .disk.digests import Digests
@@ -15,11 +16,12 @@ from .disk.part_file import DATA, FileLostError, InUseError, PartFile, delete, i
 from .disk.place import Place, tag_of
 from .disk.room import Room
 from .receiving import NoPart, Part
-from .session import TAKES_PARTS, BusyError, GoneError, State, Upload
+from .session import COMMITS, TAKES_PARTS, BusyError, GoneError, State, Upload
 from .settings import UploadsSettings, share_of
 from .uploads import Uploads, now
 from .web.tus_headers import CreationHead, PartHead
 
+EXPIRED, ABORTED, LOST = "uploads.expired", "uploads.aborted", "uploads.lost"
 RETRY_SECONDS = 5
 # Times in the database of versions are whole seconds, and the clocks of hosts differ.
 _CLOCKS = timedelta(seconds=5)
@@ -90,10 +92,12 @@ class Sessions:
         )
         PartFile(self.place.folder, upload.id, offset=0, is_new=True).close()
         try:
-            self.uploads.add(upload, lambda others: self._make_way(upload, others, start))
+            given_way = self.uploads.add(upload, lambda others: self._make_way(upload, others, start))
         except BaseException:
             delete(self.place.folder, upload.id)
             raise
+        for each in given_way:
+            self._ended(each, EXPIRED, None)
         return upload
 
     def open_part(self, upload: Upload, head: PartHead, identify: Callable[[], Identity]) -> Part | NoPart:
@@ -137,11 +141,35 @@ class Sessions:
         self.clear(failed)
         return failed
 
-    def end(self, upload: Upload, message: str = "", state: State = State.ABORTED) -> None:
+    def end(self, upload: Upload, *, by: Identity | None, message: str = "", event: str = ABORTED) -> None:
         """End an open upload, by its client, an administrator or a job. Raises `BusyError` while it is committed."""
-        self._context.log.info("upload %s ends after %d bytes: %s", upload.id, upload.offset, message or state)
-        self.uploads.end(upload, state, message)
+        state = State.ABORTED if event == ABORTED else State.EXPIRED
+        self._ended(self.uploads.end(upload, state, message), event, by)
+
+    def end_expired(self, moment: datetime) -> int:
+        """End the uploads in this folder that have waited too long for a part at a time in UTC; return how many."""
+        count = 0
+        for found in self.uploads.all_open():
+            upload = self.settle(found)
+            if upload.is_open and upload.state not in COMMITS and self.expires_at(upload) <= moment:
+                with contextlib.suppress(BusyError):  # a part has come just now
+                    message = f"no part came for {self.settings.expire}"
+                    self.end(upload, by=None, message=message, event=EXPIRED)
+                    count += 1
+        return count
+
+    def _ended(self, upload: Upload, event: str, by: Identity | None) -> None:
+        """Record the end of an upload without a version, and delete its file."""
+        message = (upload.outcome or {}).get("message") or str(upload.state)
+        self._context.log.info("upload %s ends after %d bytes: %s", upload.id, upload.offset, message)
         self.clear(upload)
+        data = {"received": upload.offset, "size": upload.length, "message": message}
+        try:
+            self._context.service.store.transaction(
+                lambda tx: tx.record_event(event, by=by, collection_id=upload.collection_id, data=data)
+            )
+        except FrepoError as error:  # the database does not answer; the upload has ended all the same
+            self._context.log.error("the event about the end of upload %s is lost: %s", upload.id, error)
 
     def clear(self, upload: Upload) -> None:
         """Forget what this process knows of an upload, and delete its file if it is in this folder."""
@@ -182,7 +210,7 @@ class Sessions:
 
     def _lose(self, upload: Upload) -> GoneError:
         self._context.log.error("upload %s: its file is missing, or shorter than what was acknowledged", upload.id)
-        self.end(upload, "its file was lost on the disk of the service", State.EXPIRED)
+        self.end(upload, by=None, message="its file was lost on the disk of the service", event=LOST)
         return GoneError("The file of the upload was lost on the disk of the service: begin again")
 
     def settle(self, upload: Upload) -> Upload:

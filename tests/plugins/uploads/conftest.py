@@ -1,9 +1,11 @@
 """A service with uploads in parts, and clients of tus."""
 
 import pytest
+from sqlalchemy import select
 from webtest import TestApp
 
 from frepo_core.db import utc_now
+from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import JobContext
 from frepo_core.web import make_app
@@ -67,6 +69,18 @@ def contents(root, collection):
         return [root.get(f"/api/v1/collections/{collection}/versions/v{number}/content").body for number in numbers]
 
     return contents
+
+
+@pytest.fixture
+def events(services):
+    """Return the kinds and the data of the events of uploads, the oldest first."""
+
+    def events():
+        with services.database.reading() as session:
+            found = session.scalars(select(Event).where(Event.kind.like("uploads.%")).order_by(Event.id))
+            return [(row.kind, row.data) for row in found]
+
+    return events
 
 
 @pytest.fixture

@@ -18,11 +18,12 @@ def path(tus, collection):
     return tus.create(100, b"abc", collection=collection)
 
 
-def test_an_upload_ends_when_no_part_came_in_time(tus, path, run_job, tmp_path):
+def test_an_upload_ends_when_no_part_came_in_time(tus, path, run_job, events, tmp_path):
     early = run_job(utc_now() + 47 * HOURS)
     late = run_job(utc_now() + 49 * HOURS)
 
     assert (0, 1) == (early["expired"], late["expired"])
+    assert [("uploads.expired", 3, 100)] == [(kind, data["received"], data["size"]) for kind, data in events()]
     assert 410 == tus.head(path).status_int
     assert [] == list((tmp_path / "uploads").glob("*.part"))
 
@@ -53,11 +54,12 @@ def test_a_file_without_an_upload_is_deleted_when_it_is_old(path, run_job, tmp_p
     assert {"test-new.part", f"{path.rpartition('/')[2]}.part"} == {each.name for each in folder.glob("*.part")}
 
 
-def test_a_lost_file_is_told(tus, path, tmp_path):
+def test_a_lost_file_is_told_and_recorded(tus, path, events, tmp_path):
     (file,) = (tmp_path / "uploads").glob("*.part")
     file.unlink()
 
     assert (410, 410) == (tus.patch(path, 3, b"d").status_int, tus.head(path).status_int)
+    assert ["uploads.lost"] == [kind for kind, data in events()]
 
 
 def test_an_administrator_sees_and_ends_all_uploads(admin_tus, tus, path):

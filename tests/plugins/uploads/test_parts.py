@@ -134,12 +134,13 @@ def test_more_than_the_length_is_refused(tus, collection):
     assert 0 == tus.offset(path)
 
 
-def test_an_aborted_upload_is_gone(tus, collection, contents, tmp_path):
+def test_an_aborted_upload_is_gone(tus, collection, contents, events, tmp_path):
     path = tus.create(SIZE, CONTENT[:10], collection=collection)
     answer = tus.delete(path)
 
     assert (204, 410, 410) == (answer.status_int, tus.head(path).status_int, tus.patch(path, 10, b"a").status_int)
     assert [] == contents()
+    assert [("uploads.aborted", 10)] == [(kind, data["received"]) for kind, data in events()]
     assert [] == list((tmp_path / "uploads").glob("*.part"))
 
 

@@ -46,4 +46,4 @@ class CreatedPart:
         found = self._sessions.uploads.find(self._created.id)
         if found is not None and found.is_open:
             with contextlib.suppress(BusyError, GoneError):
-                self._sessions.end(found, "the request that made it broke off")
+                self._sessions.end(found, by=found.creator, message="the request that made it broke off")

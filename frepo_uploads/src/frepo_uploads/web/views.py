@@ -108,10 +108,10 @@ class Views:
     def end(self, request: FrepoRequest) -> Answer:
         """Abort an upload: by its client, or by an administrator."""
         check_version(request.headers)
-        upload, _ = self._own(request, or_administrator=True)
+        upload, identity = self._own(request, or_administrator=True)
         self._sessions.require_here(upload)
         upload.require_open()
-        self._sessions.end(upload)
+        self._sessions.end(upload, by=identity)
         return Answer(status=204, headers=answer_headers())
 
     def show(self, request: FrepoRequest) -> Answer:
