@@ -27,8 +27,7 @@ def test_a_folder_that_a_restart_empties_is_refused(tmp_path, in_memory):
 
 
 def test_a_folder_next_to_a_storage_that_a_restart_empties_is_not(tmp_path, in_memory):
-    (tmp_path / "storage").mkdir()
-
+    """Its folder does not exist before the first file."""
     assert tmp_path / "a" == Place(tmp_path / "a", tag="", storage=tmp_path / "storage").folder
 
 

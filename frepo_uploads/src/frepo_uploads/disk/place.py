@@ -74,10 +74,11 @@ class Place:
         return f"{self.tag}-{uuid.uuid4().hex}"
 
     def _is_with_storage(self) -> bool:
-        """Whether the stored files would be lost with it."""
-        with contextlib.suppress(OSError, TypeError):
-            return os.stat(self._storage or "").st_dev == os.stat(self._folder).st_dev
-        return False
+        """Whether the stored files would be lost with it. Their folder may not exist before the first file."""
+        if self._storage is None:
+            return False
+        above = next(path for path in (self._storage, *self._storage.absolute().parents) if path.exists())
+        return above.stat().st_dev == self._folder.stat().st_dev
 
 
 def host_tag(name: str) -> str:
