@@ -6,7 +6,7 @@ import time
 import traceback
 from pathlib import Path
 
-from . import cockpit, console, growth, large_uploads, many_clients, memory, peers, small, stores, transfers
+from . import cockpit, console, growth, large_uploads, many_clients, memory, peers, sessions, small, stores, transfers
 from .harness import report
 from .harness.measure import Results, Row, Sizes, machine
 
@@ -18,6 +18,7 @@ GROUPS = {
     "small": small.run,
     "many_clients": many_clients.run,
     "uploads": large_uploads.run,
+    "sessions": sessions.run,
     "transfers": transfers.run,
     "memory": memory.run,
     "stores": stores.run,

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 BLOCK = 1 << 20
 
@@ -41,6 +42,14 @@ def post_chunked(address: str, path: str, file: Path, headers: Mapping[str, str]
             between = b"\r\n"
         connection.sendall(between + b"0\r\n\r\n")
         return _json(connection)
+
+
+def send_part(address: str, path: str, file: Path, headers: Mapping[str, str], start: int, length: int) -> None:
+    """Send `length` bytes of a file, from `start` on, as the body of a PATCH."""
+    with _connect(address) as connection, file.open("rb") as content:
+        connection.sendall(_head("PATCH", path, address, {**headers, "Content-Length": str(length)}))
+        connection.sendfile(content, start, length)
+        _json(connection)
 
 
 def fetch(address: str, path: str, headers: Mapping[str, str] = {}, method: str = "GET") -> int:  # only read
@@ -87,6 +96,15 @@ class PersistentConnection:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+    def locate(self, method: str, path: str) -> str:
+        """Send a request without a body; return the path in the header Location."""
+        self._connection.request(method, path, b"", self._headers)
+        answer = self._connection.getresponse()
+        content = answer.read()
+        if answer.status != 201:
+            raise RuntimeError(f"{method} {path}: {answer.status} {content[:300]!r}")
+        return urlsplit(answer.headers["Location"]).path
 
     def ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
         """Send a request; return the body."""

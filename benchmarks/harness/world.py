@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from frepo_core.db import make_engine
+from frepo_core.services.upkeep.storage import OwnerMark
 from support.servers.service import Service
 
 HUGE = {"BACKUP_ONE_VERSION_MAX_SIZE": "0", "BACKUP_COLLECTION_MAX_SIZE": "0"}
@@ -53,9 +54,13 @@ def headers(service: Service) -> dict[str, str]:
 
 
 def forget(service: Service) -> None:
-    """Delete all stored bytes. Their rows remain, which does not affect any measurement."""
+    """Delete all stored bytes. Their rows remain, which does not affect any measurement.
+
+    The mark of the database stays: nothing is written to a storage without it.
+    """
     for path in service.storage.glob("*/*"):
-        path.unlink(missing_ok=True)
+        if not OwnerMark.parse(path.relative_to(service.storage).as_posix()):
+            path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
