@@ -31,9 +31,9 @@ from frepo_core.plugins import BlobStat
 from ...base.installation import ensure_id
 from ...events.recording import NewEvent, record
 from ..blobs.failpoints import hit
-from ..blobs.known_blobs import find_absence, is_there, require_known_blobs
 from .backends import Backends
 from .owner_mark import OwnerMark, find_marks
+from .storage_identity import find_absence, is_there, require_known_blobs
 
 log = logging.getLogger(__name__)
 

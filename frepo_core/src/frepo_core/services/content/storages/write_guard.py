@@ -9,9 +9,9 @@ from pathlib import Path
 from frepo_core.db import Database
 from frepo_core.errors import BlobNotFound
 
-from ..blobs.known_blobs import exchanged, has_file, is_there, require_known_blobs
 from .backends import Backends
 from .owner_mark import OwnerMark
+from .storage_identity import exchanged, has_file, is_there, require_known_blobs
 from .sweep_guard import Ownership
 
 # For how many seconds a check of a storage without local files is valid.

@@ -1,4 +1,4 @@
-"""Looks for blobs that must be in a storage if it is the one of this database."""
+"""Recognises whether a storage is the one of this database: by blobs that must be in it."""
 
 from sqlalchemy import select
 
@@ -7,7 +7,7 @@ from frepo_core.db.models import Blob
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
-from ..storages.backends import Backends
+from .backends import Backends
 
 # How many of the newest blobs are looked for in a storage that has no mark yet.
 NEWEST = 10
