@@ -24,7 +24,7 @@ from ...base.records import CollectionRecord
 from ..collections.collection_change import CollectionChange
 from ..collections.collection_rows import find_collection
 from ..collections.planned_change import planned, service_limits
-from ..rotation.stored_state import is_restored, read_state
+from ..rotation.evictable_versions import is_restored, read_state
 from ..rotation.strategies import Strategies
 from ..trash.removal import incarnation_of
 from ..verdicts import is_bad

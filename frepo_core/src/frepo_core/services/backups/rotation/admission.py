@@ -25,8 +25,8 @@ from ..versions.counting import count_surplus
 from ..versions.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
 from .content_guards import Arrival, find_objection, kind_of
 from .decision import Decision, decide
+from .evictable_versions import read_state
 from .questions import Question
-from .stored_state import read_state
 from .strategies import Strategies, StrategyAnswer
 
 

@@ -12,9 +12,9 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
 from .decision import decide
+from .evictable_versions import read_state
 from .newest_size import find_newest_size
 from .questions import Question
-from .stored_state import read_state
 
 
 @dataclass(frozen=True, kw_only=True)

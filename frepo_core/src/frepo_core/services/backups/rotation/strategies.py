@@ -20,7 +20,7 @@ from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ...base.records import CollectionRecord
 from ..collections.collection_rows import find_collection
 from .decision import RotationState, replace_good, visible_collection
-from .stored_state import LazyVersions, read_state
+from .evictable_versions import LazyVersions, read_state
 from .strategy_answers import call_strategy
 from .turns import Turns
 

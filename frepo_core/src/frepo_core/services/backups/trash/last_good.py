@@ -17,8 +17,8 @@ from frepo_core.errors import OutdatedDecisionError
 from ...base.records import CollectionRecord
 from ...events.recording import NewEvent
 from ..collections.newest_good import newest_good
+from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
-from ..rotation.stored_state import count_hidden
 from ..verdicts import find_newest_good
 from .removal import ON_REQUEST, incarnation_of
 from .restoration import give_back, lock_blobs

@@ -16,8 +16,8 @@ from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...events.facts import version_event
 from ...events.recording import NewEvent
 from ...files.file_rows import insert_file
+from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
-from ..rotation.stored_state import count_hidden
 from ..verdicts import is_bad, judge_again, release
 from .kept_checks import give_checks_back
 

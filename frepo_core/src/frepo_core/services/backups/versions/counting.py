@@ -17,8 +17,8 @@ from frepo_core.plugins.registry import PluginRegistry
 from ...base.records import CollectionRecord, VersionRecord
 from ...events.recording import NewEvent
 from ..rotation.decision import Decision, RotationState, check_keeps_newest, decide
+from ..rotation.evictable_versions import read_state
 from ..rotation.questions import Question
-from ..rotation.stored_state import read_state
 from ..trash.removal import TrashReason, eviction_events, move_to_trash
 from ..verdicts import find_newest_good, is_bad
 from .version_rows import find_evicted, select_pending

@@ -19,7 +19,7 @@ from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...files.file_rows import insert_file
 from ..collections.expected_backups import set_arrived
 from ..quarantine import OVERTAKEN, end_nights, enter_quarantine
-from ..rotation.stored_state import is_restored
+from ..rotation.evictable_versions import is_restored
 from ..verdicts import BAD, note_verdict
 
 # Called with a locked version before a change; what it raises prevents the change.

@@ -1,4 +1,8 @@
-"""Reads from the database what the decision about an incoming version depends on."""
+"""Reads a collection as its strategy sees it: with the versions that it may evict.
+
+A strategy never sees pinned versions, those restored lately, pending ones and those in quarantine. While the incoming
+version is not good, it does not see the newest good one either.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
