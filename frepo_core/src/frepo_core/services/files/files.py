@@ -7,15 +7,12 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database
 from frepo_core.db.models import File
-from frepo_core.domain.access import allows, forbids_password, may_upload
+from frepo_core.domain.access import allows, forbids_password
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
-from frepo_core.domain.sizes import format_size
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,
-    TooBigError,
-    TypeNotAllowedError,
     WrongPasswordError,
 )
 
@@ -28,6 +25,7 @@ from ..content.blobs.upload_transaction import Room
 from ..content.checks.spooled_content import UploadTarget
 from ..content.checks.upload_checks import UploadChecks, log_findings
 from ..content.ingest import Incoming, Ingest, Limit, Limits, RoomLimit
+from ..content.token_limits import check_type_of_file, token_size_limit
 from ..events.facts import file_event
 from ..events.recording import record
 from .file_rows import FilePrecondition, file_not_found
@@ -35,7 +33,7 @@ from .file_upload import AddedFile, FileUpload, NewFile, log_upload
 from .upload_refusals import logged_refusal
 from .upload_tags import may_give_tags, tags_of_upload
 
-__all__ = ["AddedFile", "Files", "NewFile", "token_size_limit", "type_not_allowed"]
+__all__ = ["AddedFile", "Files", "NewFile"]
 
 log = logging.getLogger(__name__)
 
@@ -75,8 +73,7 @@ class Files:
         tags = self.check_rights(new, by=by)
         limits: Limits = (*self.limits(by=by), RoomLimit(self._room.require_room))
         with logged_refusal(new.name, by=by), self._ingest.read(incoming, limits) as content:
-            if not may_upload(by, content.mime):
-                raise type_not_allowed(content.mime)
+            check_type_of_file(by, content.mime)
             upload = FileUpload(
                 self._blobs, self._passwords, content, self._room, new=new, tags=tags, by=by, idempotency=idempotency
             )
@@ -159,16 +156,3 @@ class Files:
 
 def _refusal(reason: str) -> AccessDeniedError:
     return AccessDeniedError(UPLOAD_REFUSED + reason, code_name=reason)
-
-
-def type_not_allowed(mime: str) -> TypeNotAllowedError:
-    """Return the error for a content of a type that the token does not allow."""
-    return TypeNotAllowedError("Mime type not allowed", context={"mime": mime})
-
-
-def token_size_limit(identity: Identity) -> Limit:
-    """Return the token's limit for the size of one file."""
-    return Limit(
-        size=identity.max_file_size,
-        refuse=lambda: TooBigError("File size is too big", context={"max": format_size(identity.max_file_size)}),
-    )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError, StorageFull, VersionConflictError
 
-from ...content.allowances import Allowances
+from ...content.room_shares import RoomShares
 from ...content.spool import Spool
 from ...content.storages.storage_space import SLACK, StorageSpace
 from .early_ending import EarlyEnding
@@ -28,7 +28,7 @@ class Arrivals:
         self._trash = trash
         self._space = space
         self._leases = leases
-        self._allowances = Allowances()
+        self._shares = RoomShares()
 
     def room(self, collection_id: str, by: By) -> VersionRoom:
         """Return the room of a new upload of a version."""
@@ -55,7 +55,7 @@ class Arrivals:
         left = max(announced - arrived, 0)
         self._require_room_left(left)
         step = min(self._step(), left or self._step())
-        return self._allowances.give(body, arrived=arrived, step=step, free=self._trash.free_for_files(step) - SLACK)
+        return self._shares.give(body, arrived=arrived, step=step, free=self._trash.free_for_files(step) - SLACK)
 
     def next_version_step(
         self, body: Spool, announced: int, arrived: int, *, room: VersionRoom, refuse_early: Callable[[], bool]
@@ -76,7 +76,7 @@ class Arrivals:
         if missing > 0:
             room.take(missing, arrived=arrived)
             free = self._space.free() or 0
-        return self._allowances.give(body, arrived=arrived, step=step, free=free - SLACK)
+        return self._shares.give(body, arrived=arrived, step=step, free=free - SLACK)
 
     def require_possible(self, size: int) -> None:
         """Raise `StorageFull` if the storage has no room for `size` bytes, even without its trash."""

@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from frepo_core.db import Database
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.mime_types import is_allowed_by_token
 from frepo_core.errors import CollectionFullError, VersionTooBigError
 from frepo_core.settings import Settings
 
@@ -20,8 +19,8 @@ from ...base.records import CollectionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...content.checks.upload_checks import CheckReport, UploadChecks, log_findings
 from ...content.ingest import Incoming, Ingest, Limit
+from ...content.token_limits import check_type_of_version, token_size_limit
 from ...events.refusals import Refusals
-from ...files.files import token_size_limit, type_not_allowed
 from ..rotation.admission import VersionRules
 from ..rotation.strategies import Strategies, StrategyAnswer
 from ..trash.arrivals import Arrivals
@@ -90,8 +89,7 @@ class AddVersion:
                 early = self.refuse_early(collection, size or 0, after=after)
             with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
                 attempt.size = content.size
-                if not is_allowed_by_token(by, content.mime):
-                    raise type_not_allowed(content.mime)
+                check_type_of_version(by, content.mime)
                 upload = VersionUpload(
                     self._blobs,
                     self._rules,

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.mime_types import is_allowed_by_token
 
 from ...base.records import CollectionRecord
 from ...content.ingest import smallest_limit
 from ...content.mime_detection import detect_type
+from ...content.token_limits import check_type_of_version
 from ...events.refusals import Refusals
-from ...files.files import type_not_allowed
 from ..trash.arrivals import Arrivals
 from .add_version import AddVersion
 
@@ -40,8 +39,8 @@ class AnnouncedVersions:
         with self._refusals.recorded(collection, by=by, size=size):
             for limit in limits:
                 limit.enforce(size or 0)
-            if head and not is_allowed_by_token(by, mime := detect_type(head)):
-                raise type_not_allowed(mime)
+            if head:
+                check_type_of_version(by, detect_type(head))
             self._add_version.check_policies(collection, size, by=by)
             self._add_version.refuse_early(collection, size or 0, after=None)
             self._arrivals.require_possible(size or 0)

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from frepo_core.db import utc_now
-from frepo_core.domain.access import may_upload
 from frepo_core.domain.identity import Actor, Identity
 from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.errors import FieldsError
@@ -29,7 +28,8 @@ from ...base.records import collection_info
 from ...content.checks.upload_checks import as_json, storable_kinds, storable_name
 from ...content.ingest import Incoming, smallest_limit
 from ...content.mime_detection import detect_type
-from ...files.files import NewFile, type_not_allowed
+from ...content.token_limits import check_type_of_file
+from ...files.files import NewFile
 from .connection import ConnectedFacade
 from .descriptions import file_info, stored_version
 
@@ -106,8 +106,8 @@ class WritingFacade(ConnectedFacade):
         limits = files.limits(by=by)
         for limit in limits:
             limit.enforce(size or 0)
-        if head and not may_upload(by, mime := detect_type(head)):
-            raise type_not_allowed(mime)
+        if head:
+            check_type_of_file(by, detect_type(head))
         self._services.arrivals.require_room(size or 0)
         return smallest_limit(limits)
 

@@ -10,7 +10,7 @@ MIN_STEP = 256 << 10
 _PART = 4
 
 
-class Allowances:
+class RoomShares:
     """Says up to which size each open body may arrive.
 
     A body gets a quarter of what no other one may still take, or a whole step where that is less: bodies that arrive
