@@ -202,7 +202,7 @@ class CoreServices(FileServices):
     def nightly_tests(self) -> "NightlyTests":
         from ..backups.restore.nightly_tests import NightlyTests
 
-        return NightlyTests(self.collections, self.restore_tests, self.restore_ages, self.settings.restore_tests_window)
+        return NightlyTests(self.database, self.settings, self.collections, self.restore_tests)
 
     @cached_property
     def audit(self) -> "Audit":

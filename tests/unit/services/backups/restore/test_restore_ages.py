@@ -7,6 +7,7 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection
+from frepo_core.services.backups.restore.nightly_order import find_waiting
 from frepo_core.services.backups.restore.restore_ages import RestoreCounts
 
 DAY = timedelta(days=1)
@@ -37,7 +38,8 @@ def make(services, make_collection, push):
 
 @pytest.fixture
 def waiting(services):
-    return lambda: list(services.restore_ages.find_waiting(utc_now() + DAY))
+    """Return the collections that wait for a test since now plus a time; by default, since tomorrow."""
+    return lambda since=DAY: list(find_waiting(services.database, utc_now() + since, every=30 * DAY))
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def test_one_without_a_new_version_since_its_good_test_does_not_wait_until_that_
     assert [failed] == waiting()
     push(collection, b"a new version")
     assert [failed, collection] == waiting()
-    assert [] == list(services.restore_ages.find_waiting(utc_now() - DAY)), "both were tested since then"
+    assert [] == waiting(-DAY), "both were tested since then"
     test(collection)
     long_ago = utc_now() - 31 * DAY
     row = update(Collection).where(Collection.id == collection)

@@ -3,13 +3,15 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from frepo_core.db import Database
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, NotFoundError
+from frepo_core.settings import Settings
 
 from ..collections.collections import Collections
-from .restore_ages import RestoreAges
+from .nightly_order import find_waiting
 from .restore_tests import RestoreTests
 from .results import GOOD, RestoreResult
 
@@ -71,11 +73,12 @@ class Night:
 class NightlyTests:
     """Tests one version of each collection, by the age of the collection's last test."""
 
-    def __init__(self, collections: Collections, tests: RestoreTests, ages: RestoreAges, window: timedelta) -> None:
+    def __init__(self, database: Database, settings: Settings, collections: Collections, tests: RestoreTests) -> None:
+        self._database = database
         self._collections = collections
         self._tests = tests
-        self._ages = ages
-        self._window = window
+        self._every = settings.restore_tests_every
+        self._window = settings.restore_tests_window
 
     def run(
         self,
@@ -92,7 +95,7 @@ class NightlyTests:
         in UTC (aware). Raises what `keep_going` raises, which is called often: results until then are recorded.
         """
         deadline = time.monotonic() + (began + self._window - now).total_seconds()
-        waiting = self._ages.find_waiting(began)
+        waiting = find_waiting(self._database, began, every=self._every)
         night = Night(left=len(waiting))
         for collection_id in waiting:
             if time.monotonic() >= deadline:

@@ -1,8 +1,8 @@
-"""When collections were restore-tested: which one is next, and which ones were not tested for too long."""
+"""When collections were restore-tested, and which ones were not tested for too long."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import ColumnElement, func, or_, select
 
@@ -16,9 +16,7 @@ from ..collections.collection_search import visible_to
 from ..versions.version_checks import BROKEN
 from .results import GOOD, UNKNOWN
 
-# More are not tested in one night.
-MAX_WAITING = 10_000
-_TRIED, _TESTED = Collection.restore_tried_at, Collection.restore_tested_at
+_TESTED = Collection.restore_tested_at
 _HAS_VERSIONS = Collection.versions_count > 0
 
 
@@ -48,21 +46,6 @@ class RestoreAges:
         self._database = database
         self._every = settings.restore_tests_every
         self._has_command = bool(settings.restore_tests_command)
-
-    def find_waiting(self, since: datetime) -> Sequence[str]:
-        """Return the ids of the collections that were not tested since a time (UTC, aware), in the order of their turn.
-
-        Those without a good test for `restore_tests.every` come before the others; among both, those that were never
-        tested come first, then those whose last test is the longest ago. One that got no version since its last good
-        test, which was within `restore_tests.every`, does not wait.
-        """
-        is_recent = func.coalesce(_TESTED >= utc_now() - self._every, False)
-        is_same = func.coalesce(Collection.arrived_at <= _TESTED, False)
-        query = select(Collection.id).where(_HAS_VERSIONS, or_(_TRIED.is_(None), _TRIED < since))
-        query = query.where(~(is_recent & is_same))
-        order = (is_recent, _TRIED.is_not(None), _TRIED, Collection.created_at, Collection.id)
-        with self._database.reading() as session:
-            return session.scalars(query.order_by(*order).limit(MAX_WAITING)).all()
 
     def count(self) -> RestoreCounts:
         """Count the collections with versions by the outcome of their last restore test."""
