@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from frepo_core import plugins, tables, testing, web
 from frepo_core.cli import FrepoCommand
-from frepo_core.domain.access import RULES
+from frepo_core.domain.permissions import RULES
 from frepo_core.plugins import hookspecs
 from frepo_core.testing.console import CommandResult
 from frepo_core.testing.running_service import RunningService, ServiceAnswer

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from frepo_core.domain.access import READING
+from frepo_core.domain.permissions import READING
 from frepo_core.domain.roles import Role
 from support.scale import first_of
 

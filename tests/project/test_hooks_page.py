@@ -11,7 +11,7 @@ import pytest
 
 from frepo_core import plugins, testing, web
 from frepo_core.cli import FrepoCommand
-from frepo_core.domain.access import RULES
+from frepo_core.domain.permissions import RULES
 from frepo_core.plugins import hookspecs
 from support.paths import ROOT
 

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from frepo_core import errors
-from frepo_core.domain import access
+from frepo_core.domain import permissions
 from support.paths import ROOT
 
 CORE = ROOT / "frepo_core/src/frepo_core"
@@ -283,7 +283,7 @@ def role_checks(path):
 
 
 def test_only_the_access_module_checks_roles():
-    deciding = {CORE / "domain" / "access.py", CORE / "domain" / "identity.py"}
+    deciding = {CORE / "domain" / "permissions.py", CORE / "domain" / "identity.py"}
 
     assert {} == found_in([path for path in CORE_FILES if path not in deciding], role_checks)
 
@@ -292,7 +292,7 @@ def test_each_access_rule_is_called_by_its_name():
     source = "".join(path.read_text() for path in FILES)
     asked = set(re.findall(r'\b(?:allows\(|has_permission\(|permission=)"([a-z._]+)"', source))
 
-    assert set(access.RULES) == asked
+    assert set(permissions.RULES) == asked
 
 
 def error_numbers():

@@ -1,7 +1,7 @@
 """The roles, and the table of who may do what (http-api.md, 1.3)."""
 
-from frepo_core.domain.access import RULES
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import RULES
 from frepo_core.domain.roles import GRANTS, RESTRICTIONS, UPLOADS, Role
 
 NAMES = [

@@ -7,7 +7,7 @@ security policy itself uses. An endpoint without an example fails the first test
 import pytest
 from webtest import TestApp
 
-from frepo_core.domain.access import RULES
+from frepo_core.domain.permissions import RULES
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange

@@ -8,7 +8,7 @@ import re
 import pytest
 from webtest import TestApp
 
-from frepo_core.domain.access import READING, RULES
+from frepo_core.domain.permissions import READING, RULES
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange

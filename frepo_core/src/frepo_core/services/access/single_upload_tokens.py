@@ -6,8 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Token
-from frepo_core.domain.access import ends_with_upload
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import ends_with_upload
 from frepo_core.errors import AccessDeniedError
 
 from ..events.recording import record

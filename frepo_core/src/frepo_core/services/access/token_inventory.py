@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, text_expressions
 from frepo_core.db.models import Collection, CollectionToken, Installation, Token
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import By, Identity
+from frepo_core.domain.permissions import allows
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import FieldsError

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db.models import CollectionToken, Event, Token
-from frepo_core.domain.access import allows, is_administrator
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, Identity
+from frepo_core.domain.permissions import allows, is_administrator
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import FINGERPRINT_LENGTHS, fingerprint
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
-from frepo_core.domain.access import allows, is_administrator
 from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
+from frepo_core.domain.permissions import allows, is_administrator
 from frepo_core.domain.signatures import fingerprint, token_key
 from frepo_core.domain.token_expiry import parse_expiry, problem_with_past
 from frepo_core.error_explanations import not_a_uuid

@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, File, Version
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 
 from ..base.records import VersionRecord
 from .collections.collection_search import lists_one_of

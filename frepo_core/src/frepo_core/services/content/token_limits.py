@@ -1,8 +1,8 @@
 """What a token allows of a content: its size and its type."""
 
-from frepo_core.domain.access import may_upload
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.mime_types import is_allowed_by_token
+from frepo_core.domain.permissions import may_upload
 from frepo_core.domain.sizes import format_size
 from frepo_core.errors import TooBigError, TypeNotAllowedError
 

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import CollectionToken, Version
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Actor, Identity
+from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, NotFoundError, WrongPasswordError
 from frepo_core.settings import Settings
 

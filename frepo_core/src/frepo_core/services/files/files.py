@@ -7,9 +7,9 @@ from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db import Database
 from frepo_core.db.models import File
-from frepo_core.domain.access import allows, forbids_password
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
+from frepo_core.domain.permissions import allows, forbids_password
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,

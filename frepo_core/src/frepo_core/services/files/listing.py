@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import File
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 
 from ..access.passwords import Passwords
 from ..access.visibility.visible_files import Sight, is_unlocked, see_file, tags_of

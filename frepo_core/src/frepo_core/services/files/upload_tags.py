@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from frepo_core.domain.access import enforces_tags
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import enforces_tags
 
 
 def may_give_tags(tags: Sequence[str], by: Identity) -> bool:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pyramid.httpexceptions import HTTPException
 from pyramid.response import Response
 
-from frepo_core.domain.access import RULES
+from frepo_core.domain.permissions import RULES
 from frepo_core.errors import ConfigurationError, FrepoError, PluginError
 from frepo_core.plugins.context import PluginContext
 from frepo_core.plugins.discovery import FoundPlugin

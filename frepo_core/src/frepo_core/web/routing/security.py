@@ -1,12 +1,12 @@
-"""The security policy: finds the identity of the token, and checks permissions by the rules of `domain.access`."""
+"""The security policy: finds the identity of the token, and checks permissions by the rules of `domain.permissions`."""
 
 from typing import Any, cast
 
 from pyramid.request import RequestLocalCache
 from pyramid.security import Allowed, Denied
 
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 
 from ..base.context import Context
 from ..base.request import AGE, SENDER, FrepoRequest

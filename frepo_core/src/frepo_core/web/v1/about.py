@@ -5,8 +5,8 @@ from importlib.metadata import version
 
 from pydantic import Field
 
-from frepo_core.domain.access import permitted_actions
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import permitted_actions
 from frepo_core.plugins.pages import Pages
 from frepo_core.services.access.token_records import TokenRecord
 

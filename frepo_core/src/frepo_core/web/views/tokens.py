@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from frepo_core.domain.access import allows
+from frepo_core.domain.permissions import allows
 from frepo_core.domain.roles import Role
 from frepo_core.domain.token_expiry import format_expiry
 from frepo_core.errors import AccessDeniedError

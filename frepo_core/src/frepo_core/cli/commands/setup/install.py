@@ -4,7 +4,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
-from frepo_core.domain.access import is_administrator
+from frepo_core.domain.permissions import is_administrator
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, FieldsError
 

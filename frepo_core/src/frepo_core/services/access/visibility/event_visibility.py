@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, CollectionToken
-from frepo_core.domain.access import allows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 
 from ...events.search import SHARED, EventRecord, EventSearch
 from ..token_rows import visible_fingerprints

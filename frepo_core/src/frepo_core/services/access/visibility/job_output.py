@@ -1,7 +1,7 @@
 """Decides who sees the output of jobs, which may name any collection."""
 
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import By, Identity
+from frepo_core.domain.permissions import allows
 
 HIDDEN_OUTPUT = "Hidden: the output of jobs is for tokens that may see all collections"
 

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session, aliased
 from frepo_core.db import Database, text_expressions, utc_now
 from frepo_core.db.json_expressions import has_item
 from frepo_core.db.models import Collection, CollectionToken, Sample, Version
-from frepo_core.domain.access import allows
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.numbered_page import NumberedPage

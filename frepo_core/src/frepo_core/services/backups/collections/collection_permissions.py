@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import infinite_fields
+from frepo_core.domain.permissions import allows
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,

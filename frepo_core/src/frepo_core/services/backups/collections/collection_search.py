@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import text_expressions
 from frepo_core.db.models import Collection, CollectionToken
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 
 from ...base.numbered_page import COUNT_AHEAD, NumberedPage, last_page, offset
 from ...base.records import CollectionRecord

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from frepo_core.db import Database, utc_now
-from frepo_core.domain.access import is_uploader
 from frepo_core.domain.backups.guards import SAFE_GUARDS
 from frepo_core.domain.identity import Identity, derived_uuid4
 from frepo_core.domain.naming import check_token_name
+from frepo_core.domain.permissions import is_uploader
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError, FrepoError, IdInUseError
 

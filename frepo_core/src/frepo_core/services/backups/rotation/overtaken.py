@@ -10,8 +10,8 @@ from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, CollectionSender
-from frepo_core.domain.access import ends_with_upload
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import ends_with_upload
 
 from ..trash.removal import incarnation_of
 

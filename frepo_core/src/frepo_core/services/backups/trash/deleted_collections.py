@@ -18,9 +18,9 @@ from frepo_core.db.models import (
     Token,
     TrashEntry,
 )
-from frepo_core.domain.access import allows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
+from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, NotFoundError, RestoreConflictError
 from frepo_core.plugins import CollectionInfo
 

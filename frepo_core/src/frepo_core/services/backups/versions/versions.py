@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, Version
-from frepo_core.domain.access import allows
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.domain.naming import parse_version_number
+from frepo_core.domain.permissions import allows
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import (
     FieldsError,

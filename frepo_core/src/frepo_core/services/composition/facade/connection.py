@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, ReadOnlyError
 
 from ...base.records import CollectionRecord

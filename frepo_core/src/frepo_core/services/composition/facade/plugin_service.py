@@ -12,9 +12,9 @@ from typing import BinaryIO
 from sqlalchemy import func, select
 
 from frepo_core.db.models import Collection, JobRun
-from frepo_core.domain.access import allows, ends_with_upload
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor, Identity
+from frepo_core.domain.permissions import allows, ends_with_upload
 from frepo_core.errors import ReadOnlyError
 from frepo_core.plugins import (
     BoundNotifier,

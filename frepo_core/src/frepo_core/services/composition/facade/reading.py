@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from sqlalchemy import select
 
 from frepo_core.db.models import Collection, File
-from frepo_core.domain.access import allows
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 from frepo_core.plugins import CollectionUsage, FileInfo, ListPage, StoredVersion
 

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, Collection, CollectionToken, File, Version
-from frepo_core.domain.access import allows
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
 
 from ...access.visibility.visible_files import Sight, see_files, sees_all_files
 from ...base.keyset import Page, PageRequest, cut, paged

@@ -5,9 +5,9 @@ from typing import Literal
 from pydantic import Field
 from pyramid.response import Response
 
-from frepo_core.domain.access import permitted_in_collection
 from frepo_core.domain.backups.guards import SAFE_GUARDS, ReasonName
 from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.domain.permissions import permitted_in_collection
 from frepo_core.services.backups.collections.collection_pages import CollectionDetails, CollectionFilter
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.records import CollectionRecord

@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain import access
-from frepo_core.domain.access import may_upload
+from frepo_core.domain import permissions
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.mime_types import BACKUPS, DOCUMENTS, IMAGES, ROLE_TYPES, VIDEOS, is_allowed_by_token
+from frepo_core.domain.permissions import may_upload
 from frepo_core.domain.roles import Role
 
 TYPES = st.sampled_from(sorted(IMAGES | VIDEOS | DOCUMENTS | BACKUPS | {"text/html", "audio/mpeg", "font/woff2"}))
 QUESTIONS = {
-    access.is_administrator: Role.ADMINISTRATOR,
-    access.forbids_password: Role.UPLOAD_NO_PASSWORD,
-    access.enforces_tags: Role.UPLOAD_TOKEN_TAGS,
-    access.ends_with_upload: Role.UPLOAD_ONCE,
+    permissions.is_administrator: Role.ADMINISTRATOR,
+    permissions.forbids_password: Role.UPLOAD_NO_PASSWORD,
+    permissions.enforces_tags: Role.UPLOAD_TOKEN_TAGS,
+    permissions.ends_with_upload: Role.UPLOAD_ONCE,
 }
 
 
@@ -30,7 +30,7 @@ def test_each_right_has_exactly_one_role():
 
 def test_an_unknown_action_is_an_error():
     with pytest.raises(KeyError, match="no_such_action"):
-        access.allows("no_such_action", holder(Role.ADMINISTRATOR))
+        permissions.allows("no_such_action", holder(Role.ADMINISTRATOR))
 
 
 def test_no_upload_role_allows_pages_and_programs():
