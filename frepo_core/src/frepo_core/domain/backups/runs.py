@@ -69,6 +69,11 @@ class NewRun:
         return max([*starts, now - CONDEMNABLE]) if starts else None
 
 
+def may_condemn(*, is_newest: bool, arrived_at: datetime, now: datetime) -> bool:
+    """Return whether a failed run may condemn a version that its client has sent: the newest, within a day (aware)."""
+    return is_newest and arrived_at >= now - CONDEMNABLE
+
+
 @dataclass(frozen=True, kw_only=True)
 class LastRun:
     """The run of a collection that was reported last, at a time (UTC, aware)."""

@@ -8,7 +8,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, Collection, File, Version, VersionCheck
-from frepo_core.domain.backups.runs import CONDEMNABLE, RUN, NewRun
+from frepo_core.domain.backups.runs import RUN, NewRun, may_condemn
 
 from ..versions.version_checks import BROKEN, NewCheck
 
@@ -53,8 +53,8 @@ def find_result(
     """
     if version is None:
         return None
-    is_recent = version.number == collection.last_number and version.created_at >= now - CONDEMNABLE
-    if run.outcome == "failed" and is_recent:
+    is_newest = version.number == collection.last_number
+    if run.outcome == "failed" and may_condemn(is_newest=is_newest, arrived_at=version.created_at, now=now):
         check = NewCheck(name=RUN, outcome=BROKEN, message=f"The run failed: {reason}")
     elif run.is_proven:
         check = NewCheck(name=RUN, outcome="good", message=VOUCHED, covers="content")
