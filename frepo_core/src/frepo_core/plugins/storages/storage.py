@@ -50,6 +50,10 @@ class StorageBackend(ABC):
 
         Call only `content.read(n)`, which may return fewer than `n` bytes. Do not catch its exceptions. After such an
         exception, or if the content has another size (raise `StorageUnavailable`), no blob exists under the key.
+
+        A storage with local files may first try `content.link_to(path)`, if the content has that: it gives the file of
+        a whole content a further name without a copy, and returns False where that is not possible (`SessionFile`).
+        The storage gives the file its mode and syncs it.
         """
 
     @abstractmethod
