@@ -34,6 +34,14 @@ def frepo_jobs():
 @hookimpl
 def frepo_metrics(context):
     raise RuntimeError("not called")
+
+@hookimpl
+def frepo_event_kinds():
+    return [plugins.PluginEventKind(name="paint.dried", sentence="The paint has dried.")]
+
+@hookimpl
+def frepo_tables():
+    raise RuntimeError("not called")
 """
 
 
@@ -52,10 +60,12 @@ def test_everything_that_a_plugin_offers_is_listed_with_its_entry_point(console,
 
     assert [
         ("command", "paint:dry", "yes", "paint:dry"),
+        ("event kind", "paint.dried", "yes", "paint"),
         ("job", "dry", "no", "paint"),
         ("metrics", "paint", "yes", "paint"),
         ("settings", "acme", "yes", "paint"),
         ("subscriber", "red", "yes", "paint"),
+        ("tables", "paint", "yes", "paint"),
         ("upload check", "paint", "no", "paint"),
     ] == [(row["Kind"], row["Name"], row["In use"], row["Entry point"]) for row in mine]
     assert {"1.0"} == {row["Version"] for row in mine}

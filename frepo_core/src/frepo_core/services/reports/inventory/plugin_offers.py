@@ -10,7 +10,7 @@ from frepo_core.plugins.discovery import FoundPlugin
 from .setting_texts import default_text
 
 # Hooks whose results only the web or a scrape makes.
-_LATER = {"frepo_endpoints": "endpoints", "frepo_metrics": "metrics"}
+_LATER = {"frepo_endpoints": "endpoints", "frepo_metrics": "metrics", "frepo_tables": "tables"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +65,7 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) 
         yield _offer("settings", spec.prefix, f"see frepo plugins --settings {plugin.name}")
     for pages in plugin.pages():
         yield _offer("pages", pages.path, f"{pages.title}, at /{pages.path}/")
+    yield from (_offer("event kind", kind.name, kind.sentence) for kind in plugin.event_kinds)
     for _ in plugin.lifecycles:
         yield _offer("lifecycle", plugin.name)
     for hook in sorted(plugin.hooks & _LATER.keys()):
