@@ -32,7 +32,7 @@ and its package.
 MODULES = ("uploads", "operation", "serving", "store")
 # What each hook returns, with further names of its contract.
 CONTRACTS = {
-    "frepo_storages": ("StorageSpec", "StorageBackend", "BlobStat"),
+    "frepo_storages": ("StorageSpec", "StorageBackend", "Storages", "BlobStat"),
     "frepo_strategies": (
         "StrategySpec",
         "StrategyOptions",

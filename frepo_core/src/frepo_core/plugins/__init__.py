@@ -54,7 +54,7 @@ from .service.records import FileInfo, ListPage, StoredVersion, UploadStart
 from .service.service import Service
 from .service.store import Store, StoredValue, StoreTransaction, Values
 from .settings import PluginSettings, SettingsSpec
-from .storages.storage import BlobStat, StorageBackend, StorageSettings, StorageSpec
+from .storages.storage import BlobStat, StorageBackend, Storages, StorageSettings, StorageSpec
 from .storages.storage_helpers import (
     PARTIAL,
     ExactReader,
@@ -148,6 +148,7 @@ __all__ = [
     "StorageSettings",
     "StorageSpec",
     "StorageUnavailable",
+    "Storages",
     "Store",
     "StoreConflictError",
     "StoreTransaction",

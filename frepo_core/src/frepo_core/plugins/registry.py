@@ -1,5 +1,6 @@
 """What the installed plug-ins provide, by kind and name. `Any` of pluggy ends here and in `discovery`."""
 
+import inspect
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +29,7 @@ from .installation.hang_watch import HangWatch
 from .job import Job
 from .service.service import Service
 from .settings import SettingsSpec
-from .storages.storage import StorageBackend, StorageSpec
+from .storages.storage import StorageBackend, Storages, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
 
 Spec = TypeVar("Spec")
@@ -125,10 +126,14 @@ class PluginRegistry:
             )
         return self.storages[name]
 
-    def build_storage(self, name: str, settings: Any) -> StorageBackend:
-        """Build a storage. Raises `ConfigurationError`, or a `StorageError` of the backend."""
+    def build_storage(self, name: str, settings: Any, storages: Storages) -> StorageBackend:
+        """Build a storage; `storages` are the others that it may use.
+
+        Raises `ConfigurationError`, or a `StorageError` of the backend.
+        """
         spec = self.storage(name)
-        return _built(lambda: spec.build(settings), StorageBackend, self.storage_origin(name))
+        more = {"storages": storages} if _has_parameter(spec.build, "storages") else {}
+        return _built(lambda: spec.build(settings, **more), StorageBackend, self.storage_origin(name))
 
     def storage_origin(self, name: str) -> str:
         """Name a storage, its plug-in and its package, for messages."""
@@ -224,6 +229,13 @@ def _built(build: Callable[[], Built], kind: type[Any], origin: str) -> Built:
     if not isinstance(built, kind):
         raise ConfigurationError(f"`build` of {origin} returned {built!r}, which is not a {kind.__name__}.")
     return built
+
+
+def _has_parameter(function: Callable[..., Any], name: str) -> bool:
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some functions that are written in C have no signature
+        return False
 
 
 def _resembling(name: str, names: Iterable[str]) -> str | None:

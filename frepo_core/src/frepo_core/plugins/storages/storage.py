@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, Protocol
 
 from pydantic import ConfigDict
 
@@ -132,14 +132,27 @@ class StorageBackend(ABC):
         return None
 
 
+class Storages(Protocol):
+    """The other storages that are configured, for a storage that uses one of them."""
+
+    def get(self, name: str) -> StorageBackend:
+        """Return the storage with this name, built from its own settings; each is built once.
+
+        From then on it belongs to the storage that asked: frepo does not sweep it, and nobody adopts it on its own.
+        Raises `ConfigurationError` if it is not installed, is switched off, has wrong settings, or uses the storage
+        that asks.
+        """
+
+
 @dataclass(frozen=True, kw_only=True)
 class StorageSpec:
     """A backend that `fs.adapter = <name>` selects.
 
-    `build` receives an instance of `settings`. Import the driver there, not at the import of the plug-in.
+    `build` receives an instance of `settings`, and, if it has a parameter `storages`, the other `Storages` by keyword.
+    Import the driver there, not at the import of the plug-in.
     """
 
     name: str
     settings: type[StorageSettings]
-    build: Callable[[Any], StorageBackend]
+    build: Callable[..., StorageBackend]
     summary: str = ""

@@ -1,9 +1,10 @@
 """The storage backends by name: one receives new blobs, the others are built when a blob's row names them."""
 
+import contextlib
 import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import ConfigurationError, StorageBackend, StorageSettings, StorageUnavailable
@@ -38,7 +39,8 @@ class Backends:
         self._environment = environment
         self._built: dict[str, StorageBackend] = {}
         self._settings: dict[str, StorageSettings] = {}
-        self._lock = threading.Lock()
+        self._uses: dict[str, set[str]] = {}
+        self._lock = threading.RLock()  # a storage may ask for another one while it is built
         self.get(current)
 
     @property
@@ -70,6 +72,47 @@ class Backends:
                     ) from error
             return self._built[name]
 
+    def use(self, name: str, *, by: str) -> StorageBackend:
+        """Return the backend with this name for the storage `by`, which uses it from now on.
+
+        Raises `ConfigurationError`, also if that one is used by this backend itself.
+        """
+        with self._lock:
+            if by in {name, *self._all_used_by(name)}:
+                raise ConfigurationError(
+                    f"The storage {by!r} uses the storage {name!r}, which is or uses {by!r} itself"
+                )
+            self._uses.setdefault(by, set()).add(name)
+            if name not in self._built:
+                self._built[name] = self._build(name)
+            return self._built[name]
+
+    def require_unused(self, name: str, others: Iterable[str] = ()) -> None:
+        """Raise `ConfigurationError` if another storage keeps its blobs in this one: the database does not know them.
+
+        `others` are the storages that hold blobs: each is built, so that what it uses is known. One that cannot be
+        built is passed over.
+        """
+        for other in others:
+            with contextlib.suppress(FrepoError):
+                self.get(other)
+        with self._lock:
+            users = sorted(user for user, used in self._uses.items() if name in used)
+        if users:
+            raise ConfigurationError(
+                f"The storage {users[0]!r} keeps its blobs in the storage {name!r}, where the database does not know "
+                f"them. Name {users[0]!r} instead"
+            )
+
+    def _all_used_by(self, name: str) -> set[str]:
+        found: set[str] = set()
+        left = [name]
+        while left:
+            new = self._uses.get(left.pop(), set()) - found
+            found |= new
+            left += new
+        return found
+
     def check_name(self, name: str) -> None:
         """Raise `ConfigurationError`, which lists the installed storages, if no storage has this name."""
         self._plugins.storage(name)
@@ -87,4 +130,17 @@ class Backends:
     def _build(self, name: str) -> StorageBackend:
         spec = self._plugins.storage(name)
         settings = self._settings[name] = load_storage_settings(spec.settings, name, self._ini, self._environment)
-        return GuardedStorage(self._plugins.build_storage(name, settings), self._plugins.storage_origin(name))
+        backend = self._plugins.build_storage(name, settings, _Others(self, name))
+        return GuardedStorage(backend, self._plugins.storage_origin(name))
+
+
+class _Others:
+    """The storages that one of them may use."""
+
+    def __init__(self, backends: Backends, user: str) -> None:
+        self._backends = backends
+        self._user = user
+
+    def get(self, name: str) -> StorageBackend:
+        """See `Storages.get`."""
+        return self._backends.use(name, by=self._user)

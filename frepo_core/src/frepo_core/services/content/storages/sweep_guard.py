@@ -22,7 +22,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import StorageMark
+from frepo_core.db.models import Blob, StorageMark
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound, StorageFull, SweepStoppedError
@@ -63,6 +63,12 @@ class Ownership:
             require_known_blobs(self._database, self._backends, storage)
             self._leave_next(storage)
             log.info("the storage %s was marked as that of the database %s", storage, ensure_id(self._database))
+
+    def require_unused(self, storage: str) -> None:
+        """Raise `ConfigurationError` if another storage keeps its blobs in this one: they have no rows of its name."""
+        with self._database.reading() as session:
+            others = session.scalars(select(Blob.storage).where(Blob.storage != storage).distinct()).all()
+        self._backends.require_unused(storage, others)
 
     def current(self, storage: str) -> OwnerMark | None:
         """Return the last mark that this database has stored, or None if it has never stored one."""
@@ -136,6 +142,7 @@ class Ownership:
 
         Returns the new mark.
         """
+        self.require_unused(storage)
         found = find_marks(self._backends.get(storage))
         problem = self.find_problem(storage, found)
         mark = self._leave_next(storage, above=max((mark.epoch for mark in found), default=0))

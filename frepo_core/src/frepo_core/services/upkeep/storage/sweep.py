@@ -90,12 +90,14 @@ def sweep(
     """Sweep one storage. `keep_going` is called before each step; it ends the sweep by an exception.
 
     Raises `StorageDisputedError` and deletes nothing if the storage may hold blobs of others, see `ownership`. If more
-    than `plan.most` blobs would be deleted, raises `SweepStoppedError` and deletes nothing: the database may be
-    empty or older than the storage. `by` is who sweeps, for the event about that.
+    than `plan.most` blobs would be deleted, raises `SweepStoppedError` and deletes nothing: the database may be empty
+    or older than the storage. Raises `ConfigurationError` if another storage keeps its blobs in this one. `by` is who
+    sweeps, for the event about that.
     """
     storage, dry_run = plan.storage, plan.dry_run
     before, backend = utc_now() - plan.grace, backends.get(storage)
     ownership = Ownership(database, backends, by=by)
+    ownership.require_unused(storage)
     if not dry_run:
         ownership.raise_epoch(storage)
     unused = _unused_rows(database, storage, before)
