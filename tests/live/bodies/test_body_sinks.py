@@ -311,17 +311,17 @@ def test_slow_sinks_leave_a_thread_to_others(serve, patch, admin):
 
 @pytest.mark.parametrize("end", [Wire.close, reset, None])
 def test_a_body_that_breaks_off_or_ends_during_the_decision_is_ended_once(serve, patch, end):
-    decided = threading.Event()
-    sink = Sink()
+    asked, decided, sink = threading.Event(), threading.Event(), Sink()
 
     def open_slowly(request):
+        asked.set()
         decided.wait(20)
         return sink.open(request)
 
     later = threading.Timer(0.5, decided.set)
-    with Wire(serve(pieces_endpoint(open_slowly))) as wire:
+    with Wire(serve(pieces_endpoint(open_slowly), cleanup_interval=1)) as wire:
         wire.send(patch("Content-Length: 1000"), bytes(900))
-        time.sleep(1.5)  # a small body that is not complete after a second is decided about
+        assert asked.wait(20)  # a small body that is not complete after a second is decided about
         later.start()
         if end:
             end(wire)
