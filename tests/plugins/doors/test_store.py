@@ -186,7 +186,8 @@ def test_an_event_is_committed_with_its_fact(store, services):
 
     store.transaction(work)
 
-    assert ({"north": 1}, [("acme.painted", "system:acme", {"colour": "red"})]) == (painted(store), events(services))
+    told = {"colour": "red", "sentence": "A wall was painted."}
+    assert ({"north": 1}, [("acme.painted", "system:acme", told)]) == (painted(store), events(services))
 
 
 def test_an_event_of_another_kind_or_with_other_data_is_refused(store, services):
