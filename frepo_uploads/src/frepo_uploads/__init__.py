@@ -71,4 +71,6 @@ def frepo_lifecycle() -> Lifecycle:
 def _start(context: PluginContext) -> None:
     from .sessions import Sessions
 
-    Sessions(context).place.folder  # noqa: B018  # it is checked and made
+    sessions = Sessions(context)
+    sessions.place.folder  # noqa: B018  # it is checked and made
+    context.service.count_held_bytes(sessions.held_bytes)

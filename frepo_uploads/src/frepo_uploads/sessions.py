@@ -23,6 +23,7 @@ from .web.tus_headers import CreationHead, PartHead
 
 EXPIRED, ABORTED, LOST = "uploads.expired", "uploads.aborted", "uploads.lost"
 RETRY_SECONDS = 5
+LOOK = timedelta(minutes=10)
 # Times in the database of versions are whole seconds, and the clocks of hosts differ.
 _CLOCKS = timedelta(seconds=5)
 
@@ -43,6 +44,7 @@ class Sessions:
         self._context = context
         self.settings: UploadsSettings = context.settings
         self._digests = Digests()
+        self._next_look = now()
         self.place = Place(folder_of(context), tag=self.settings.host, storage=context.service.storage_folder)
         self.uploads = Uploads(self.place)
         self.commits = Commits(context, self.uploads, self._digests, self.place)
@@ -78,6 +80,9 @@ class Sessions:
             raise EmptyContentError("The content is empty, there is nothing to store")
         start = self._admit(head.metadata, head.length, by)
         began = now()
+        if began >= self._next_look:  # the job runs on one host
+            self._next_look = began + LOOK
+            self.end_expired(began)
         upload = Upload(
             id=self.place.new_id(),
             place=self.place.id,
@@ -157,6 +162,10 @@ class Sessions:
                     self.end(upload, by=None, message=message, event=EXPIRED)
                     count += 1
         return count
+
+    def held_bytes(self) -> int:
+        """Return how many bytes the open uploads in this folder have received."""
+        return sum(each.offset for each in self.uploads.all_open())
 
     def _ended(self, upload: Upload, event: str, by: Identity | None) -> None:
         """Record the end of an upload without a version, and delete its file."""
