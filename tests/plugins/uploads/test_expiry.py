@@ -1,14 +1,18 @@
 """Uploads that wait too long end, with an event; what is left of ended ones is cleared."""
 
+import json
 import os
 import time
 from datetime import timedelta
 
 import pytest
+from webtest import TestApp
 
 from frepo_core.db import utc_now
+from frepo_core.web import make_app
 from frepo_uploads import expiry
 from support.client import with_settings
+from support.tus.client import Tus
 
 HOURS = timedelta(hours=1)
 
@@ -77,3 +81,15 @@ def test_an_upload_that_another_host_has_is_never_answered_with_an_offset(tus, p
     assert [503] * 3 == [answer.status_int for answer in answers]
     assert all("Upload-Offset" not in answer.headers and answer.headers["Retry-After"] for answer in answers)
     assert {"host": "other"} == answers[1].json["context"]
+
+
+def test_a_process_ends_what_has_expired_in_its_folder_when_an_upload_is_made(
+    services, tus, path, collection, tmp_path
+):
+    """The worker that leads may be on another host."""
+    (record,) = (tmp_path / "uploads").glob("*.json")
+    old = (utc_now() - 49 * HOURS).isoformat()
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"touched_at": old}))
+    Tus(TestApp(make_app(services)), tus.token).create(5, collection=collection)
+
+    assert 410 == tus.head(path).status_int
