@@ -157,7 +157,7 @@ def test_plugins_can_be_read_by_programs(console):
     rows = json.loads(console.answer("plugins", "-f", "json", FREPO_INI=""))
 
     assert {"Kind": "storage", "Name": "local", "In use": "yes", "Package": "frepo-storage-local"}.items() <= next(
-        row for row in rows if row["Name"] == "local"
+        row for row in rows if (row["Kind"], row["Name"]) == ("storage", "local")
     ).items()
     assert {row["Name"] for row in rows if row["Kind"] == "strategy"} == {
         "alert_when_backup_limit_reached",
