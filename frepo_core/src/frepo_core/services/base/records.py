@@ -196,15 +196,7 @@ class CollectionRecord:
             last_number=row.last_number,
             versions_count=row.versions_count,
             stored_size=row.stored_size,
-            guards=Guards(
-                min_retention=timedelta(seconds=row.min_retention),
-                min_version_size=row.min_version_size,
-                max_shrink_percent=row.max_shrink_percent,
-                max_growth_percent=row.max_growth_percent or 0,
-                expects_kind=bool(row.expects_kind),
-                expects_change=bool(row.expects_change),
-                action=_ACTIONS.get(row.guard_action, "refuse"),
-            ),
+            guards=_guards_of(row),
             strategy_options=row.strategy_options,
             password_hash=row.password_hash,
             created_by=row.created_by,
@@ -231,6 +223,18 @@ class CollectionRecord:
             if row.last_run_at
             else None,
         )
+
+
+def _guards_of(row: Collection) -> Guards:
+    return Guards(
+        min_retention=timedelta(seconds=row.min_retention),
+        min_version_size=row.min_version_size,
+        max_shrink_percent=row.max_shrink_percent,
+        max_growth_percent=row.max_growth_percent or 0,
+        expects_kind=bool(row.expects_kind),
+        expects_change=bool(row.expects_change),
+        action=_ACTIONS.get(row.guard_action, "refuse"),
+    )
 
 
 def collection_info(record: CollectionRecord) -> CollectionInfo:

@@ -12,7 +12,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
 
-from ...base.records import BlobRecord, CollectionRecord, VersionRecord
+from ...base.records import BlobRecord, CollectionRecord, FileRecord, VersionRecord
 from ...events.facts import version_event
 from ...events.recording import NewEvent
 from ...files.file_rows import insert_file
@@ -72,8 +72,37 @@ def give_back(
     was found before no longer counts. Otherwise it is as it was: in quarantine, pending, or condemned.
     """
     blob = BlobRecord.of(entry.blob)
-    file = insert_file(session, blob, name=entry.name, kind="version", public=False, password_hash=entry.password_hash)
-    version = Version(
+    file = insert_file(
+        session,
+        blob,
+        name=entry.name,
+        kind="version",
+        public=False,
+        password_hash=entry.password_hash,
+    )
+    version = _version_of(entry, collection, file, protected_until, releases=releases)
+    session.add(version)
+    session.flush()
+    give_checks_back(session, entry)
+    if releases:
+        release(session, version, by)
+    if releases or version.verdict == Verdict.UNCHECKED:  # also of a version that code from before migration 0028 moved
+        judge_again(session, version)
+    _count(collection, version, entry, Verdict(version.verdict))
+    session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
+    record = VersionRecord.of(version, file)
+    data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}
+    if protected_until is not None:
+        data["protected_until"] = protected_until.isoformat()
+        collection.restored_until = max(protected_until, collection.restored_until or protected_until)
+    return record, version_event(EventKind.VERSION_RESTORED, record, by=by, **data)
+
+
+def _version_of(
+    entry: TrashEntry, collection: Collection, file: FileRecord, protected_until: datetime | None, *, releases: bool
+) -> Version:
+    """Return the row of the version as it was; with `releases`, neither suspicious nor in quarantine."""
+    return Version(
         id=entry.version_id,
         collection_id=collection.id,
         number=entry.number,
@@ -91,21 +120,6 @@ def give_back(
         released_by=entry.released_by,
         sent_by=entry.sent_by,
     )
-    session.add(version)
-    session.flush()
-    give_checks_back(session, entry)
-    if releases:
-        release(session, version, by)
-    if releases or version.verdict == Verdict.UNCHECKED:  # also of a version that code from before migration 0028 moved
-        judge_again(session, version)
-    _count(collection, version, entry, Verdict(version.verdict))
-    session.execute(delete(TrashEntry).where(TrashEntry.id == entry.id))
-    record = VersionRecord.of(version, file)
-    data = {"removed": entry.reason, "removed_at": entry.evicted_at.isoformat()}
-    if protected_until is not None:
-        data["protected_until"] = protected_until.isoformat()
-        collection.restored_until = max(protected_until, collection.restored_until or protected_until)
-    return record, version_event(EventKind.VERSION_RESTORED, record, by=by, **data)
 
 
 def _count(collection: Collection, version: Version, entry: TrashEntry, verdict: Verdict) -> None:
