@@ -1,12 +1,12 @@
 """Inserts the rows of files and tags, and says which do not exist."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import utc_now
 from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.db.row_inserts import insert_of, insert_row, insert_rows
 from frepo_core.domain.naming import stored_name
@@ -31,9 +31,10 @@ def insert_file(
     kind: str,
     public: bool,
     password_hash: str | None,
+    at: datetime,
     tags: Sequence[Tag] = (),
 ) -> FileRecord:
-    """Insert a file that uses the blob, under the first free stored name.
+    """Insert a file that uses the blob, under the first free stored name. `at` is its time (aware).
 
     The first name of a new content is hardly ever taken, so it is not looked up. If it is, the unique index refuses it,
     and the transaction is tried again.
@@ -43,7 +44,7 @@ def insert_file(
         "requested_name": name,
         "public": public,
         "password_hash": password_hash,
-        "created_at": utc_now(),
+        "created_at": at,
     }
     file_id = insert_row(session, _INSERT, {**values, "blob_id": blob.id, "kind": kind, "mime": blob.mime})
     if tags:

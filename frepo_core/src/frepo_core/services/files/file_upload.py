@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
+from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
@@ -137,6 +138,7 @@ class FileUpload(UploadTransaction[AddedFile]):
             kind="plain",
             public=new.public,
             password_hash=self._password_hash,
+            at=utc_now(),
             tags=find_or_insert_tags(session, self._tags),
         )
         return AddedFile(file=file, existed=False)

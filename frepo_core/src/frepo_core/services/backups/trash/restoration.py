@@ -79,6 +79,7 @@ def give_back(
         kind="version",
         public=False,
         password_hash=entry.password_hash,
+        at=utc_now(),
     )
     version = _version_of(entry, collection, file, protected_until, releases=releases)
     session.add(version)

@@ -120,7 +120,9 @@ def insert_version(
     if quarantine_reason != OVERTAKEN:
         note_verdict(collection, judgement, at=now)
     name = version_name(collection.filename, collection.last_number)
-    file = insert_file(session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash)
+    file = insert_file(
+        session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash, at=now
+    )
     values: dict[str, Any] = {
         "id": new_uuid4(),
         "collection_id": collection.id,

@@ -180,7 +180,7 @@ class BlobWrite:
             "storage": self._backends.current,
             "key": self._key,
         }
-        blob_id = insert_row(session, _INSERT, {**values, "created_at": utc_now()})
+        blob_id = insert_row(session, _INSERT, {**values, "created_at": self._stored_at})
         self._row_uses_key = True
         return BlobRecord(id=blob_id, is_new=is_new, **values)
 
