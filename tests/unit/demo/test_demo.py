@@ -27,12 +27,18 @@ from support.reliability.invariants import Ledger, assert_invariants
 pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
-COLLECTIONS = 11
+COLLECTIONS = 14
+
+
+@pytest.fixture(scope="session")
+def plugins():
+    """All installed plug-ins: a check has to find the dump that was cut."""
+    return PluginRegistry.from_entry_points()
 
 
 @pytest.fixture(scope="module")
 def filled(open_services, tmp_path_factory):
-    """A service with eleven collections, which are filled once for all tests: they only read."""
+    """A service with fourteen collections, which are filled once for all tests: they only read."""
     folder = tmp_path_factory.mktemp("demo")
     ini = {"app.env": "test", "app.secret": "app-5ecre7", "enc.token_phrase": "phrase-5ecre7", "fs.adapter": "local"}
     ini |= {"fs.local.directory": str(folder / "storage"), "temp_directory": str(folder / "temporary")}
@@ -59,8 +65,22 @@ def damaged(services):
 def test_every_state_occurs(filled):
     states = filled.overviews.read().collections
 
-    twice = {BackupState.OVERDUE, BackupState.LATE, BackupState.SUSPICIOUS}
-    assert {state: 2 if state in twice else 1 for state in BackupState} == states
+    twice = {BackupState.OVERDUE, BackupState.LATE, BackupState.SUSPICIOUS, BackupState.FAILED}
+    expected = {state: 2 if state in twice else 1 for state in BackupState}
+    assert expected | {BackupState.OK: 3} == states
+
+
+def test_a_cut_dump_is_quarantined_one_waits_for_its_verdict_and_one_was_restored(filled):
+    found = {verdict: filled.versions.search([verdict]) for verdict in ("broken", "pending", "restored")}
+
+    assert {
+        "broken": [("jira-postgres.sql.gz", True)],
+        "pending": [("keycloak-postgres.sql.gz", False)],
+        "restored": [("billing-archive.zip", False)],
+    } == {
+        verdict: [(collection.filename, version.is_quarantined) for collection, version in versions]
+        for verdict, versions in found.items()
+    }
 
 
 def test_versions_are_thinned_pinned_quarantined_and_in_the_trash(filled, rows):
@@ -70,7 +90,7 @@ def test_versions_are_thinned_pinned_quarantined_and_in_the_trash(filled, rows):
     )
 
     assert (True, 1) == (14 <= versions <= 20, pinned)
-    assert 1 == rows(select(func.sum(Collection.quarantined_count)))[0][0]
+    assert 2 == rows(select(func.sum(Collection.quarantined_count)))[0][0]
     assert {"evicted", "collection_deleted"} == {reason for (reason,) in rows(select(TrashEntry.reason))}
     assert ["old-intranet.tar.gz"] == [one.name for one in filled.deleted_collections.list()]
 
@@ -118,7 +138,7 @@ def test_events_cover_a_year_in_the_order_of_their_times(rows):
         *(EventKind.FILE_ADDED, EventKind.ALIAS_CREATED, EventKind.TOKEN_ROTATED, EventKind.JOB_FAILED),
     }
     left = kinds[EventKind.VERSION_ADDED] - kinds[EventKind.VERSION_EVICTED] - kinds[EventKind.VERSION_DELETED]
-    assert left == sum(count for (count,) in rows(select(Collection.versions_count)))
+    assert left == sum(count for (count,) in rows(select(Collection.versions_count + Collection.pending_count)))
 
 
 def test_samples_and_job_runs_cover_each_day(rows):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain
 from random import Random
+from typing import Literal
 
 from frepo_core.services.backups.collections.states import BackupState
 
@@ -98,7 +99,8 @@ class Plan:
     `every` is a duration as people write it. `size` is that of its first version in bytes, `growth` in a year in
     percent. `unchanged` is the share of uploads that repeat the content before. `age` is how long ago it was created,
     `lateness` how late its last upload is (negative: the next one is due in that time). `keep` has the rules of the
-    strategy of this name, empty for another strategy. With a `pin_note` the oldest version is pinned.
+    strategy of this name, empty for another strategy. With a `pin_note` the oldest version is pinned. `last` says what
+    is special about the last upload: it was cut, its verdict is pending, or a restore test has loaded it.
     """
 
     name: str
@@ -117,6 +119,7 @@ class Plan:
     guards: dict[str, object] = field(default_factory=dict)
     keep: dict[str, int] = field(default_factory=dict)
     pin_note: str = ""
+    last: Literal["", "cut", "pending", "restored"] = ""
 
     @property
     def interval(self) -> timedelta:
@@ -125,12 +128,11 @@ class Plan:
 
 
 def make_plans(number: int, random: Random) -> list[Plan]:
-    """Return the plans of this number of collections. The first ones have one of each state."""
+    """Return the plans of this number of collections. The first ones have one of each state, and of most verdicts."""
     plans = list(chain(_named(), _customers(), _servers(), _routers()))
     troubled = [_with_state(plan) for plan in plans]
-    first = [plan for plan in troubled if plan.state is not BackupState.OK]
-    others = [plan for plan in troubled if plan.state is BackupState.OK]
-    return [_with_history(plan, random) for plan in _repeat([*first, *others], number)]
+    troubled.sort(key=lambda plan: plan.state is BackupState.OK and not plan.last)
+    return [_with_history(plan, random) for plan in _repeat(troubled, number)]
 
 
 def _repeat(plans: Sequence[Plan], number: int) -> Iterator[Plan]:
@@ -246,6 +248,15 @@ _TROUBLED: dict[str, dict[str, object]] = {
         "lateness": -timedelta(hours=23),
     },
     "wiki-postgres.sql.gz": {"state": BackupState.FAILED, "age": 200 * DAY},
+    "jira-postgres.sql.gz": {
+        "state": BackupState.FAILED,
+        "last": "cut",
+        "age": 160 * DAY,
+        # Neither is a broken one a backup.
+        "lateness": -timedelta(hours=23),
+    },
+    "keycloak-postgres.sql.gz": {"last": "pending"},
+    "billing-archive.zip": {"last": "restored"},
     "gitea-repos.tar.gz": {"state": BackupState.LATE, "lateness": timedelta(minutes=44)},
     "dns-zones.tar.gz": {"state": BackupState.LATE, "lateness": timedelta(minutes=12)},
     "nas-photos.zip": {"state": BackupState.NEW, "age": timedelta(hours=20)},

@@ -18,12 +18,14 @@ from sqlalchemy import func, select
 from frepo_core.db import Database, simulated_time, utc_now
 from frepo_core.db.models import Blob, Collection, Event, File, Token, Version
 from frepo_core.domain.backups.runs import NewRun
+from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.identity import Actor, derived_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import ConfigurationError, RuleError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.collections import DEFAULT_STRATEGY
 from frepo_core.services.backups.collections.states import BackupState
+from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.reports.samples import take_samples
@@ -38,6 +40,7 @@ from .job_history import job_events, write_job_runs
 from .past import PastEvents, write_samples
 from .people import OPERATOR, WEB_SITE, People
 from .uploads import KEEP, RECENT, Past, Upload, simulate
+from .verdicts import leave_unjudged
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
@@ -55,6 +58,7 @@ _FAILED_RUN = NewRun(
     error_output='pg_dump: error: connection to server at "10.20.0.7", port 5432 failed: Connection refused',
     host="wiki",
 )
+_RESTORED = NewCheck(name=RESTORE, outcome="good", message="the command ended with exit status 0 after all bytes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +161,11 @@ class _Filler:
             damage = partial(damage_version, self._services.database, self._services.backends, collection_id)
             yield self._now - timedelta(hours=9), self._real(damage)
 
-        if past.plan.state is BackupState.FAILED:
+        if past.plan.last == "pending":
+            yield self._now, self._real(partial(leave_unjudged, self._services.database, collection_id))
+        if past.plan.last == "restored":
+            yield self._now - timedelta(hours=7), self._real(partial(self._test_restore, collection_id))
+        if past.plan.state is BackupState.FAILED and not past.plan.last:
             yield self._now - timedelta(hours=3), self._real(partial(self._fail, collection_id, past.plan))
 
     def _upkeep_steps(self) -> Iterator[tuple[datetime, Step]]:
@@ -226,6 +234,8 @@ class _Filler:
             return
         self._events.flush()
         content = make_content(past.plan.name, upload.size, f"{self._seed} {upload.content}", upload.content_at)
+        if past.plan.last == "cut" and upload is past.uploads[-1]:
+            content = content[: len(content) * 6 // 10]
         collection = self._services.collections.get(collection_id)
         try:
             self._services.add_version.add(collection, Incoming(stream=io.BytesIO(content)), by=by)
@@ -236,6 +246,11 @@ class _Filler:
     def _fail(self, collection_id: str, plan: Plan) -> None:
         """Report a run that failed, as the client of the backup would."""
         self._services.run_reports.record(collection_id, _FAILED_RUN, by=self._people.note_use(plan.sender))
+
+    def _test_restore(self, collection_id: str) -> None:
+        """Record that the newest version was restored, as the job of the restore tests would."""
+        version = self._services.versions.find(collection_id, "latest")
+        self._services.late_results.record(version.id, _RESTORED, by=Actor(name="system:restore_tests"))
 
     def _verify(self) -> None:
         # The damage was done on purpose, so it does not belong into the log of the caller.
