@@ -266,6 +266,8 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
     with page.expect_request(f"**/api/v1/collections/{failed}/versions/good"):
         page.get_by_role("button", name="Download 1, the newest good one").click()
     signed_in.settle()
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_who_sends_the_same_is_found_from_the_overview(signed_in, service, api):
@@ -289,6 +291,33 @@ def test_who_sends_the_same_is_found_from_the_overview(signed_in, service, api):
     page.go_back()
     page.get_by_role("button", name="unchanged for 7 nights or longer").click()
     expect(page.locator("tbody tr")).not_to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        ("restore_tested_at = '2028-02-01 02:00:00', restore_outcome = 'good'", "Restore-tested"),
+        ("restore_outcome = 'broken'", "Restore-testednever"),
+    ],
+    ids=["good", "broken"],
+)
+def test_a_collection_says_when_it_was_restored(signed_in, service, api, columns, shown):
+    made = api("POST", "/collections", {"name": "restored.bin"})["id"]
+    signed_in.go(f"#/collections/{made}")
+    facts = signed_in.page.locator(".facts")
+    expect(facts).to_contain_text("Newest good version")
+    expect(facts).not_to_contain_text("Restore-tested")
+    with sqlite3.connect(service.folder / "frepo.db") as database:
+        database.execute(
+            f"UPDATE collection SET restore_tried_at = '2028-02-01 02:00:00', {columns} WHERE id = ?", (made,)
+        )
+    database.close()
+
+    signed_in.page.reload()
+
+    expect(facts).to_contain_text(shown)
+    failed = facts.get_by_text("the test of 1 Feb 2028, 02:00 failed")
+    expect(failed).to_have_count(int("broken" in columns))
 
 
 def test_a_collection_names_others_with_the_same_content(signed_in, api):

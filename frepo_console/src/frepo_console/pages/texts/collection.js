@@ -53,6 +53,8 @@ export const t = {
     sameContent: "The last version has the same content as",
     sameIn: (name, number) => `${name} version ${number}`,
     good: "Newest good version",
+    restore: "Restore-tested",
+    restoreFailed: (time) => `the test of ${time} failed`,
     next: "Next expected",
     unwatched: "nobody is told if it is late",
     versions: "Versions",

@@ -114,7 +114,7 @@ function Head({ collection, startUpload, now }) {
         <span class="dim">${collection.description}</span>
       </p>
     </div>
-    <div class="row">
+    <div class="row wrap">
       ${
         last &&
         may.includes("version.list") &&
@@ -229,6 +229,8 @@ function Facts({ collection, now }) {
       limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited,
     ],
   ];
+  const tested = restoreFact(collection, now);
+  if (tested) facts.push(tested);
   if ("trash_size" in collection) facts.push([t.facts.trash, size(collection.trash_size), t.facts.trashText]);
   return html`<section class="card" aria-label=${t.facts.title}>
     <dl class="facts">
@@ -241,6 +243,14 @@ function Facts({ collection, now }) {
       )}
     </dl>
   </section>`;
+}
+
+/** When the newest good restore test was, and that the last one failed if it did; nothing if there was none at all. */
+function restoreFact({ restore_tested_at: tested, restore_tried_at: tried, restore_outcome: outcome }, now) {
+  if (!tried) return null;
+  const hasFailed = outcome === "broken";
+  const text = hasFailed ? t.facts.restoreFailed(dateTime(tried, now)) : tested && dateTime(tested, now);
+  return [t.facts.restore, tested ? relative(tested, now) : t.never, text, hasFailed ? "failed" : ""];
 }
 
 /** "version 12, 24 Nov 02:00, unchanged for 19 nights" */
