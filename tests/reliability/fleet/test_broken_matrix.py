@@ -6,6 +6,7 @@ the first bad morning.
 
 import contextlib
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from types import SimpleNamespace
@@ -16,9 +17,11 @@ from frepo_core.db import types
 from frepo_core.plugins import CollectionStrategy, StrategySpec
 from frepo_core.web import make_app
 from frepo_server.application import hooks_of
+from support.console.in_process import InProcessConsole
 from support.fleet.fleet import Http
 from support.fleet.nightly_dumps import PAGE, ROWS, cut_at_60_percent, dump, dump_of_postgresql, pack
 from support.own_plugins import acme_plugin, open_services, registry_with  # noqa: F401  # a fixture
+from support.paths import ROOT
 from support.reliability.clock import clock_of
 from support.scale import IS_BIG
 from support.servers.in_process import running_server
@@ -27,6 +30,7 @@ FIRST = datetime(2028, 2, 1, 2, tzinfo=UTC)
 GOOD, BAD = (15, 30) if IS_BIG else (3, 3)
 LARGE = {"integrity.inline_limit": "100"}
 MARK = {"checks.on_broken": "mark"}
+EXIT_STATUSES = {"ok": 0, "suspicious": 1, "failed": 2, "overdue": 2}
 CHECKS = "cut at 60 %", "cut at the end", "killed dumper", "empty gzip", "error page"
 
 
@@ -108,6 +112,20 @@ def http(nights, services):
 
 
 @pytest.fixture
+def exit_status(services, make_quick_engine, ini, tmp_path, collections):
+    """Return the exit status of `frepo backup:status` for a collection; it exits like `frepo status`."""
+    in_process = InProcessConsole(make_quick_engine)
+    settings = {name.upper().replace(".", "_"): value for name, value in ini.items()}
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environment = kept | settings | {"FREPO_INI": str(ROOT / "development.ini")}
+
+    def exit_status(key):
+        return in_process.run(["backup:status", collections[key]], env=environment, cwd=tmp_path).returncode
+
+    return exit_status
+
+
+@pytest.fixture
 def collections(http, admin):
     """A collection for each failure, strategy and limit, by these three."""
     found = {}
@@ -139,7 +157,9 @@ def read(http, admin, collections):
 
 @pytest.mark.slow
 @(pytest.mark.databases if IS_BIG else pytest.mark.databases("sqlite"))
-def test_the_newest_good_dump_is_there_after_a_month(http, admin, services, nights, collections, settings, read):
+def test_the_newest_good_dump_is_there_after_a_month(
+    http, admin, services, nights, collections, settings, read, exit_status
+):
     sent, newest_good = {}, {}
     for night in range(GOOD + BAD):
         nights.now = FIRST + timedelta(days=night)
@@ -166,6 +186,7 @@ def test_the_newest_good_dump_is_there_after_a_month(http, admin, services, nigh
                 where
             )  # `quarantine.max` is 2, and the newest good one may be outside the limit
             if night in {GOOD, GOOD + BAD - 1}:
+                assert EXIT_STATUSES[state] == exit_status(key), where
                 is_marked = MARK.items() <= settings.items() and key[0] in CHECKS
                 assert newest_good[key][1] == read.content(key, "good"), where
                 assert is_marked or newest_good[key][1] == read.content(key, "latest"), where
