@@ -149,6 +149,7 @@ class Commits:
                 size=upload.length,
                 last_number=upload.last_number,
                 exit_statuses=tuple(claims.exit_statuses) or None,
+                idempotency_key=upload.id,
             )
         fields = upload.metadata
         return self._service.upload_file(
@@ -158,6 +159,7 @@ class Commits:
             size=upload.length,
             tags=tuple(fields.get("tags", "").split(",")) if fields.get("tags") else (),
             public=fields.get("public") == "true",
+            idempotency_key=upload.id,
         )
 
     def _refuse(self, upload: Upload, error: FrepoError) -> None:

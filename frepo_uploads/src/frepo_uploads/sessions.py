@@ -3,18 +3,18 @@
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from frepo_core.errors import EmptyContentError
-from frepo_core.plugins import EndpointError, FrepoError, Identity, PluginContext
+from frepo_core.plugins import EndpointError, FileInfo, FrepoError, Identity, PluginContext, StoredVersion
 
 from .commits import Claims, Commits, Ready
 from .disk.digests import Digests
-from .disk.part_file import DATA, FileLostError, InUseError, PartFile, delete, is_in_use
+from .disk.part_file import FileLostError, InUseError, PartFile, delete, is_in_use
 from .disk.place import Place, tag_of
 from .disk.room import Room
+from .outcomes import outcome_of
 from .receiving import NoPart, Part
 from .session import COMMITS, TAKES_PARTS, BusyError, GoneError, State, Upload
 from .settings import UploadsSettings, share_of
@@ -24,8 +24,6 @@ from .web.tus_headers import CreationHead, PartHead
 EXPIRED, ABORTED, LOST = "uploads.expired", "uploads.aborted", "uploads.lost"
 RETRY_SECONDS = 5
 LOOK = timedelta(minutes=10)
-# Times in the database of versions are whole seconds, and the clocks of hosts differ.
-_CLOCKS = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,22 +229,18 @@ class Sessions:
         upload = self.uploads.find(upload.id) or upload  # it may have been finished meanwhile
         if upload.state is not State.COMMITTING:
             return upload
-        if (outcome := self._find_stored(upload)) is not None:
-            return self.commits.finish(upload, outcome)
+        if (stored := self._find_stored(upload)) is not None:
+            return self.commits.finish(upload, outcome_of(stored))
         return self.uploads.change(upload, State.COMPLETE if upload.commit_required else State.RECEIVING)
 
-    def _find_stored(self, upload: Upload) -> dict[str, Any] | None:
-        """Return the outcome if the content was stored by the commit of an upload that broke off."""
+    def _find_stored(self, upload: Upload) -> StoredVersion | FileInfo | None:
+        """Return what the commit of an upload that broke off has stored; None if nothing."""
         if upload.digest is None:
             return None
-        kinds = ("file.added",) if upload.collection_id is None else ("version.added", "version.quarantined")
-        for event in self._context.service.events(since=upload.touched_at.astimezone(UTC) - _CLOCKS, kinds=kinds):
-            if event.data.get("sha256") == upload.digest and event.collection_id == upload.collection_id:
-                if event.version_number is not None:
-                    return {"collection": event.collection_id, "number": event.version_number}
-                return {"file": event.data["name"]}
-        # The service removes the name of a file that is stored.
-        return None if (self.place.folder / f"{upload.id}{DATA}").exists() else {}
+        service, by, digest = self._context.service, upload.creator, upload.digest
+        if upload.collection_id is None:
+            return service.find_added_file(by=by, sha256=digest, idempotency_key=upload.id)
+        return service.find_added_version(upload.collection_id, by=by, sha256=digest, idempotency_key=upload.id)
 
 
 KEPT = frozenset({"collection", "filename", "tags", "public", "filetype", "note"})

@@ -50,6 +50,7 @@ class WritingService(Protocol):
         sha256: str | None = None,
         last_number: int | None = None,
         exit_statuses: Sequence[int] | None = None,
+        idempotency_key: str | None = None,
     ) -> StoredVersion:
         """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
 
@@ -60,6 +61,9 @@ class WritingService(Protocol):
         With `exit_statuses`, the client vouches for the content: they are those of all stages of the command that made
         it. If all are 0, the verdict is `complete` at best, and a run is recorded. If not, or if size or digest are
         wrong, a failed run is recorded and nothing stored.
+
+        With an `idempotency_key`, which is the plug-in's own for this collection, the same content is stored once: if
+        the process is killed after the commit, the next call within 14 days returns the version as it was stored.
 
         Raises `NotFoundError` without such a collection, `AccessDeniedError`, `FieldsError`, `StorageFull`, and other
         errors of frepo that refuse the version. Nothing has changed then.
@@ -88,11 +92,25 @@ class WritingService(Protocol):
         tags: Sequence[str] = (),
         public: bool = False,
         password: str = "",
+        idempotency_key: str | None = None,
     ) -> FileInfo:
         """Add a file as an upload does, with all rules, or return the one that has the same content.
 
-        `size` and `sha256` are what the client says about the content. Raises errors of frepo.
+        `size` and `sha256` are what the client says about the content, `idempotency_key` is as for `add_version`.
+        Raises errors of frepo.
         """
+
+    def find_added_version(
+        self, collection_id: str, *, by: Identity, sha256: str, idempotency_key: str
+    ) -> StoredVersion | None:
+        """Return what an `add_version` with this key has stored, which was perhaps killed afterwards; None if nothing.
+
+        It may have been deleted since. `by` is the token that has stored it, or one that replaced it. Raises
+        `IdempotencyConflictError` if it was other content.
+        """
+
+    def find_added_file(self, *, by: Identity, sha256: str, idempotency_key: str) -> FileInfo | None:
+        """Return what an `upload_file` with this key has stored, as `find_added_version` does."""
 
     def count_held_bytes(self, held: Callable[[], int]) -> None:
         """Count what the plug-in holds of unfinished uploads on the disk of the storage, in all processes together.

@@ -22,7 +22,7 @@ from frepo_core.plugins import (
 from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
 
 from ...backups.versions.version_checks import NewCheck
-from ...base.idempotency import RecordedAnswer
+from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer
 from ...base.plugin_failures import storable
 from ...base.records import collection_info
 from ...content.checks.upload_checks import as_json, storable_kinds, storable_name
@@ -32,6 +32,7 @@ from ...content.token_limits import check_type_of_file
 from ...files.files import NewFile
 from .connection import ConnectedFacade
 from .descriptions import file_info, stored_version
+from .idempotent_uploads import idempotent_file, idempotent_version, recorded_file, recorded_version
 
 MAX_STATUSES = 32
 
@@ -78,6 +79,7 @@ class WritingFacade(ConnectedFacade):
         sha256: str | None = None,
         last_number: int | None = None,
         exit_statuses: Sequence[int] | None = None,
+        idempotency_key: str | None = None,
     ) -> StoredVersion:
         """See `WritingService.add_version`."""
         services = self._writable()
@@ -86,9 +88,10 @@ class WritingFacade(ConnectedFacade):
             collection = replace(collection, last_number=min(last_number, collection.last_number))
         statuses = _statuses(exit_statuses)
         incoming = _incoming(content, size, sha256)
-        version = services.reported_uploads.add(collection, incoming, by=by, exit_statuses=statuses)
+        key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
+        added = services.reported_uploads.add(collection, incoming, by=by, exit_statuses=statuses, idempotency=key)
         _taken(content)
-        return stored_version(version, collection)
+        return recorded_version(added) if isinstance(added, RecordedAnswer) else stored_version(added, collection)
 
     def may_upload_file(
         self,
@@ -122,13 +125,36 @@ class WritingFacade(ConnectedFacade):
         tags: Sequence[str] = (),
         public: bool = False,
         password: str = "",
+        idempotency_key: str | None = None,
     ) -> FileInfo:
         """See `WritingService.upload_file`."""
         new = _new_file(name, tags, public=public, password=password)
-        added = self._writable().files.add(new, _incoming(content, size, sha256), by=by)
-        assert not isinstance(added, RecordedAnswer)  # only with an Idempotency-Key
+        key = idempotent_file(idempotency_key, self._plugin) if idempotency_key else None
+        added = self._writable().files.add(new, _incoming(content, size, sha256), by=by, idempotency=key)
         _taken(content)
+        if isinstance(added, RecordedAnswer):
+            return recorded_file(added)
         return file_info(added.file, is_new=not added.existed)
+
+    def find_added_version(
+        self, collection_id: str, *, by: Identity, sha256: str, idempotency_key: str
+    ) -> StoredVersion | None:
+        """See `WritingService.find_added_version`."""
+        try:
+            collection = self._services.collections.get(collection_id)
+        except FieldsError:  # it was deleted
+            return None
+        found = self._find_added(idempotent_version(idempotency_key, self._plugin, collection), sha256, by)
+        return None if found is None else recorded_version(found)
+
+    def find_added_file(self, *, by: Identity, sha256: str, idempotency_key: str) -> FileInfo | None:
+        """See `WritingService.find_added_file`."""
+        found = self._find_added(idempotent_file(idempotency_key, self._plugin), sha256, by)
+        return None if found is None else recorded_file(found)
+
+    def _find_added(self, key: IdempotentUpload[Any], sha256: str, by: Identity) -> RecordedAnswer | None:
+        with self._services.database.reading() as session:
+            return find_recorded_answer(session, key, sha256, by)
 
     def count_held_bytes(self, held: Callable[[], int]) -> None:
         """See `WritingService.count_held_bytes`."""
