@@ -5,35 +5,12 @@ import http.client
 import pytest
 
 from frepo_core.services.content.blobs.failpoints import ENVIRONMENT
-from support.tus.client import PART, UPLOADS, metadata
+from support.tus.wire_client import WireTus
 from support.wire import Client
 
 CONTENT = b"-- PostgreSQL database dump\nselect 1;\n" * 1000
 HALF = len(CONTENT) // 2
 KILLED = (ConnectionResetError, http.client.RemoteDisconnected)
-TUS = {"Tus-Resumable": "1.0.0"}
-
-
-def create(client, collection, **headers):
-    """Create an upload with the first half of the content; return its path."""
-    about = {"Upload-Length": str(len(CONTENT)), "Upload-Metadata": metadata(collection=collection)}
-    reply = client.request("POST", UPLOADS, CONTENT[:HALF], TUS | about | headers | {"Content-Type": PART})
-    assert 201 == reply.status, reply.body
-    return reply.headers["Location"].removeprefix(client.service.url)
-
-
-def send(client, path, offset):
-    headers = {"Upload-Offset": str(offset), "Content-Type": PART}
-    return client.request("PATCH", path, CONTENT[offset:], TUS | headers)
-
-
-def commit(client, path):
-    return client.request("POST", f"{path}/commit", b'{"exit_statuses": [0]}', {"Content-Type": "application/json"})
-
-
-def offset(client, path):
-    """Ask how much of the upload is there."""
-    return int(client.request("HEAD", path, headers=TUS).headers["Upload-Offset"])
 
 
 @pytest.fixture
@@ -67,12 +44,13 @@ def versions(client, collection):
 @pytest.mark.parametrize("point", ["store", "stored", "rows_written", "committed"])
 def test_a_last_part_is_repeated_after_a_kill(start_dying, point):
     client, collection = start_dying(point)
-    path = create(client, collection)
+    tus = WireTus(client)
+    path = tus.create(len(CONTENT), CONTENT[:HALF], collection=collection)
     with pytest.raises(KILLED):
-        send(client, path, HALF)
+        tus.patch(path, HALF, CONTENT[HALF:])
     start_again(client.service)
-    begin = offset(client, path)
-    answer = send(client, path, begin)
+    begin = tus.offset(path)
+    answer = tus.patch(path, begin, CONTENT[begin:])
 
     assert (len(CONTENT) if point == "committed" else HALF, 204) == (begin, answer.status)
     (only,) = versions(client, collection)
@@ -83,12 +61,13 @@ def test_a_last_part_is_repeated_after_a_kill(start_dying, point):
 @pytest.mark.parametrize("point", ["stored", "committed"])
 def test_a_commit_is_repeated_after_a_kill(start_dying, point):
     client, collection = start_dying(point)
-    path = create(client, collection, **{"Upload-Commit": "required"})
-    assert 204 == send(client, path, HALF).status
+    tus = WireTus(client)
+    path = tus.create(len(CONTENT), CONTENT[:HALF], {"Upload-Commit": "required"}, collection=collection)
+    assert 204 == tus.patch(path, HALF, CONTENT[HALF:]).status
     with pytest.raises(KILLED):
-        commit(client, path)
+        tus.commit(path, exit_statuses=[0])
     start_again(client.service)
-    answer = commit(client, path)
+    answer = tus.commit(path, exit_statuses=[0])
 
     assert (200, "committed") == (answer.status, answer.json["state"])
     (only,) = versions(client, collection)

@@ -10,6 +10,7 @@ from tusclient.client import TusClient
 from tusclient.exceptions import TusUploadFailed
 
 from support.reliability.faulty_proxy import FaultyProxy
+from support.tus.wire_client import digests as digests_of
 from support.wire import Client
 
 CONTENT = random.Random(35).randbytes(3 << 20)
@@ -37,11 +38,6 @@ def make_uploader(service, collection):
 def digests(client, collection):
     """Return the digests of the collection's versions."""
     return lambda: digests_of(client, collection)
-
-
-def digests_of(client, collection):
-    items = client.request("GET", f"/api/v1/collections/{collection}/versions").json["items"]
-    return [one["sha256"] for one in items]
 
 
 @pytest.mark.parametrize("options", [{}, {"chunk_size": 1 << 20}, {"chunk_size": 1000_000, "upload_checksum": True}])

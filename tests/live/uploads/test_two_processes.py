@@ -1,0 +1,92 @@
+"""Two processes of a host: parts of one upload go to both, and only one request writes at a time."""
+
+import hashlib
+import itertools
+import threading
+import time
+
+import pytest
+
+from support.tus.client import PART
+from support.tus.wire_client import WireTus, digests
+from support.wire import Client, Wire, head
+
+CONTENT = b"".join(b"insert into a values (%d);\n" % number for number in range(40_000))
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+STEP = 100_000
+SHARED = ("APP_SECRETS_FILE", "DATABASE_URL", "FS_LOCAL_DIRECTORY")
+
+pytestmark = pytest.mark.databases("sqlite", "postgresql")
+
+
+@pytest.fixture
+def clients(start_service, fresh_database_url):
+    """Clients of two processes with one database, one storage and one folder for uploads."""
+    first = start_service(DATABASE_URL=fresh_database_url)
+    second = start_service(**{name: first.environment[name] for name in SHARED})
+    return [Client(first), Client(second, first.admin)]
+
+
+@pytest.fixture
+def processes(clients):
+    return [WireTus(client) for client in clients]
+
+
+@pytest.fixture
+def collection(clients):
+    return clients[0].collection(20)
+
+
+def test_the_processes_take_parts_in_turn(clients, processes, collection):
+    path = processes[0].create(len(CONTENT), collection=collection)
+    turns = itertools.cycle(reversed(processes))
+    statuses = [next(turns).patch(path, at, CONTENT[at : at + STEP]).status for at in range(0, len(CONTENT), STEP)]
+
+    assert {204} == {*statuses}
+    assert [len(CONTENT)] * 2 == [process.offset(path) for process in processes]
+    assert [DIGEST] == digests(clients[1], collection)
+
+
+def test_a_second_writer_is_refused_and_nothing_is_lost(clients, processes, collection):
+    path = processes[0].create(len(CONTENT), collection=collection)
+    fields = ["Tus-Resumable: 1.0.0", "Upload-Offset: 0", f"Content-Type: {PART}", f"Content-Length: {STEP}"]
+    with Wire(clients[0].service) as first:
+        first.send(head("PATCH", path, clients[0].auth, *fields), CONTENT[: STEP // 2])
+        wait_until_it_writes(clients[0].service, path)
+        refused = processes[1].patch(path, 0, CONTENT[:STEP])
+        first.send(CONTENT[STEP // 2 : STEP])
+        taken = first.reply("PATCH")
+
+    assert (409, True) == (refused.status, "Retry-After" in refused.headers)
+    assert (204, str(STEP)) == (taken.status, taken.headers["Upload-Offset"])
+    assert 204 == processes[1].patch(path, STEP, CONTENT[STEP:]).status
+    assert [DIGEST] == digests(clients[0], collection)
+
+
+def wait_until_it_writes(service, path):
+    """Wait until bytes of the first writer are on the disk."""
+    file = service.storage.parent / "uploads" / f"{path.rpartition('/')[2]}.part"
+    deadline = time.monotonic() + 30
+    while not file.stat().st_size:
+        assert time.monotonic() < deadline, "no byte was written"
+        time.sleep(0.01)
+
+
+def test_of_two_equal_parts_at_once_one_is_taken(clients, processes, collection):
+    path = processes[0].create(len(CONTENT), collection=collection)
+    for at in range(0, len(CONTENT), STEP):
+        start, statuses = threading.Barrier(2), []
+
+        def send(process, at=at, start=start, statuses=statuses):
+            start.wait()
+            statuses.append(process.patch(path, at, CONTENT[at : at + STEP]).status)
+
+        threads = [threading.Thread(target=send, args=(process,)) for process in processes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert 204 in statuses
+        assert {*statuses} <= {204, 409, 423}
+
+    assert [DIGEST] == digests(clients[0], collection)
