@@ -71,6 +71,12 @@ interface Route {
   query: URLSearchParams;
 }
 
+/** How a file is sent in parts: for which token, as its fingerprint says, and as what. */
+interface InParts {
+  token: string;
+  metadata: Record<string, string>;
+}
+
 /** What arrives of a download: a file on disk, or the memory of the page. */
 interface Target {
   write(bytes: Uint8Array): Promise<void> | void;

@@ -15,7 +15,7 @@ from support.browser.memory import browser_memory
 from support.scale import only_in_long_form
 
 from ..conftest import Console
-from ..test_transfers import PICKER
+from ..transfers.test_transfers import PICKER
 
 pytestmark = only_in_long_form
 MB = 1000 * 1000

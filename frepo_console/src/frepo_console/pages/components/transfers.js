@@ -6,7 +6,7 @@ import { useTransfers } from "../lib/transfers.js";
 import { t } from "../texts/transfers.js";
 import { Icon } from "./icons.js";
 
-const COLOURS = { done: "ok", failed: "overdue", retrying: "late", cancelled: "new" };
+const COLOURS = { done: "ok", failed: "overdue", retrying: "late", interrupted: "late", cancelled: "new" };
 
 /**
  * The transfers about a topic. Nothing is shown if there are none. `result(transfer)` is shown below one that is done.
@@ -17,15 +17,19 @@ export function Transfers({ topic, title = t.transfers.title, result = () => nul
   const active = found.filter((one) => one.isActive);
   const done = found.filter((one) => one.state === "done").length;
   const speed = active.reduce((sum, one) => sum + (one.state === "running" ? (one.speed ?? 0) : 0), 0);
-  const all = (action) => () => found.forEach((one) => one[action]());
+  const old = found.filter((one) => !one.isActive && one.state !== "interrupted");
   return html`<section class="card flush" aria-label=${title}>
     <div class="sec">
       <h2>${title}</h2>
       <span class="dim sm grow">${t.transfers.count(done, found.length, speed > 0 && size(speed))}</span>
       ${
         active.length > 1
-          ? html`<button class="btn bare s" onClick=${all("cancel")}>${t.transfers.cancelAll}</button>`
-          : !active.length && html`<button class="btn bare s" onClick=${all("remove")}>${t.clear}</button>`
+          ? html`<button class="btn bare s" onClick=${() => active.forEach((one) => one.cancel())}>
+              ${t.transfers.cancelAll}
+            </button>`
+          : !active.length &&
+            old.length > 0 &&
+            html`<button class="btn bare s" onClick=${() => old.forEach((one) => one.remove())}>${t.clear}</button>`
       }
     </div>
     <ul class="list">
@@ -67,8 +71,20 @@ function TransferLine({ transfer, result }) {
       </button>`
     }
     ${
+      state === "interrupted" &&
+      html`<${FileButton}
+        label=${t.transfers.choose}
+        name=${t.transfers.chooseAgain(name)}
+        take=${([file]) => transfer.resume(file)}
+      />`
+    }
+    ${
       !isActive &&
-      html`<button class="btn s bare" aria-label=${t.transfers.remove(name)} onClick=${() => transfer.remove()}>
+      html`<button
+        class="btn s bare"
+        aria-label=${state === "interrupted" ? t.transfers.discard(name) : t.transfers.remove(name)}
+        onClick=${() => transfer.remove()}
+      >
         <${Icon} name="close" />
       </button>`
     }
@@ -88,19 +104,29 @@ function rest({ moved, size: whole, speed }) {
   return parts.join(", ");
 }
 
+/** A button that opens the browser's dialog to choose a file. `take(files)` gets it; `name` is for screen readers. */
+function FileButton({ label, name = undefined, take, small = true }) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const picked = (event) => {
+    if (event.target.files.length) take([...event.target.files]);
+    event.target.value = "";
+  };
+  return html`<button
+      class=${small ? "btn s" : "btn"}
+      type="button"
+      aria-label=${name}
+      onClick=${() => input.current?.click()}
+    >
+      ${label}</button
+    ><input ref=${input} type="file" hidden onChange=${picked} />`;
+}
+
 /** A place for files: dropped on the page, see `useDrop`, or chosen. `take(files)` gets them. */
 export function DropZone({ title, text, take, isOver }) {
-  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   return html`<div class=${isOver ? "drop over stack" : "drop stack"}>
     <${Icon} name="upload" />
     <p><b>${title}</b> ${text && html`<span class="dim">${text}</span>`}</p>
-    <div><button class="btn" type="button" onClick=${() => input.current?.click()}>${t.transfers.choose}</button></div>
-    <input
-      ref=${input}
-      type="file"
-      hidden
-      onChange=${(event) => (take([...event.target.files]), (event.target.value = ""))}
-    />
+    <div><${FileButton} label=${t.transfers.choose} take=${take} small=${false} /></div>
   </div>`;
 }
 

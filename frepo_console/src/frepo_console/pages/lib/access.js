@@ -10,6 +10,7 @@ export class Access {
   constructor(about) {
     this.actions = new Set(about.may);
     this.features = new Set(about.features);
+    this.fingerprint = about.token.fingerprint;
     this.trashSeconds = durationSeconds(about.trash_keep);
   }
 
@@ -26,6 +27,11 @@ export class Access {
   /** Whether the API of this service has a resource, such as `jobs`. */
   has(feature) {
     return this.features.has(feature);
+  }
+
+  /** How large files are sent in parts, see `upload`: null if the service cannot take them so. */
+  inParts(metadata) {
+    return this.has("uploads") ? { token: this.fingerprint, metadata } : null;
   }
 }
 

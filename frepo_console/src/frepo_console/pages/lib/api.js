@@ -139,7 +139,8 @@ export const forgetAnswers = () => answers.clear();
 /** Whether the caller has ended the request. */
 export const isAbort = (error) => error instanceof DOMException && error.name === "AbortError";
 
-async function answerOf(url, options) {
+/** Fetch a URL; return the answer if it is no error. Throws what `send` does. */
+export async function answerOf(url, options) {
   const sentWith = token;
   let answer;
   try {

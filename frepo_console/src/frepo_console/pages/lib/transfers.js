@@ -1,17 +1,26 @@
-// Uploads and downloads: progress, cancel, a retry after a lost connection, and the digest of what was sent.
+// Uploads and downloads: progress, cancel, a retry after a lost connection, what a reload of the page has interrupted,
+// and the digest of what was sent.
 
 import { useEffect, useState } from "./html.js";
-import { Problem, onSessionChange } from "./api.js";
+import { Problem, currentToken, onSessionChange } from "./api.js";
 import { fetchToDisk } from "./download.js";
+import { percent } from "./format.js";
 import { sendFile } from "./upload.js";
 import { t } from "../texts/transfers.js";
 
 const AT_ONCE = 3;
 const DRAW_MS = 100;
-// A minute in all, in which a service restarts: the pauses are 1, 2, 4, 8, 15, 15, 15 seconds.
-const TRIES = 8;
 const WAIT_MS = 1000;
-const MAX_WAIT_MS = 15_000;
+// A minute in all, in which a service restarts: the pauses are 1, 2, 4, 8, 15, 15, 15 seconds.
+const ORDINARY = { tries: 8, longest: 15_000, passes: (status) => [0, 429, 503].includes(status) };
+// What has arrived stays on the service: about four hours since the last part.
+const IN_PARTS = {
+  tries: 240,
+  longest: 60_000,
+  passes: (status) => [0, 408, 409, 423, 429, 460].includes(status) || status >= 500,
+};
+// Larger files are sent in parts.
+const WHOLE = 64 * 1024 * 1024;
 
 // All transfers of this tab, the newest first. They go on while the person looks at other views.
 let transfers = [];
@@ -34,19 +43,22 @@ export function useTransfers(topic) {
 }
 
 /**
- * A transfer. `state` is `waiting`, `hashing`, `running`, `retrying`, `checking`, `done`, `failed` or `cancelled`;
- * `part` is what a second try continues with.
+ * A transfer. `state` is `waiting`, `hashing`, `running`, `retrying`, `checking`, `done`, `failed`, `cancelled`, or
+ * `interrupted` by a reload of the page, until `resume(file)`. `part` is what a second try continues with, `kept` how
+ * many bytes the service has acknowledged. `patience` says how often what passes is tried again.
  */
 class Transfer {
-  constructor({ topic, name, size, kind, run, finished }) {
+  constructor({ topic, name, size, kind, run, finished, patience = ORDINARY }) {
     this.topic = topic;
     this.name = name;
     this.size = size;
     this.kind = kind;
     this.work = run;
     this.finished = finished;
+    this.patience = patience;
     this.id = last += 1;
     this.moved = 0;
+    this.kept = 0;
     this.speed = 0;
     this.state = "waiting";
     this.message = "";
@@ -54,7 +66,7 @@ class Transfer {
   }
 
   get isActive() {
-    return !["done", "failed", "cancelled"].includes(this.state);
+    return !["done", "failed", "cancelled", "interrupted"].includes(this.state);
   }
 
   /** Return what a second try continues with; the first try makes it. */
@@ -98,11 +110,20 @@ class Transfer {
     startNext();
   }
 
+  /** Go on with the file that the person has chosen again. */
+  resume(file) {
+    if (!this.part.session.isOf(file)) return this.set({ message: t.transfers.otherFile });
+    this.file = file;
+    this.start();
+  }
+
   async run() {
     const { signal } = this.abort;
+    const { tries, longest, passes } = this.patience;
     this.set({ state: "running" });
     this.marks = [];
     for (let attempt = 1; ; attempt += 1) {
+      const { kept } = this;
       try {
         const result = await this.work(this, signal);
         delete this.part;
@@ -111,11 +132,13 @@ class Transfer {
         return;
       } catch (error) {
         if (signal.aborted) return;
-        const isLost = error instanceof Problem && [0, 429, 503].includes(error.status);
+        const isLost = error instanceof Problem && passes(error.status);
         if (!isLost) this.clean();
-        if (!isLost || attempt === TRIES) return this.set({ state: "failed", message: messageOf(error) });
-        this.set({ state: "retrying", message: t.transfers.retrying });
-        await pause(Math.min(MAX_WAIT_MS, WAIT_MS * 2 ** (attempt - 1)), signal);
+        if (this.kept > kept) attempt = 1;
+        if (!navigator.onLine) attempt = Math.min(attempt, tries - 1); // the network is at fault: it may take long
+        if (!isLost || attempt >= tries) return this.set({ state: "failed", message: messageOf(error) });
+        this.set({ state: "retrying", message: error.status ? error.message : t.transfers.retrying });
+        await pause(Math.min(longest, WAIT_MS * 2 ** (attempt - 1)), signal);
         if (signal.aborted) return;
       }
     }
@@ -137,16 +160,18 @@ class Transfer {
 }
 
 function discard(part) {
-  part?.hash.stop();
-  Promise.resolve(part?.file?.abort()).catch(() => {});
+  part?.hash?.stop();
+  Promise.resolve((part?.session ?? part?.file)?.abort()).catch(() => {});
 }
 
 const messageOf = (error) => Object.values(error.fields ?? {})[0] ?? error.message;
 
+/** Wait, at most until the network is back. */
 const pause = (milliseconds, signal) =>
   new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
     signal.addEventListener("abort", resolve, { once: true });
+    addEventListener("online", resolve, { once: true, signal });
   });
 
 function begin(options) {
@@ -164,7 +189,8 @@ function startNext() {
 }
 
 /**
- * Upload a file. `finished(answer)` is called at the end, and `textOf(answer)` says what has become of it.
+ * Upload a file. `finished(answer)` is called at the end, and `textOf(answer)` says what has become of it. With
+ * `inParts`, from `Access.inParts`, a large file survives a reload of the page; one that was interrupted goes on.
  */
 export function upload({
   topic,
@@ -172,14 +198,65 @@ export function upload({
   url,
   method = "PUT",
   headers = {},
+  inParts = /** @type {InParts | null} */ (null),
   finished,
-  textOf = /** @type {(answer: any) => string} */ (() => t.transfers.checked),
+  textOf = complete,
 }) {
+  if (inParts && file.size > WHOLE) return uploadInParts({ topic, file, inParts, finished, textOf });
   const run = async (transfer, signal) => {
     const answer = await sendFile({ transfer, url, method, file, headers, signal });
     return { answer, message: textOf(answer) };
   };
   return begin({ topic, name: file.name, size: file.size, kind: "upload", run, finished });
+}
+
+const complete = /** @type {(answer: any) => string} */ (() => t.transfers.checked);
+
+const loadSessions = () =>
+  import("./sessions.js").catch(() => {
+    throw new Problem(0, { detail: t.errors.offline });
+  });
+
+function uploadInParts({ topic, file, inParts, finished, textOf }) {
+  const isSame = (one) => one.state === "interrupted" && one.topic === topic;
+  const known = transfers.find((one) => isSame(one) && one.part.session.isOf(file, inParts.metadata));
+  if (known) return known.resume(file);
+  return begin(partsOf({ topic, file, inParts, finished, textOf }));
+}
+
+/** What `Transfer` needs to send a file in parts. One that was interrupted gets its file later. */
+function partsOf({ topic, file, inParts, finished, textOf }) {
+  const run = async (transfer, signal) => {
+    const { sendInParts } = await loadSessions();
+    const answer = await sendInParts({ transfer, file: transfer.file ?? file, inParts, signal });
+    return { answer, message: textOf(answer) };
+  };
+  return { topic, name: file.name, size: file.size, kind: "upload", run, finished, patience: IN_PARTS };
+}
+
+/** Offer to go on with the uploads about a topic that a reload of the page has interrupted. */
+export function useInterrupted(topic, inParts, { finished, textOf = complete }) {
+  const token = inParts?.token;
+  useEffect(() => {
+    if (!token || !localStorage.getItem("frepo.uploads")) return;
+    offerInterrupted({ topic, token, finished, textOf }).catch(() => {}); // the next visit of the view offers them
+  }, [topic, token]);
+}
+
+async function offerInterrupted({ topic, token, finished, textOf }) {
+  const { interruptedSessions } = await loadSessions();
+  for (const session of await interruptedSessions(topic, token)) {
+    const { id, metadata, offset, ...file } = session.record;
+    const isKnown = transfers.some((one) => one.part?.session?.record.id === id);
+    if (isKnown || session.secret !== currentToken()) continue;
+    const transfer = new Transfer(partsOf({ topic, file, inParts: { token, metadata }, finished, textOf }));
+    const message = t.transfers.interrupted(percent(offset / file.size));
+    transfers = [
+      Object.assign(transfer, { part: { session }, state: "interrupted", moved: offset, message }),
+      ...transfers,
+    ];
+  }
+  publish();
 }
 
 /** Download `url` to a file on disk, and compare its digest with `sha256`. `target` is from `chooseTarget`. */
@@ -192,7 +269,7 @@ export function download({ topic, name, size, sha256, url, target }) {
 }
 
 onSessionChange(() => {
-  for (const one of transfers.filter(({ isActive }) => isActive)) one.cancel();
+  for (const one of transfers) one.isActive ? one.cancel() : one.clean();
   transfers = [];
   publish();
 });

@@ -21,7 +21,9 @@ export async function sendFile({ transfer, url, method, file, headers, signal })
   const digest = isFirst ? reprDigest(await part.digest) : {};
   signal.throwIfAborted();
   const sent = { ...headers, ...digest, "Idempotency-Key": part.key };
-  const answer = await put({ url, method, file, signal, headers: sent, progress: (moved) => transfer.progress(moved) });
+  const progress = (moved) => transfer.progress(moved);
+  const { status, responseText } = await sendBody({ url, method, body: file, headers: sent, signal, progress });
+  const answer = { ...parsed(responseText), existed: status === 200 };
   transfer.set({ state: "checking", message: t.transfers.checking });
   if (answer.sha256 && (await part.digest) !== answer.sha256) throw new Problem(422, { detail: t.transfers.differs });
   return answer;
@@ -41,8 +43,13 @@ function reprDigest(digest) {
   return { "Repr-Digest": `sha-256=:${btoa(String.fromCharCode(...bytes))}:` };
 }
 
-/** Only XMLHttpRequest reports the progress of a body. The browser reads the file from the disk meanwhile. */
-function put({ url, method, file, headers, signal, progress }) {
+/**
+ * Send a body; return the request with its answer. Only XMLHttpRequest reports the progress; the browser reads a file
+ * from the disk meanwhile. Throws `Problem`: status 0 if the connection was lost.
+ *
+ * @returns {Promise<XMLHttpRequest>}
+ */
+export function sendBody({ url, method, body, headers, signal, progress }) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, url);
@@ -52,14 +59,13 @@ function put({ url, method, file, headers, signal, progress }) {
       request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => progress(event.loaded);
     request.onload = () => {
-      const body = parsed(request.responseText);
-      if (request.status < 300) resolve({ ...body, existed: request.status === 200 });
-      else reject(new Problem(request.status, body));
+      if (request.status < 300) resolve(request);
+      else reject(new Problem(request.status, parsed(request.responseText)));
     };
     request.onerror = () => reject(new Problem(0, { detail: t.errors.offline }));
     request.onabort = () => reject(new Problem(0, { detail: t.transfers.cancelled }));
     signal.addEventListener("abort", () => request.abort(), { once: true });
-    request.send(file);
+    request.send(body);
   });
 }
 

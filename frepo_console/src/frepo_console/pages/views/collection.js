@@ -6,7 +6,7 @@ import { apiUrl, path, read, send } from "../lib/api.js";
 import { useNow, useResource } from "../lib/data.js";
 import { date, dateTime, exactTime, relative, size } from "../lib/format.js";
 import { go, link } from "../lib/navigation.js";
-import { upload } from "../lib/transfers.js";
+import { upload, useInterrupted } from "../lib/transfers.js";
 import { ActionButton } from "../components/action.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, NoPermission, Note } from "../components/feedback.js";
@@ -73,8 +73,12 @@ function Shown({ collection, resource, tab, query, now }) {
   const take = (files) => {
     setUploading(false);
     const url = apiUrl(`/collections${path(collection.id)}/versions`);
-    for (const file of files) upload({ topic: collection.id, file, url, finished: changed });
+    for (const file of files) {
+      const inParts = access.inParts({ collection: collection.id, filename: file.name });
+      upload({ topic: collection.id, file, url, inParts, finished: changed });
+    }
   };
+  useInterrupted(collection.id, access.inParts({}), { finished: changed });
   useDrop(may.includes("version.upload") ? take : null, setOver);
   return html`<${Head} collection=${collection} startUpload=${() => setUploading(!isUploading)} now=${now} />
     ${

@@ -5,7 +5,7 @@ import { useAccess } from "../lib/access.js";
 import { useList } from "../lib/data.js";
 import { date, exactTime, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
-import { useTransfers } from "../lib/transfers.js";
+import { useInterrupted, useTransfers } from "../lib/transfers.js";
 import { Aside } from "../components/aside.js";
 import { Empty, ErrorNote, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
@@ -16,7 +16,7 @@ import { t } from "../texts/files.js";
 import { FileDetails } from "./files/details.js";
 import { DropZone } from "./files/drop_zone.js";
 import { Picture, REACH_ICONS, reachOf } from "./files/file.js";
-import { TOPIC, Uploads } from "./files/uploads.js";
+import { TOPIC, Uploads, textOf } from "./files/uploads.js";
 
 const PAGE = 100;
 
@@ -27,6 +27,7 @@ export default function Files({ route }) {
   const filters = { q: query.get("q") ?? "", tag: query.get("tag") ?? "" };
   const list = useList(access.may("file.list") ? "/files" : null, { query: filters, limit: PAGE });
   const uploads = useTransfers(TOPIC);
+  useInterrupted(TOPIC, access.inParts({}), { finished: list.reload, textOf });
   const choose = useRef(/** @type {HTMLInputElement | null} */ (null));
   const hasSide = selected || uploads.length > 0;
   const mayUpload = access.may("file.upload");

@@ -1,7 +1,7 @@
 // The place to drop files: the whole page takes them. What applies to new files is chosen here.
 
 import { html, useContext, useState } from "../../lib/html.js";
-import { About } from "../../lib/access.js";
+import { About, useAccess } from "../../lib/access.js";
 import { Check, Field } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { useDrop } from "../../components/transfers.js";
@@ -14,12 +14,13 @@ const NO_PASSWORD = "upload.enforce_no_password";
 /** `choose` is a reference to the field that opens the browser's dialog. */
 export function DropZone({ choose, reload }) {
   const { token } = useContext(About);
+  const access = useAccess();
   const hasForcedTags = token.roles.includes(FORCED_TAGS);
   const [values, setValues] = useState({ tags: "", isPublic: false, password: "" });
   const [isOver, setOver] = useState(false);
   const set = (name) => (value) => setValues((old) => ({ ...old, [name]: value }));
   const tags = hasForcedTags ? token.restrictions.tags : values.tags.split(/[\s,]+/).filter(Boolean);
-  const add = (files) => uploadFiles(files, { ...values, tags: hasForcedTags ? [] : tags }, reload);
+  const add = (files) => uploadFiles(files, { ...values, access, tags: hasForcedTags ? [] : tags }, reload);
   useDrop(add, setOver);
   const picked = (event) => {
     add(event.target.files);

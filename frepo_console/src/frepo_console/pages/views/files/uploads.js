@@ -11,16 +11,23 @@ import { fileUrl } from "./file.js";
 
 export const TOPIC = "files";
 
-/** Upload files; `finished` is called after each. */
-export function uploadFiles(files, { tags = /** @type {string[]} */ ([]), isPublic = false, password = "" }, finished) {
+/** Upload files; `finished` is called after each. One with a password is not sent in parts, which have none. */
+export function uploadFiles(
+  files,
+  { access, tags = /** @type {string[]} */ ([]), isPublic = false, password = "" },
+  finished,
+) {
   const headers = password ? { "X-File-Password": password } : {};
   for (const file of files) {
     const url = apiUrl("/files", { name: file.name, public: isPublic, tag: tags });
-    upload({ topic: TOPIC, file, url, method: "POST", headers, finished, textOf });
+    const metadata = { filename: file.name, public: String(isPublic), ...(tags.length && { tags: tags.join(",") }) };
+    const inParts = password ? null : access.inParts(metadata);
+    upload({ topic: TOPIC, file, url, method: "POST", headers, inParts, finished, textOf });
   }
 }
 
-const textOf = (answer) => (answer.existed ? t.existed(size(answer.size), answer.name) : t.stored(size(answer.size)));
+export const textOf = (answer) =>
+  answer.existed ? t.existed(size(answer.size), answer.name) : t.stored(size(answer.size));
 
 export const Uploads = () =>
   html`<${Transfers}

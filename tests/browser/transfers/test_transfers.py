@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from support.reliability.faulty_proxy import FaultyProxy
 
-from .conftest import Console
+from ..conftest import Console
 
 MIB = 1024 * 1024
 CONTENT = random.Random(7).randbytes(4 * MIB)
