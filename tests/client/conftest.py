@@ -25,6 +25,7 @@ class Machine:
         self.collection = self.call("POST", "collections", {"name": "shop.sql"})["id"]
         token = self.call("POST", "tokens", {"roles": ROLES, "name": "shop", "expires_at": None})
         self.call("PUT", f"collections/{self.collection}/access/{token['fingerprint']}")
+        self.fingerprint = token["fingerprint"]
         self.token_file = home / "token"
         self.token_file.write_text(token["secret"])
 

@@ -111,6 +111,23 @@ def test_check_finds_what_would_fail_at_night(machine, configure):
     assert "it sees shop.sql" in done.stdout.decode()
 
 
+def test_check_says_that_a_token_sees_nothing_and_what_waits(machine, configure):
+    machine.call("DELETE", f"collections/{machine.collection}/access/{machine.fingerprint}")
+    machine.home.joinpath("spool").mkdir()
+    machine.home.joinpath("spool/1-shop.dump").touch()
+    configure(f"""
+        [job.shop]
+        collection = "{machine.collection}"
+        command = ["true"]
+        spool = "{machine.home}/spool"
+    """)
+
+    errors = machine.run("check", check=2).stderr.decode()
+
+    assert "the token sees no collection" in errors
+    assert "spool/1-shop waits in the spool" in errors
+
+
 def test_status_exits_as_a_nagios_plugin(machine):
     machine.run("pipe", "shop.sql", "--", "echo", "INSERT")
     assert (
@@ -125,7 +142,8 @@ def test_status_exits_as_a_nagios_plugin(machine):
     assert json.loads(done.stdout)["state"] == "failed"
     assert b"FREPO CRITICAL: 0 of 1 good; shop.sql" in machine.run("status", "--nagios", check=2).stdout
     machine.url = "http://127.0.0.1:1"
-    assert b"FREPO UNKNOWN" in machine.run("--retry", "0", "status", check=3).stdout
+    assert b"FREPO UNKNOWN: http://127.0.0.1:1 cannot be reached" in machine.run("status", check=3, timeout=20).stdout
+    assert b"FREPO UNKNOWN: which server?" in machine.run("status", check=3, FREPO_URL="").stdout
 
 
 @pytest.mark.parametrize("recipe", ["sqlite", "files"])

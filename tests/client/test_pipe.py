@@ -65,6 +65,7 @@ def test_a_command_that_hangs_is_ended_with_its_children(machine):
     done = machine.run("pipe", "shop.sql", "--timeout", "1s", "--", *command, check=20)
 
     assert "did not end within its timeout" in done.stderr.decode()
+    assert "The command did not end within" in machine.runs()[0]["reason"]
     child = int((machine.home / "child").read_text())
     assert not eventually(False, lambda: is_running(child))
     assert (machine.versions(), machine.runs()[0]["outcome"]) == ([], "failed")
@@ -78,6 +79,7 @@ def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine):
     client.send_signal(signal.SIGTERM)
 
     assert client.wait(30) == 130
+    assert [run["reason"] for run in machine.runs()] == ["the client was ended while the command ran"]
     assert not eventually(False, lambda: is_running(int(child.read_text())))
     assert machine.versions() == []
 
@@ -121,6 +123,7 @@ def test_a_refusal_is_said_in_the_words_of_the_server(machine):
 
     assert "(HTTP 4" in done.stderr.decode()
     assert machine.versions() == []
+    assert [run["outcome"] for run in machine.runs()] == ["failed"]
 
 
 def test_a_dump_waits_in_the_spool_while_the_server_is_down(machine):
@@ -142,6 +145,21 @@ def test_a_dump_waits_in_the_spool_while_the_server_is_down(machine):
 
     assert [version["number"] for version in machine.versions()] == [2, 1]
     assert os.listdir(machine.home / "spool") == []
+
+
+def test_a_dump_that_the_server_does_not_take_stays_in_the_spool_and_is_said(machine):
+    for name, status in (("nope.sql", 40), (machine.collection, 40)):
+        machine.home.joinpath("client.toml").write_text(f"""
+            [job.shop]
+            collection = "{name}"
+            command = ["date", "+%N"]
+            spool = "{machine.home}/spool"
+        """)
+        done = machine.run("--config", "client.toml", "run", check=status)
+        assert "could not be sent and stays there" in done.stderr.decode()
+
+    assert [version["number"] for version in machine.versions()] == [1]
+    assert len(os.listdir(machine.home / "spool")) == 2
 
 
 def test_encrypted_dumps_are_restored(machine):

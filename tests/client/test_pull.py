@@ -33,10 +33,11 @@ def proxy(machine):
 
 
 def test_a_version_becomes_a_file_of_its_name(machine, stored):
-    name = machine.versions()[0]["file_name"]
+    name = "shop-v1.sql"
 
-    machine.run("pull", "shop.sql")
+    done = machine.run("pull", "shop.sql")
 
+    assert done.stdout.decode().rstrip().endswith(f"is in {name}")
     assert machine.home.joinpath(name).read_bytes() == stored
     assert machine.home.joinpath(name).stat().st_mode & 0o777 == 0o600
 
@@ -90,6 +91,12 @@ def test_a_command_that_fails_is_a_restore_that_failed(machine, stored):
     done = machine.run("pull", "shop.sql", "--into", "--", "sh", "-c", "head -c 100 >/dev/null; exit 3", check=20)
 
     assert "sh ended with 3" in done.stderr.decode()
+
+
+def test_a_command_that_does_not_read_everything_has_restored_nothing(machine, stored):
+    for words in (["pull", "shop.sql", "--into"], ["verify", "shop.sql", "--with"]):
+        done = machine.run(*words, "--", "head", "-c", "10", check=20)
+        assert f"of {SIZE} bytes".encode() in done.stderr + done.stdout
 
 
 def test_compression_is_undone_if_the_file_does_not_ask_for_it(machine):

@@ -35,8 +35,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return int(arguments.module.run(Context.of(arguments), arguments))
     except ClientError as error:
         Reporter(quiet=arguments.quiet).fail(str(error))
-        return error.status
+        return status.fail(str(error)) if arguments.module is status else error.status
     except KeyboardInterrupt:
+        Reporter().fail("ended; nothing that was not complete is stored")
         return 130
     except BrokenPipeError:
         return 141
@@ -61,8 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"frepo-client {__version__}")
     parser.add_argument("--config", metavar="FILE", help="the configuration")
-    parser.add_argument("--url", help="the server, https://files.example.org")
-    parser.add_argument("--token-file", metavar="FILE", help="the file with the token")
+    parser.add_argument("--url", help="the server, https://files.example.org; or the variable FREPO_URL")
+    parser.add_argument(
+        "--token-file", metavar="FILE", help="the file with the token; or the variable FREPO_TOKEN_FILE"
+    )
     parser.add_argument("--retry", metavar="TIME", help="how long to try again if the server does not answer, 6h")
     parser.add_argument("--json", action="store_true", help="print results as one line of JSON each")
     parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")

@@ -60,6 +60,7 @@ class _Feeding:
         self._process = process
         self._source = source
         self._error: BaseException | None = None
+        self._sent = self._unread = 0
         self._thread = threading.Thread(target=self._feed, daemon=True)
 
     def __enter__(self) -> _Feeding:
@@ -71,8 +72,9 @@ class _Feeding:
         is_open = True
         try:
             for piece in self._source:
-                if is_open:
-                    is_open = _write(self._process.stdin, piece)
+                is_open = is_open and _write(self._process.stdin, piece)
+                self._sent += len(piece)
+                self._unread += 0 if is_open else len(piece)
         except BaseException as error:  # noqa: BLE001 - `finish` raises it in the thread that waits
             self._error = error
             _kill(self._process)
@@ -89,6 +91,9 @@ class _Feeding:
             raise CommandFailedError(f"the content could not be read: {self._error}") from self._error
         if status:
             raise CommandFailedError(f"{command[0]} ended with {128 - status if status < 0 else status}")
+        if self._unread:
+            read = self._sent - self._unread
+            raise CommandFailedError(f"{command[0]} has read less than {read + PIECE} of {self._sent} bytes")
 
     def __exit__(self, *_: object) -> None:
         _kill(self._process)

@@ -117,6 +117,7 @@ spec:
             fsGroup: 65532
           containers:
             - name: frepo-client
+              # Make one with Python 3, frepo-client.pyz as its entry point, and the programs of the dumps.
               image: registry.example.org/frepo-client:0.1
               args: ["--config", "/etc/frepo/frepo-client.toml", "run", "--now"]
               env:

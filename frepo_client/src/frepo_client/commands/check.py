@@ -9,6 +9,7 @@ from typing import Iterator
 from ..configuration.file import Job
 from ..errors import ClientError
 from ..server.api import Api
+from ..uploads.spool import Spool
 from .context import Context
 
 _UPLOAD = "version.upload"
@@ -20,15 +21,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Print what is right and what is wrong. Exit status 2 if something is wrong."""
-    api = context.api()
+    api = context.api_now()
     me = api.get("/api/v1")
     token = me.get("token") or {}
     context.reporter.result(f"{context.url} answers; the token is {token.get('name') or token.get('fingerprint')}", me)
     problems = []
-    for collection in api.collections():
+    seen = api.collections()
+    if not seen:
+        problems.append("the token sees no collection; `frepo backup:grant` puts it on the list of one")
+    for collection in seen:
         context.reporter.result(f"it sees {collection['name']} ({collection['id']})", collection)
     for job in context.configuration.jobs.values():
         problems += [f"{job.name}: {problem}" for problem in _problems(api, job)]
+    for spool in {job.options.spool for job in context.configuration.jobs.values() if job.options.spool}:
+        problems += [f"{path} waits in the spool" for path in Spool(spool, api, context.reporter).waiting()]
     for problem in problems:
         context.reporter.fail(problem)
     if not problems:

@@ -14,10 +14,12 @@ from ..server.api import Api
 from ..server.connection import Connection
 from ..server.retry import Retry
 
+_A_MOMENT = 5.0
+
 
 @dataclass(frozen=True)
 class Context:
-    """The world of one command."""
+    """The world of one command. `patience` is how long a person waits, in seconds, if --retry does not say more."""
 
     configuration: Configuration
     reporter: Reporter
@@ -25,6 +27,7 @@ class Context:
     token: str
     options: Options
     path: str
+    patience: float
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Context:
@@ -39,10 +42,15 @@ class Context:
         reporter = Reporter(as_json=arguments.json, quiet=arguments.quiet)
         token = _read_token(token_file) if token_file else os.environ.get("FREPO_TOKEN", "")
         reporter.hide([token])
-        options = configuration.options
+        options, patience = configuration.options, _A_MOMENT
         if arguments.retry is not None:
-            options = replace(options, retry=duration(arguments.retry))
-        return cls(configuration, reporter, url.rstrip("/"), token, options, path)
+            patience = duration(arguments.retry)
+            options = replace(options, retry=patience)
+        return cls(configuration, reporter, url.rstrip("/"), token, options, path, patience)
+
+    def api_now(self) -> Api:
+        """Return the server for somebody who waits: with little patience, unless --retry asks for more."""
+        return self.api(replace(self.options, retry=self.patience))
 
     def api(self, options: Options | None = None) -> Api:
         """Return the server, with the patience of these options."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from typing import Any
 
 from ..errors import STORED, UsageError
 from ..reporter import size_text
@@ -35,15 +37,20 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     version = pull.find(arguments.collection, arguments.selector)
     if version.get("quarantined") or version.get("verdict") in {"broken", "suspicious"}:
         context.reporter.fail(f"version {version['number']} is {version['verdict']}: {version.get('verdict_reason')}")
+    text = f"{arguments.collection}: version {version['number']} of {version['created_at']}"
     if arguments.into:
         pull.into_command(arguments.collection, version, arguments.command)
+        # The output of the command is on standard output.
+        context.reporter.say(f"{text} is restored, {size_text(version['size'])}")
     elif arguments.output == "-":
         pull.to_output(arguments.collection, version)
-        return STORED
     else:
-        pull.into_file(arguments.collection, version, arguments.output or version["file_name"])
-    text = (
-        f"{arguments.collection}: version {version['number']} of {version['created_at']}, {size_text(version['size'])}"
-    )
-    context.reporter.result(f"{text}, is {'restored' if arguments.into else 'here'}", version)
+        path = arguments.output or _file_name(version)
+        pull.into_file(arguments.collection, version, path)
+        context.reporter.result(f"{text} is in {path}", version)
     return STORED
+
+
+def _file_name(version: dict[str, Any]) -> str:
+    """Return a name for the file, `shop-v3.sql.gz`: the stored one without what makes it unique."""
+    return re.sub(r"^[0-9a-f]{10}", "", str(version["file_name"]))

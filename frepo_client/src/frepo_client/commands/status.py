@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..errors import ClientError
 from .context import Context
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
@@ -25,13 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Print a line for each collection. Exit status 0, 1, 2, or 3 if nothing can be said."""
-    try:
-        api = context.api()
-        found = [api.collection(name) for name in arguments.collections] or api.collections()
-    except ClientError as error:
-        context.reporter.fail(str(error))
-        print(f"FREPO UNKNOWN: {context.reporter.masked(str(error))}")
-        return UNKNOWN
+    api = context.api_now()
+    found = [api.collection(name) for name in arguments.collections] or api.collections()
     statuses = [_STATUS.get(str(one.get("state")), UNKNOWN) for one in found]
     status = max(statuses, key=(OK, UNKNOWN, WARNING, CRITICAL).index, default=UNKNOWN)
     if arguments.nagios:
@@ -40,6 +34,12 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     for one in found:
         context.reporter.result(_line(one), one)
     return status
+
+
+def fail(text: str) -> int:
+    """Print that nothing can be said, as a Nagios plug-in does, and return the exit status."""
+    print(f"FREPO UNKNOWN: {text}")
+    return UNKNOWN
 
 
 def _list(names: list[str]) -> str:

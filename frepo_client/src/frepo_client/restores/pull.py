@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, Iterator, Sequence
 
-from ..errors import BROKEN, ClientError
+from ..errors import BROKEN, ClientError, CommandFailedError
 from ..programs import into
 from ..reporter import Reporter
 from ..server.api import Api
@@ -79,7 +79,7 @@ class Pull:
             else:
                 os.replace(part, path)
         except OSError as error:
-            raise ClientError(f"{path} cannot be written: {error.strerror}") from None
+            raise CommandFailedError(f"{path} cannot be written: {error.strerror}") from None
 
     def _download(self, collection: str, version: dict[str, Any]) -> Download:
         return Download(self._api, self._api.collection_id(collection), version, self._reporter)

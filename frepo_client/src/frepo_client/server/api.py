@@ -22,6 +22,10 @@ class Api:
         self.retry = retry
         self._ids: dict[str, str] = {}
 
+    def without_patience(self) -> Api:
+        """Return the same server, asked only once."""
+        return Api(self.connection, self.retry.without_patience())
+
     def get(self, path: str) -> dict[str, Any]:
         """Return the JSON object at a path."""
         return self.retry.run(lambda: self.connection.send("GET", path).json())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 import time
+from http import HTTPStatus
 from typing import Callable, TypeVar
 
-from ..errors import UnreachableError
+from ..errors import ClientError, RefusedError, UnreachableError
 from .connection import ConnectionFailedError, TransientAnswerError
 
 T = TypeVar("T")
@@ -23,6 +24,10 @@ class Retry:
         self._url = url
         self._pauses = 0
         self._until = time.monotonic() + seconds
+
+    def without_patience(self) -> Retry:
+        """Return one that tries once."""
+        return Retry(0, self._say, self._url)
 
     def succeeded(self) -> None:
         """Begin the time and the pauses anew."""
@@ -48,6 +53,15 @@ class Retry:
         self._pauses += 1
         now = time.monotonic()
         if now + pause > self._until:
-            raise UnreachableError(f"{self._url} cannot be reached: {error}") from error
+            raise _end_of(error, self._url) from error
         self._say(f"{self._url}: {error}; next attempt in {pause:.0f} s")
         time.sleep(pause)
+
+
+def _end_of(error: Exception, url: str) -> ClientError:
+    """Return what a command ends with that has tried long enough."""
+    if not isinstance(error, TransientAnswerError):
+        return UnreachableError(f"{url} cannot be reached: {error}")
+    if error.status == HTTPStatus.INSUFFICIENT_STORAGE:
+        return RefusedError(str(error), error.status)
+    return UnreachableError(f"{url} answers, but does not work: {error}")

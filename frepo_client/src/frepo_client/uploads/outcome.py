@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import BROKEN, QUARANTINED, STORED, UNDECIDED
+from ..errors import BROKEN, QUARANTINED, REFUSED, STORED, UNDECIDED
 from ..reporter import size_text
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The version that was stored, as the server answers it."""
+    """The version that was stored, as the server answers it.
+
+    `are_others_refused` is whether other dumps stay in the spool, because the server does not take them.
+    """
 
     version: dict[str, Any]
+    are_others_refused: bool = False
 
     @property
     def verdict(self) -> str:
@@ -22,6 +26,8 @@ class Outcome:
 
     def status(self, *, strict: bool) -> int:
         """Return the exit status. `strict` asks for a verdict that says that the content was looked at."""
+        if self.are_others_refused:
+            return REFUSED
         if self.verdict == "broken":
             return BROKEN
         if self.version.get("quarantined") or self.verdict == "suspicious":

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import Any, Mapping, Sequence, Union
 
 from .. import __version__
-from ..errors import ClientError, CommandFailedError, RefusedError
+from ..errors import ClientError, CommandFailedError, RefusedError, WrongContentError
 from ..reporter import Reporter
 from ..server.api import Api
 from ..stages import Ended, Pipeline
@@ -48,34 +48,42 @@ class Pipe:
     def send(self, dump: Dump) -> Outcome:
         """Run the command and store its output. After `CommandFailedError` or another error, nothing is stored."""
         self._reporter.hide(dump.environment.values())
-        upload = self._begin(dump)
         run: dict[str, Any] = {
             "started_at": datetime.now(timezone.utc).isoformat(),
             "host": socket.gethostname(),
             "client": f"frepo-client/{__version__}",
         }
         try:
-            sha256, ended = self._send_output(dump, upload)
-        except (CommandFailedError, SessionGoneError) as error:
-            self._refuse(upload, {**run, "error_output": str(error)})
-            if isinstance(error, SessionGoneError):
-                raise RefusedError(f"the server has ended the upload: {error}", 410) from None
+            return self._send(dump, self._begin(dump), run)
+        except SessionGoneError as error:
+            self._report(dump, {**run, "error_output": f"the upload was ended: {error}"})
+            raise RefusedError(f"the server has ended the upload: {error}", 410) from None
+        except (CommandFailedError, RefusedError, WrongContentError) as error:
+            self._report(dump, {"error_output": self._reporter.masked(str(error)), **run})
             raise
+        except KeyboardInterrupt:
+            self._report(dump, {**run, "error_output": "the client was ended while the command ran"})
+            raise
+
+    def _send(self, dump: Dump, upload: Upload, run: dict[str, Any]) -> Outcome:
+        """Send the output, and complete `run` with how the command has ended."""
+        try:
+            sha256, ended = self._send_output(dump, upload)
         except BaseException:
             upload.abort()
             raise
         run.update(self._end_of(ended))
         if ended.failed:
-            self._refuse(upload, run)
+            upload.abort()
             raise CommandFailedError(ended.describe(dump.stages))
         return upload.commit(sha256, run)
 
-    def _refuse(self, upload: Upload, run: dict[str, Any]) -> None:
-        """Report the failure. That the server cannot be told does not make it another failure."""
+    def _report(self, dump: Dump, run: dict[str, Any]) -> None:
+        """Report a failed run, with one attempt. That the server cannot be told does not make it another failure."""
         try:
-            upload.refuse(run)
+            self._api.without_patience().report_run(dump.collection, {"outcome": "failed", **run})
         except ClientError as error:
-            self._reporter.fail(f"the server could not be told that the command has failed: {error}")
+            self._reporter.fail(f"the server could not be told of this failure: {error}")
 
     def _begin(self, dump: Dump) -> Upload:
         if dump.spool:
@@ -99,5 +107,6 @@ class Pipe:
 
     def _end_of(self, ended: Ended) -> dict[str, Any]:
         """Return what a run has about its end. Zeros of a shell that hides failures are left out: they say nothing."""
-        found = {"seconds": int(ended.seconds), "error_output": self._reporter.masked(ended.error_output)}
+        late = f"\nThe command did not end within {ended.seconds:.0f} s" if ended.timed_out else ""
+        found = {"seconds": int(ended.seconds), "error_output": self._reporter.masked(ended.error_output + late)}
         return found if ended.hidden and not any(ended.statuses) else {**found, "exit_statuses": ended.statuses}

@@ -89,11 +89,6 @@ class UploadSession:
             self._api.report_run(self._collection_id, {"outcome": "ok", "sha256": sha256, **run})
         return outcome
 
-    def refuse(self, run: dict[str, Any]) -> None:
-        """Tell the server that what it has received is no backup, and why."""
-        self.abort()
-        self._api.report_run(self._collection_id, {"outcome": "failed", **run})
-
     def abort(self) -> None:
         """End the session. What it has sent is deleted. Errors do not matter: it would expire."""
         try:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import time
+from dataclasses import replace
 from typing import Any, Iterator
 
 from ..errors import ClientError, CommandFailedError, UnreachableError
@@ -26,6 +27,7 @@ class Spool:
         self._api = api
         self._push = Push(api, reporter)
         self._reporter = reporter
+        self.refused: list[str] = []
         try:
             os.makedirs(folder, mode=0o700, exist_ok=True)
         except OSError as error:
@@ -53,10 +55,15 @@ class Spool:
                 with open(path + _ABOUT, encoding="utf-8") as file:
                     about = json.load(file)
                 sent[path] = self._push.send(about["collection"], path + _READY, about["run"])
+                self._reporter.say(f"from the spool: {sent[path].describe(about['collection'])}")
             except UnreachableError as error:
                 raise UnreachableError(f"{error}; {len(list(self.waiting()))} dumps wait in {self._folder}") from None
             except (ClientError, OSError, ValueError) as error:
-                self._reporter.fail(f"{path}{_READY} could not be sent and stays there: {error}")
+                self.refused.append(path)
+                self._reporter.fail(
+                    f"{path}{_READY} could not be sent and stays there: {error}. Correct the collection in the file "
+                    f"{_ABOUT} next to it, or delete both"
+                )
                 continue
             for suffix in (_READY, _ABOUT):
                 with contextlib.suppress(FileNotFoundError):
@@ -94,12 +101,7 @@ class SpooledUpload:
         sent = self._spool.send_all()
         if self._path not in sent:
             raise ClientError(f"{self._path}{_READY} was not stored; see above")
-        return sent[self._path]
-
-    def refuse(self, run: dict[str, Any]) -> None:
-        """Delete the dump, and report that its run has failed."""
-        self.abort()
-        self._api.report_run(self._collection, {"outcome": "failed", **run})
+        return replace(sent[self._path], are_others_refused=bool(self._spool.refused))
 
     def abort(self) -> None:
         """Delete the dump."""

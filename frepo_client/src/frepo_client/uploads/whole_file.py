@@ -32,11 +32,6 @@ class WholeUpload:
         self._api.report_run(self._collection_id, {"outcome": "ok", "sha256": sha256, **run})
         return outcome
 
-    def refuse(self, run: dict[str, Any]) -> None:
-        """Report that the run has failed. Nothing was sent."""
-        self.abort()
-        self._api.report_run(self._collection_id, {"outcome": "failed", **run})
-
     def abort(self) -> None:
         """Delete what was kept."""
         self._file.close()
