@@ -6,7 +6,7 @@ import re
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,14 +53,22 @@ class Nginx:
 
 
 def substitute(
-    *, port: int, upstreams: Sequence[str], storage: Path | None = None, certificate: Path | None = None
+    *,
+    port: int,
+    upstreams: Sequence[str],
+    storage: Path | None = None,
+    certificate: Path | None = None,
+    hosts: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """Return deploy/nginx.conf with this machine's ports and paths; fails if a line to change is missing.
 
-    `certificate`: a folder with cert.pem and key.pem; enables the lines for TLS.
+    `certificate`: a folder with cert.pem and key.pem; enables the lines for TLS. `hosts`: the addresses of hosts that
+    take the uploads in parts whose ids begin with their tags.
     """
     servers = "\n".join(f"    server {address} max_fails=3 fail_timeout={LEFT_OUT}s;" for address in upstreams)
+    tags = "".join(f"    {tag} frepo_{tag};\n" for tag in hosts or {})
     changes = [
+        (r"(?m)^    default frepo;", f"{tags}    default frepo;"),
         (r"(?m)(^    server 127\.0\.0\.1:\d+ max_fails=3 fail_timeout=10s;\n)+", servers + "\n"),
         (r"proxy_connect_timeout 5s;", "proxy_connect_timeout 1s;"),
         (r"listen 80;", f"listen 127.0.0.1:{port}{' ssl' if certificate else ''};"),
@@ -75,17 +83,26 @@ def substitute(
     for pattern, value in changes:
         text, count = re.subn(pattern, value, text)
         assert count == 1, f"deploy/nginx.conf has {count} times {pattern}"
-    return text
+    return text + "".join(
+        f"upstream frepo_{tag} {{ {''.join(f'server {address};' for address in addresses)} }}\n"
+        for tag, addresses in (hosts or {}).items()
+    )
 
 
 @contextlib.contextmanager
-def nginx(upstreams: Sequence[str], *, storage: Path | None = None, certificate: Path | None = None) -> Iterator[Nginx]:
-    """Run nginx in front of the addresses."""
+def nginx(
+    upstreams: Sequence[str],
+    *,
+    storage: Path | None = None,
+    certificate: Path | None = None,
+    hosts: Mapping[str, Sequence[str]] | None = None,
+) -> Iterator[Nginx]:
+    """Run nginx in front of the addresses. The other arguments are those of `substitute`."""
     folder = Path(tempfile.mkdtemp(prefix="frepo-nginx-"))
     port = free_port()
     # As root, nginx would run its workers as `nobody`, who cannot read the folders of pytest.
     (folder / "nginx.conf").write_text(AROUND.format(folder=folder, user="user root;" if os.geteuid() == 0 else ""))
-    text = substitute(port=port, upstreams=upstreams, storage=storage, certificate=certificate)
+    text = substitute(port=port, upstreams=upstreams, storage=storage, certificate=certificate, hosts=hosts)
     (folder / "frepo.conf").write_text(text)
     command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
 
