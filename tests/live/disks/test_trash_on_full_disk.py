@@ -84,7 +84,7 @@ FILES = [("POST", "/repository/file/upload?fileName=a.png"), ("POST", "/api/v1/f
 VERSIONS = [("POST", "/repository/collection/{}/backup"), ("PUT", "/api/v1/collections/{}/versions")]
 
 
-def test_what_is_announced_ends_nothing(upload, trash, collection):
+def test_what_is_announced_ends_nothing(upload, client, trash, collection):
     for method, path in FILES:
         wire = upload(path, f"Content-Length: {LARGE}", "Expect: 100-continue", method=method)
         assert 507 == wire.reply().status, path
@@ -96,6 +96,7 @@ def test_what_is_announced_ends_nothing(upload, trash, collection):
     assert 507 == wire.reply().status, "it does not fit even without the trash"
 
     assert [1, 2] == trash()
+    assert "full" == client.request("GET", f"/api/v1/collections/{collection}").json["state"]
 
 
 def test_a_file_keeps_as_much_free_as_the_trash_needs(client, disk, trash, collection):

@@ -138,7 +138,7 @@ class EventKind(StrEnum):
     )
     COLLECTION_FULL = (
         "collection.full",
-        "An upload was refused because the collection has no room. It is written once until a version is accepted.",
+        "An upload was refused because there is no room for it. It is written once until a version is accepted.",
         *("reason", "message", "versions", "stored_size", "size"),
     )
     COLLECTION_ACCESS_GRANTED = "collection.access_granted", "A token was put on the list of a collection."

@@ -12,11 +12,12 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Event
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.roles import Role
-from frepo_core.errors import FrepoError, RuleError, VersionTooBigError
+from frepo_core.errors import FrepoError, RuleError, StorageFull, VersionTooBigError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.events import event_counts
 from frepo_core.services.events.refusals import Refusals
+from frepo_core.testing.faulty import Fail
 
 ALERTING = "alert_when_backup_limit_reached"
 
@@ -159,8 +160,6 @@ def test_nothing_is_recorded_in_read_only_mode(services, small, sender, kinds):
 
 
 def test_an_upload_that_fails_is_no_refusal(make_collection, push, wrap, kinds):
-    from frepo_core.testing.faulty import Fail
-
     collection = make_collection()
     kinds()
     wrap(Fail("store"))
@@ -215,6 +214,25 @@ def test_a_version_that_is_larger_than_the_whole_collection_does_not_make_it_ful
     refuse(collection, b"0123456789")
 
     assert ["version.refused"] == kinds()
+
+
+def test_an_upload_that_the_storage_has_no_room_for_makes_the_collection_full(
+    services, make_collection, refuse, push, events, wrap
+):
+    collection = make_collection()
+    events()
+    storage = wrap(Fail("store", nth=0, error=lambda: StorageFull("The disk has no room left")))
+    for _ in range(3):
+        refuse(collection)
+    refused, full = (event for event in events() if event.kind != "storage.full")
+    state = services.overviews.states([collection])[collection]
+    storage.faults.clear()
+    push(collection, b"there is room again")
+
+    assert ("version.refused", "storage_full", 1) == (refused.kind, refused.data["reason"], refused.data["count"])
+    assert ("collection.full", "storage_full") == (full.kind, full.data["reason"])
+    assert ("full", True) == (state.state, state.reason.startswith("there is no room for a new version since"))
+    assert "ok" == services.overviews.states([collection])[collection].state
 
 
 def test_a_collection_of_young_versions_is_full(make_collection, push, refuse, kinds):

@@ -23,6 +23,7 @@ from frepo_core.errors import (
     FrepoError,
     IdempotencyConflictError,
     RuleError,
+    StorageFull,
     TooBigError,
     TooManyVersionsError,
     TypeNotAllowedError,
@@ -42,6 +43,7 @@ REFUSALS = (
     EmptyContentError,
     IdempotencyConflictError,
     RuleError,
+    StorageFull,
     TooBigError,
     TypeNotAllowedError,
     VersionConflictError,
@@ -145,10 +147,10 @@ def _full(row: Collection, refusal: NewEvent) -> NewEvent:
 
 
 def _lacks_room(row: Collection, error: FrepoError, size: int | None) -> bool:
-    """Return whether the upload would fit into the collection if that were empty."""
+    """Return whether the storage is full, or the upload would fit into the collection if that were empty."""
     if isinstance(error, CollectionFullError):
         return size is not None and size <= row.max_collection_size
-    return isinstance(error, TooManyVersionsError | VersionTooYoungError)
+    return isinstance(error, StorageFull | TooManyVersionsError | VersionTooYoungError)
 
 
 def _reason(error: FrepoError) -> str:
