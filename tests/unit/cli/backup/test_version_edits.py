@@ -59,6 +59,9 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
 
     assert (True, True) == (added["suspicious"], added["quarantined"])
     assert ("v2", "new_version_is_smaller_than_the_minimum") == (shown["Version"], shown["Quarantine"])
+    [listed] = rows(console, "backup:list", "--state", "suspicious", "--search", "DB")
+    status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
+    assert ("v1", status["last_version_at"]) == (listed["Last version"], listed["Arrived"])
     assert shown["Message"].startswith("The version is smaller than --min-version-size of the collection")
     console.change("UPDATE collection SET baseline = '{\"unchanged_nights\": 19}'")
     status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)

@@ -1,6 +1,8 @@
 """Commands that list, show and edit collections."""
 
 import argparse
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.durations import format_duration
@@ -16,7 +18,7 @@ from .create_collection import check_filename, read_options
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.collections.states import BackupState, StateRecord
-    from frepo_core.services.base.records import CollectionRecord
+    from frepo_core.services.base.records import CollectionRecord, VersionRecord
     from frepo_core.services.composition.container import Services
 
 COLUMNS = (
@@ -52,14 +54,14 @@ class ListCollections(ListCommand):
             "--state",
             action="append",
             default=[],
-            help="damaged, overdue, full, suspicious, late, new or ok; may be repeated; not together with --search",
+            help="damaged, overdue, full, suspicious, late, new or ok; may be repeated",
         )
         parser.add_argument(
             "--unchanged",
             type=int,
             default=0,
             metavar="NIGHTS",
-            help="only those whose newest content has arrived again on so many later days, or more; not with --state",
+            help="only those whose newest content has arrived again on so many later days, or more",
         )
         parser.add_argument("--limit", type=int, default=100, metavar="N", help="the number of rows; default: 100")
         return parser
@@ -67,21 +69,14 @@ class ListCollections(ListCommand):
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each collection."""
         limit = check_limit(arguments.limit)
-        if arguments.state and arguments.search:
-            raise FieldsError({"--search": ["cannot be used together with --state"]})
-        if arguments.state and arguments.unchanged:
-            raise FieldsError({"--unchanged": ["cannot be used together with --state"]})
-        states = _states(arguments.state)
-        services = self.services()
-        found = services.overviews.in_states(states, limit) if states else _find(services, arguments, limit)
         return COLUMNS, [
             (
                 record.id,
                 record.filename,
                 self.word(state.state.value),
                 Moment(state.since),
-                f"v{record.last_number}" if record.last_number else "",
-                Moment(record.arrived_at),
+                f"v{newest.number}" if newest else "",
+                Moment(newest.created_at if newest else None),
                 record.versions_count,
                 Size(record.stored_size),
                 record.pinned_count,
@@ -90,7 +85,7 @@ class ListCollections(ListCommand):
                 Words(record.labels),
                 record.description,
             )
-            for record, state in found
+            for record, newest, state in _find(self.services(), arguments, limit)
         ]
 
 
@@ -216,21 +211,21 @@ def _states(names: list[str]) -> "list[BackupState]":
 
 def _find(
     services: "Services", arguments: argparse.Namespace, limit: int
-) -> "list[tuple[CollectionRecord, StateRecord]]":
+) -> "Iterator[tuple[CollectionRecord, VersionRecord | None, StateRecord]]":
     from frepo_core.services.backups.collections.collection_pages import CollectionFilter
     from frepo_core.services.base.keyset import PageRequest
     from frepo_core.services.events.actors import console_identity
 
-    wanted = CollectionFilter(text=arguments.search, unchanged_nights=arguments.unchanged)
-    found: list[CollectionRecord] = []
-    after = None
-    while len(found) < limit and (after or not found):
-        request = PageRequest(limit=min(limit, PAGE), sort="created_at", is_descending=True, after=after)
+    wanted = CollectionFilter(
+        text=arguments.search, states=_states(arguments.state), unchanged_nights=arguments.unchanged
+    )
+    request = PageRequest(limit=min(limit, PAGE), sort="created_at", is_descending=True)
+    if arguments.state:
+        request = replace(request, sort="state", is_descending=False)
+    while limit > 0:
         page = services.collection_pages.page(wanted, request, by=console_identity())
-        found += [details.record for details in page.items]
-        after = page.next
-        if after is None:
+        yield from ((one.record, one.newest, one.state) for one in page.items[:limit])
+        limit -= len(page.items)
+        if page.next is None:
             break
-    states = services.overviews.states([record.id for record in found])
-    # A collection that was deleted meanwhile has no state.
-    return [(record, states[record.id]) for record in found[:limit] if record.id in states]
+        request = replace(request, after=page.next)
