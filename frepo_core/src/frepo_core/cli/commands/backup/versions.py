@@ -2,7 +2,9 @@
 
 import argparse
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, get_args
 
 from frepo_core.domain.backups.guards import ReasonName, name_reason
@@ -43,20 +45,21 @@ _BAD = ("broken", "pending", "not checked", "good")
 class Versions(ListCommand):
     """List the versions of a collection, newest first: which are good, pinned, quarantined, or failed a check.
 
-    Without the id of a collection, list the versions of all collections that have one of the verdicts.
+    Without the id of a collection, list those of all collections that have problems, or one of the verdicts or reasons.
     """
 
     long = frozenset({"Suspicious", "Note", "Message", "SHA-256", "File", "Id", "Collection"})
     examples = (
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --problems -c Version -c Message",
+        "frepo backup:versions --problems",
         "frepo backup:versions --verdict broken --verdict suspicious -c Name -c Version -c Message",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", nargs="?", help="the id of the collection; not given: all, by --verdict or --reason")
+        parser.add_argument("id", nargs="?", help="the id of the collection; not given: all, with one of these options")
         parser.add_argument("--problems", action="store_true", help="only suspicious, damaged and broken versions")
         parser.add_argument(
             "--verdict",
@@ -82,9 +85,7 @@ class Versions(ListCommand):
         if arguments.id is None:
             return self._fleet(services, arguments)
         collection = services.collections.get(arguments.id)
-        checks: dict[int, list[CheckRecord]] = defaultdict(list)
-        for check in services.version_checks.outcomes(collection.id):
-            checks[check.version_number].append(check)
+        checks = _checks(services, collection.id)
         versions = reversed(services.versions.list(collection.id))
         return COLUMNS, [
             self._row(version, checks[version.number])
@@ -95,14 +96,19 @@ class Versions(ListCommand):
         ]
 
     def _fleet(self, services: "Services", arguments: argparse.Namespace) -> Rows:
-        """Return a row for each version of any collection with one of the verdicts and reasons."""
-        if not (arguments.verdict or arguments.reason) or arguments.problems:
-            raise FieldsError({"id": ["is required, unless --verdict or --reason is given, and --problems is not"]})
+        """Return a row for each version of any collection with one of the verdicts and reasons, or with problems."""
+        if not (arguments.verdict or arguments.reason or arguments.problems):
+            raise FieldsError({"id": ["write it, or --problems, --verdict or --reason for all collections"]})
         verdicts = [Verdict(one) for one in arguments.verdict]
-        return FLEET_COLUMNS, [
-            (collection.id, collection.filename, *self._row(version, []))
-            for collection, version in services.versions.search(verdicts, arguments.reason)
-        ]
+        rows = []
+        for collection, group in groupby(services.versions.search(verdicts, arguments.reason), itemgetter(0)):
+            checks = _checks(services, collection.id)
+            rows += [
+                (collection.id, collection.filename, *self._row(version, checks[version.number]))
+                for _, version in group
+                if not arguments.problems or _is_bad(version, checks[version.number])
+            ]
+        return FLEET_COLUMNS, rows
 
     def _row(self, version: "VersionRecord", checks: "Sequence[CheckRecord]") -> tuple[Any, ...]:
         blob = version.file.blob
@@ -162,6 +168,14 @@ def values_of(version: "VersionRecord") -> dict[str, Any]:
         "file": version.file.stored_name,
         "time": Moment(version.created_at),
     }
+
+
+def _checks(services: "Services", collection_id: str) -> "Mapping[int, Sequence[CheckRecord]]":
+    """Return the results of the checks of a collection's versions by the number of the version."""
+    found: dict[int, list[CheckRecord]] = defaultdict(list)
+    for check in services.version_checks.outcomes(collection_id):
+        found[check.version_number].append(check)
+    return found
 
 
 def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:
