@@ -75,6 +75,21 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
     assert [] == rows(console, "backup:versions", collection, "--problems")
 
 
+def test_a_release_says_what_was_evicted_for_it_and_what_a_check_had_found(console, collection, upload):
+    console.answer("backup:edit", collection, "--on-suspicious", "keep", "-b", "2")
+    for content in (DUMP, DUMP + DUMP, DUMP[:-9], DUMP[:-20]):
+        (console.folder / "dump").write_bytes(content)
+        assert 0 == console.run("backup:upload", collection, "dump").returncode
+    [found] = [one["Message"] for one in rows(console, "backup:checks", collection, "v3") if one["Outcome"] == "broken"]
+
+    assert f"Released version v3 of {collection}; evicted for it: v1. The check integrity found: {found}" == (
+        console.answer("backup:release", collection, "v3")
+    )
+    assert f"Released version v4 of {collection}; evicted for it: v2. The check integrity found: " in (
+        console.answer("backup:release", "--all", "--broken", "--reason", "check")
+    )
+
+
 def test_all_versions_in_quarantine_for_a_reason_are_released(console, collection, upload):
     upload()
     for content in (b"empty", b"none"):

@@ -110,17 +110,29 @@ class Release(EditVersion):
         found = self.find(arguments)
         if not found.is_quarantined and found.verdict.is_good:
             raise FrepoError(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
-        return _outcome("Released", self._release(found))
+        released, said = self._release(found)
+        return _outcome("Released", released, said)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Return 1 if one of several versions was not released."""
         status = int(super().run(arguments))
         return status or int(self._has_failed)
 
-    def _release(self, version: "VersionRecord") -> "VersionRecord":
+    def _release(self, version: "VersionRecord") -> "tuple[VersionRecord, str]":
+        """Release the version. Return it, and what to know about it: what was evicted for it, and what checks found."""
         from frepo_core.services.backups.versions.version_edits import VersionChange
 
-        return self.edit(version, VersionChange(releases=True))
+        services, collection = self.services(), version.collection_id
+        checks = services.version_checks.outcomes(collection, version.number)
+        before = [one.number for one in services.versions.list(collection)]
+        released = self.edit(version, VersionChange(releases=True))
+        after = {one.number for one in services.versions.list(collection)}
+        evicted = ", ".join(f"v{number}" for number in before if number not in after)
+        said = f"; evicted for it: {evicted}" if evicted else ""
+        for check in checks:
+            if check.outcome in {"broken", "suspicious"}:
+                said += f". The check {check.name} found: {check.message}"
+        return released, said
 
     def _release_all(self, arguments: argparse.Namespace) -> Outcome:
         if not arguments.reason or arguments.version:
@@ -128,19 +140,20 @@ class Release(EditVersion):
         services = self.services()
         collection = services.collections.get(arguments.id).id if arguments.id else None
         reason = arguments.reason
-        released, kept = [], []
+        released, kept, lines = [], [], []
         for version in services.version_edits.quarantined(reason, collection):
             name = f"v{version.number} of {version.collection_id}"
             if version.verdict == "broken" and not arguments.broken:
                 kept.append(f"{name}: it is broken: {version.verdict_reason}. --broken releases it, too")
                 continue
             try:
-                self._release(version)
+                said = self._release(version)[1]
                 released.append(name)
+                lines.append(f"Released version {name}{said}")
             except FrepoError as error:
                 kept.append(f"{name}: {error.explain(OPTIONS) or error.message}")
         self._has_failed = bool(kept)
-        lines = [f"Released version {name}" for name in released] + [f"Not released: {why}" for why in kept]
+        lines += [f"Not released: {why}" for why in kept]
         text = "\n".join(lines) or f"No version is in quarantine for the reason {reason!r}"
         return Outcome(text=text, records=[{"released": Words(released), "not_released": Words(kept)}])
 
@@ -165,7 +178,7 @@ class Note(EditVersion):
         return _outcome("Noted at", version)
 
 
-def _outcome(verb: str, version: "VersionRecord") -> Outcome:
+def _outcome(verb: str, version: "VersionRecord", said: str = "") -> Outcome:
     record = {
         "collection": version.collection_id,
         "version": f"v{version.number}",
@@ -175,4 +188,4 @@ def _outcome(verb: str, version: "VersionRecord") -> Outcome:
         "verdict": version.verdict.value,
         "note": version.note,
     }
-    return Outcome(text=f"{verb} version v{version.number} of {version.collection_id}", records=[record])
+    return Outcome(text=f"{verb} version v{version.number} of {version.collection_id}{said}", records=[record])
