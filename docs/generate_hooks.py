@@ -49,6 +49,7 @@ CONTRACTS = {
     "frepo_health_checks": ("HealthCheck",),
     "frepo_doctor_checks": ("DoctorCheck", "DoctorFinding"),
     "frepo_pages": ("Pages", "MenuEntry"),
+    "frepo_console_slots": ("ConsoleSlot",),
     "frepo_settings": ("SettingsSpec", "PluginSettings"),
     "frepo_lifecycle": ("Lifecycle",),
     "frepo_tables": ("Tables",),

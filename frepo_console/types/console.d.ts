@@ -8,6 +8,7 @@ interface AboutService {
   read_only: boolean;
   trash_keep: string | null;
   pages: { title: string; path: string }[];
+  slots: ConsoleSlot[];
   may: string[];
   token: {
     name: string | null;
@@ -16,6 +17,23 @@ interface AboutService {
     restrictions: Restrictions;
     expires_at: string | null;
   };
+}
+
+/** What a plug-in shows in a place of the console. `module` is a path below the service. */
+interface ConsoleSlot {
+  place: string;
+  name: string;
+  title: string;
+  module: string;
+  package: string;
+}
+
+/** What a slot asks before it does something. */
+interface Question {
+  title: string;
+  text: string;
+  action: string;
+  run: () => Promise<unknown>;
 }
 
 interface Restrictions {

@@ -51,6 +51,7 @@ MAY_IMPORT = {
         "plugins.Window",
         "plugins.context",
         "plugins.discovery",
+        "plugins.console_slot",
         "plugins.pages",
     },
     "doctor": {"services", "domain", "db", "plugins", "errors", "settings"},
@@ -210,8 +211,12 @@ def test_the_core_names_no_plugin_distribution():
     names = "|".join(re.escape(spelling) for p in plugins for spelling in (p.name, p.name.replace("_", "-")))
 
     def named(path):
-        # The hooks for strategies and metrics have the same names as the distributions of the official ones.
-        hooks = r"\bfrepo_(strategies|metrics)\b(?=\()|hook\.frepo_(strategies|metrics)\b|[`\"]frepo_metrics[`\"]"
+        # The hooks for strategies and metrics have the same names as the distributions of the official ones, and that
+        # for slots begins like that of the web console.
+        hooks = (
+            r"\bfrepo_(strategies|metrics)\b(?=\()|hook\.frepo_(strategies|metrics)\b|[`\"]frepo_metrics[`\"]"
+            r"|\bfrepo_console_slots\b"
+        )
         text = re.sub(hooks, "", path.read_text())
         return re.findall(names, text)
 

@@ -7,7 +7,7 @@ import pytest
 from frepo_pages_wallboard import FOLDER, frepo_pages
 
 
-@pytest.mark.parametrize("name", ["index.html", "wallboard.js", "wallboard.css"])
+@pytest.mark.parametrize("name", ["index.html", "wallboard.js", "wallboard.css", "tab.js"])
 def test_nothing_is_inline_or_from_other_sites(name):
     text = (FOLDER / name).read_text()
 
@@ -31,3 +31,13 @@ def test_the_service_serves_the_page_and_names_it(frepo_service):
     assert [{"title": "Wallboard", "path": "/wallboard/"}] == [
         entry for entry in about.json["pages"] if entry["title"] == "Wallboard"
     ]
+
+
+def test_there_is_a_tab_on_the_page_of_a_collection(frepo_service):
+    about = frepo_service.request("GET", "/api/v1")
+    [tab] = [slot for slot in about.json["slots"] if slot["package"] == "frepo-pages-wallboard"]
+    module = frepo_service.request("GET", tab["module"], token="")
+
+    assert ("collection.tab", "Wallboard") == (tab["place"], tab["title"])
+    assert (200, FOLDER.joinpath("tab.js").read_bytes()) == (module.status, module.body)
+    assert b"export async function mount(" in module.body

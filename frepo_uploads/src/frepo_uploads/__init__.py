@@ -1,9 +1,19 @@
 """Uploads in parts for frepo: they survive a broken connection, and nothing is stored before they are complete."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frepo_core.plugins import Job, Lifecycle, PluginContext, PluginEventKind, SettingsSpec, hookimpl
+from frepo_core.plugins import (
+    ConsoleSlot,
+    Job,
+    Lifecycle,
+    Pages,
+    PluginContext,
+    PluginEventKind,
+    SettingsSpec,
+    hookimpl,
+)
 
 from .settings import UploadsSettings
 
@@ -12,10 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UploadsSettings",
+    "frepo_console_slots",
     "frepo_endpoints",
     "frepo_event_kinds",
     "frepo_jobs",
     "frepo_lifecycle",
+    "frepo_pages",
     "frepo_settings",
 ]
 
@@ -52,6 +64,22 @@ def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
     from .web.endpoints import make_endpoints  # the console loads this module, too, and needs no web
 
     return make_endpoints(context)
+
+
+@hookimpl
+def frepo_pages() -> Sequence[Pages]:
+    """Serve the module of the card."""
+    return [Pages(path="uploads", folder=Path(__file__).parent / "pages", title="Open uploads")]
+
+
+@hookimpl
+def frepo_console_slots() -> Sequence[ConsoleSlot]:
+    """Show the open uploads of a collection on its page in the web console."""
+    return [
+        ConsoleSlot(
+            place="collection.card", name="open_uploads", title="Open uploads", module="uploads/open_uploads.js"
+        )
+    ]
 
 
 @hookimpl

@@ -23,6 +23,7 @@ KINDS = (
     "job",
     "endpoint",
     "page",
+    "slot",
     "command",
     "metric",
     "tables",

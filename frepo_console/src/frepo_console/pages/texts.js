@@ -67,6 +67,12 @@ export const t = {
     noBrowser: "This browser cannot do this",
   },
 
+  slots: {
+    failed: (title, name) => `${title} of the package ${name} does not work`,
+    silent: (seconds) => `It has not answered within ${seconds} seconds.`,
+    ofOne: (title, name) => `${title}: ${name}`,
+  },
+
   states: {
     damaged: "Damaged",
     overdue: "Overdue",

@@ -35,6 +35,7 @@ from .checks.upload_check import (
     UploadedContent,
 )
 from .checks.upload_policy import PolicyRefusal, PolicyRequest, UploadPolicy
+from .console_slot import ConsoleSlot
 from .content.checksums import Checksums
 from .content.session_file import SessionFile
 from .context import PluginContext
@@ -93,6 +94,7 @@ __all__ = [
     "CollectionUsage",
     "Collector",
     "ConfigurationError",
+    "ConsoleSlot",
     "DoctorCheck",
     "DoctorFinding",
     "Duration",

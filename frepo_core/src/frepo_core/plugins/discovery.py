@@ -16,6 +16,7 @@ from .checks.doctor_check import DoctorCheck
 from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
+from .console_slot import ConsoleSlot
 from .context import PluginContext
 from .events.event_kind import PluginEventKind
 from .events.notifier import Notifier
@@ -67,6 +68,7 @@ class FoundPlugin:
     settings: Sequence[SettingsSpec] = ()
     lifecycles: Sequence[Lifecycle] = ()
     event_kinds: Sequence[PluginEventKind] = ()
+    console_slots: Sequence[ConsoleSlot] = ()
     hooks: frozenset[str] = frozenset()
     endpoints: Callable[[Any], Sequence[Any]] = _nothing
     pages: Callable[[], Sequence[Pages]] = tuple
@@ -216,6 +218,7 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         settings=ask(hook.frepo_settings, SettingsSpec, is_one=True),
         lifecycles=ask(hook.frepo_lifecycle, Lifecycle, is_one=True),
         event_kinds=ask(hook.frepo_event_kinds, PluginEventKind),
+        console_slots=ask(hook.frepo_console_slots, ConsoleSlot),
         tables=partial(ask, hook.frepo_tables, Tables, is_one=True),
         hooks=frozenset(caller.name for caller in _callers(manager, name)),
         endpoints=partial(ask, hook.frepo_endpoints, object),

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import pluggy
 
@@ -16,26 +16,17 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.settings import core_prefixes, load_plugin_settings
 
-from .checks.doctor_check import DoctorCheck
-from .checks.health_check import HealthCheck
-from .checks.upload_check import UploadCheck
-from .checks.upload_policy import UploadPolicy
 from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
 from .events.event_kind import PluginEventKind
-from .events.notifier import Notifier
-from .events.subscriber import Subscriber
 from .installation.hang_watch import HangWatch
-from .job import Job
 from .service.service import Service
 from .settings import SettingsSpec
 from .storages.storage import StorageBackend, Storages, StorageSpec
 from .strategy import CollectionStrategy, StrategySpec
 
 Spec = TypeVar("Spec")
-Named = TypeVar(
-    "Named", StorageSpec, StrategySpec, UploadCheck, UploadPolicy, Subscriber, Notifier, Job, HealthCheck, DoctorCheck
-)
+Named = TypeVar("Named", bound="HasName")
 Built = TypeVar("Built")
 
 log = logging.getLogger(__name__)
@@ -46,6 +37,14 @@ _NAME = re.compile("[a-z][a-z0-9_]*")
 _OLD_NAME = re.compile("[A-Za-z][A-Za-z0-9_]*")
 # What the names of frepo's own kinds of events begin with.
 _OWN_EVENTS = frozenset(kind.partition(".")[0] for kind in EventKind)
+
+
+class HasName(Protocol):
+    """What a plug-in provides under a name."""
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +79,7 @@ class PluginRegistry:
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
         self.doctor_checks = _by_name(self.found, lambda plugin: plugin.doctor_checks)
         self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)
+        self.console_slots = _by_name(self.found, lambda plugin: plugin.console_slots)
         self.event_kinds = _event_kinds(self.found)
         self.settings = _by_prefix(self.found)
         for name in self.strategies:

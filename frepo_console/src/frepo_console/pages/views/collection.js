@@ -11,6 +11,7 @@ import { ActionButton } from "../components/action.js";
 import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, NoPermission, Note } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
+import Slots, { Slot, useSlots } from "../components/slots.js";
 import { StateBadge, Tag, expectation, minRetention, newestGood, reason } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts/collection.js";
@@ -23,7 +24,13 @@ import { Settings } from "./collection/settings.js";
 import { downloadVersion } from "./collection/version_actions.js";
 import { Versions } from "./collection/versions.js";
 
-/** The tabs, each with what the token needs in the collection, or with what it needs at all. */
+/** @typedef {{ name: string; View: Function; needsHere?: string; needs?: string; slot?: ConsoleSlot }} Tab */
+
+/**
+ * The tabs, each with what the token needs in the collection, or with what it needs at all.
+ *
+ * @type {Tab[]}
+ */
 const TABS = [
   { name: "versions", View: Versions, needsHere: "version.list" },
   { name: "runs", View: Runs, needsHere: "version.list" },
@@ -56,9 +63,11 @@ export default function CollectionView({ id, tab, route }) {
 function Shown({ collection, resource, tab, query, now }) {
   const access = useAccess();
   const { may } = collection;
-  const tabs = TABS.filter(
-    ({ needs, needsHere }) => (!needs || access.may(needs)) && (!needsHere || may.includes(needsHere)),
-  );
+  /** @type {Tab[]} */
+  const tabs = [
+    ...TABS.filter(({ needs, needsHere }) => (!needs || access.may(needs)) && (!needsHere || may.includes(needsHere))),
+    ...useSlots("collection.tab").map((slot) => ({ name: `x-${slot.name}`, View: Slot, slot })),
+  ];
   const current = tabs.find((one) => one.name === tab) ?? tabs[0];
   const [isUploading, setUploading] = useState(false);
   const [changes, setChanges] = useState(0);
@@ -89,17 +98,26 @@ function Shown({ collection, resource, tab, query, now }) {
     <${Trouble} collection=${collection} now=${now} />
     <${Facts} collection=${collection} now=${now} />
     <${SameContent} collection=${collection} />
+    <${Slots} place="collection.card" collection=${collection} changed=${changed} />
     <nav class="tabs" aria-label=${t.collection.sections}>
       ${tabs.map(
         (one) =>
           html`<a
             href=${link(["collections", collection.id, one.name])}
             aria-current=${one === current ? "page" : undefined}
-            >${t.collection.tabs[one.name]}</a
+            >${one.slot?.title ?? t.collection.tabs[one.name]}</a
           >`,
       )}
     </nav>
-    <${current.View} collection=${collection} changed=${changed} changes=${changes} query=${query} now=${now} />`;
+    <${current.View}
+      key=${current.name}
+      slot=${current.slot}
+      collection=${collection}
+      changed=${changed}
+      changes=${changes}
+      query=${query}
+      now=${now}
+    />`;
 }
 
 function Head({ collection, startUpload, now }) {

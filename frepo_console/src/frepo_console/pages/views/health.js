@@ -6,6 +6,7 @@ import { useResource } from "../lib/data.js";
 import { link } from "../lib/navigation.js";
 import { Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
+import Slots from "../components/slots.js";
 import { t as common } from "../texts.js";
 import { t } from "../texts/health.js";
 import { Damage } from "./health/damage.js";
@@ -72,6 +73,9 @@ function State({ health, damage, jobs, open }) {
               ${data.checks.map((one) => html`<${Check} key=${one.name} check=${one} />`)}
             </ul>`}<//
         >
+        <ul class="list">
+          <${Slots} place="health.row" />
+        </ul>
       </section>
       ${access.may("settings.view") && html`<${Storages} />`}
       <${Damage} resource=${damage} />

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..console_slot import ConsoleSlot
 from ..context import PluginContext
 from ..lifecycle import Lifecycle
 from ..markers import hookspec
@@ -68,6 +69,27 @@ def frepo_pages() -> Sequence[Pages]:  # type: ignore[empty-body]
         @hookimpl
         def frepo_pages():
             return [Pages(path="acme", folder=Path(__file__).parent / "pages", title="Acme")]
+    """
+
+
+@hookspec
+def frepo_console_slots() -> Sequence[ConsoleSlot]:  # type: ignore[empty-body]
+    """Return what this plug-in shows in places of the web console.
+
+    :when: once, at the start; the console loads a module when it shows the place
+    :thread: the main thread; the modules run in the browser
+    :transaction: outside
+    :failure: hook: the start stops and names the package, also if the module is not a file of the plug-in's pages.
+        Module: if it cannot be loaded, throws, or does not answer within ten seconds, the console says so in its
+        place, with the name of the package; the rest of the page works
+
+    .. versionadded:: 0.1
+
+    Example::
+
+        @hookimpl
+        def frepo_console_slots():
+            return [ConsoleSlot(place="collection.card", name="acme", title="Acme", module="acme/card.js")]
     """
 
 

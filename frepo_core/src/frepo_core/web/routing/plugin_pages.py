@@ -11,7 +11,7 @@ from pyramid.response import Response
 from pyramid.static import static_view
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.plugins.discovery import FoundPlugin
+from frepo_core.plugins.discovery import FoundPlugin, join_names
 from frepo_core.plugins.pages import Pages
 
 from ..base.endpoint import Endpoint
@@ -39,6 +39,19 @@ def add_pages(config: Configurator, found: Iterable[FoundPlugin], endpoints: Ite
                 )
             owners[pages.path] = plugin.origin
             _add(config, pages)
+        _check_slots(plugin)
+
+
+def _check_slots(plugin: FoundPlugin) -> None:
+    """Raise `ConfigurationError` if the module of a slot is not a file of the plug-in's pages."""
+    folders = {pages.path: Path(pages.folder) for pages in plugin.pages() if not pages.is_versioned}
+    for slot in plugin.console_slots:
+        path, _, file = slot.module.partition("/")
+        if path not in folders or not (folders[path] / file).is_file():
+            raise ConfigurationError(
+                f"{plugin.origin} declares the slot {slot.name!r} with the module {slot.module!r}, which is not a file "
+                f"of its pages that are not versioned. Their paths: {join_names(folders)}."
+            )
 
 
 def _first_part(path: str) -> str:

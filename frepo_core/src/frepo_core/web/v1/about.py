@@ -7,6 +7,7 @@ from pydantic import Field
 
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import permitted_actions
+from frepo_core.plugins.console_slot import ConsoleSlot, SlotPlace
 from frepo_core.plugins.pages import Pages
 from frepo_core.services.access.token_records import TokenRecord
 
@@ -59,11 +60,27 @@ class Page(Reply):
         return [cls(title=entry.title, path=f"/{pages.path}/{entry.path}") for entry in pages.menu]
 
 
+class Slot(Reply):
+    """What a package shows in a place of the web console. `module` is the path of its JavaScript module."""
+
+    place: SlotPlace
+    name: str
+    title: str
+    module: str = Field(examples=["/acme/card.js"])
+    package: str
+
+    @classmethod
+    def of(cls, slot: ConsoleSlot, package: str) -> "Slot":
+        """Convert a slot of a plug-in."""
+        return cls(place=slot.place, name=slot.name, title=slot.title, module=f"/{slot.module}", package=package)
+
+
 class About(Reply):
     """The service and the caller.
 
-    `features` are the resources of this API that the service has. `pages` are the pages that plug-ins add to the web
-    console. `trash_keep` is how long what is evicted or deleted can be restored, null if the trash is off.
+    `features` are the resources of this API that the service has. `pages` are the pages, and `slots` the modules, that
+    plug-ins add to the web console. `trash_keep` is how long what is evicted or deleted can be restored, null if the
+    trash is off.
 
     `may` are the actions that the token is allowed: those of a collection, such as `version.upload`, at least in the
     collections that list it. `may` of a collection says which are allowed there.
@@ -75,6 +92,7 @@ class About(Reply):
     read_only: bool
     trash_keep: Duration | None
     pages: list[Page]
+    slots: list[Slot]
     may: list[str]
     token: Caller
 
@@ -90,6 +108,10 @@ def show(request: FrepoRequest) -> Answer:
             trash_keep=request.services.settings.trash_keep or None,
             pages=[
                 page for plugin in request.services.plugins.found for pages in plugin.pages() for page in Page.of(pages)
+            ],
+            slots=[
+                Slot.of(owned.spec, owned.plugin.distribution)
+                for owned in request.services.plugins.console_slots.values()
             ],
             may=permitted_actions(request.sender, is_read_only=request.services.settings.read_only),
             token=_caller(request.sender),

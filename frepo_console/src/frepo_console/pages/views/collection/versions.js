@@ -8,6 +8,7 @@ import { dateTime, exactTime, percent, size } from "../../lib/format.js";
 import { ActionButton } from "../../components/action.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
+import { Slot, SlotButtons } from "../../components/slots.js";
 import { ListEnd, Table, useSelection } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
 import { Calendar } from "./calendar.js";
@@ -17,7 +18,7 @@ import { DeleteDialog, NoteDialog, downloadVersion, pinVersion, releaseVersion }
 
 const SHOWN = 100;
 
-/** @typedef {{ kind: "note", version: any } | { kind: "delete", versions: any[] }} Asked */
+/** @typedef {{ kind: "note", version: any } | { kind: "delete", versions: any[] } | { kind: "slot", slot: ConsoleSlot, version: any }} Asked */
 
 export function Versions({ collection, changed, changes, now }) {
   const access = useAccess();
@@ -32,6 +33,7 @@ export function Versions({ collection, changed, changes, now }) {
   const open = {
     note: (version) => setDialog({ kind: "note", version }),
     delete: (versions) => setDialog({ kind: "delete", versions }),
+    slot: (slot, version) => setDialog({ kind: "slot", slot, version }),
   };
   const table = { collection, results, hasFailed: Boolean(checks.error), open, changed, now };
   return html`<${Loaded} resource=${{ ...list, data: list.items }}>
@@ -78,6 +80,7 @@ export function Versions({ collection, changed, changes, now }) {
       dialog?.kind === "note" &&
       html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`
     }
+    ${dialog?.kind === "slot" && html`<${Slot} ...${{ ...dialog, collection, changed, close }} />`}
     ${
       dialog?.kind === "delete" &&
       html`<${DeleteDialog}
@@ -281,5 +284,6 @@ function Actions({ version, collection, open, changed }) {
         <${Icon} name="trash" />
       </button>`
     }
+    <${SlotButtons} name=${name} open=${(slot) => open.slot(slot, version)} />
   </span>`;
 }

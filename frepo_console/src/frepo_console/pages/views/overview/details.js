@@ -1,23 +1,25 @@
 // What is below the tiles of the overview: arrivals, storage, the last events, and the jobs with a button that runs one
 // now.
 
-import { html, useMemo, useState } from "../../lib/html.js";
-import { useAccess } from "../../lib/access.js";
+import { html, useContext, useMemo, useState } from "../../lib/html.js";
+import { About, useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useList, useResource } from "../../lib/data.js";
 import { dateTime, exactTime } from "../../lib/format.js";
 import { link } from "../../lib/navigation.js";
 import { EventLine } from "../../components/event.js";
-import { ErrorNote, Loaded } from "../../components/feedback.js";
+import { ErrorNote, Lazy, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts.js";
 import { Arrivals } from "./arrivals.js";
 import { Figures, Storage } from "./storage.js";
 
 const SHOWN = 10;
+const loadSlots = () => import("../../components/slots.js");
 
 export default function Details({ overview, collections, now }) {
   const access = useAccess();
+  const { slots } = useContext(About);
   return html`${collections.length > 0 && html`<${Arrivals} collections=${collections} now=${now} />`}
     ${overview.error && html`<${ErrorNote} error=${overview.error} at=${overview.at} retry=${overview.retry} />`}
     ${
@@ -29,7 +31,8 @@ export default function Details({ overview, collections, now }) {
     <div class="cols">
       ${access.may("events.view") && html`<${LastEvents} collections=${collections} now=${now} />`}
       ${access.may("jobs.view") && html`<${Jobs} now=${now} />`}
-    </div>`;
+    </div>
+    ${slots.some(({ place }) => place === "overview.card") && html`<${Lazy} load=${loadSlots} place="overview.card" />`}`;
 }
 
 function LastEvents({ collections, now }) {

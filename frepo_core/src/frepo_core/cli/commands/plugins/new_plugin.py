@@ -59,6 +59,12 @@ KINDS = {
         data=', "pages/*"',
         no_settings="is not for a page, which is a folder of static files",
     ),
+    "slot": Kind(
+        description="A card of the web console of frepo, on the page of each collection",
+        modules={"pages/card.js": "slot.js.template"},
+        data=', "pages/*"',
+        no_settings="is not for a slot, which is a module of the web console",
+    ),
     "command": Kind(
         description="A console command for frepo",
         modules={"commands.py": "command.commands.template"},

@@ -66,6 +66,8 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) 
     for pages in plugin.pages():
         yield _offer("pages", pages.path, f"{pages.title}, at /{pages.path}/")
     yield from (_offer("event kind", kind.name, kind.sentence) for kind in plugin.event_kinds)
+    for slot in plugin.console_slots:
+        yield _offer("console slot", slot.name, f"{slot.title}, at {slot.place}")
     for _ in plugin.lifecycles:
         yield _offer("lifecycle", plugin.name)
     for hook in sorted(plugin.hooks & _LATER.keys()):
