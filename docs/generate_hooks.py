@@ -55,7 +55,7 @@ CONTRACTS = {
     "frepo_tables": ("Tables",),
     "frepo_event_kinds": ("PluginEventKind",),
 }
-COMMON = ("PluginContext", "Service", "Store", "StoreTransaction", "StoredValue")
+COMMON = ("PluginContext", "Service", "Store", "Values", "StoreTransaction", "StoredValue")
 KIT = """## Names of `frepo_core.testing`
 
 A class whose name ends with `Contract` has the tests of a contract: inherit from it, and override its fixtures, which

@@ -99,8 +99,10 @@ def test_plugins_are_listed_with_their_hooks_and_offers(root, plugins):
 
     local = found["local"]
     assert ("frepo-storage-local", False) == (local["distribution"], local["disabled"])
-    assert ["frepo_storages"] == local["hooks"]
-    assert [("storage", "local", True)] == [(one["kind"], one["name"], one["used"]) for one in local["offers"]]
+    assert ["frepo_doctor_checks", "frepo_storages"] == local["hooks"]
+    assert [("storage", "local", True), ("doctor check", "local", True)] == [
+        (one["kind"], one["name"], one["used"]) for one in local["offers"]
+    ]
     assert sorted(found) == list(found) == sorted(plugin.name for plugin in plugins.found)
     assert all(plugin["version"] for plugin in found.values())
 

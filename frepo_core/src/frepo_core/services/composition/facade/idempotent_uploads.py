@@ -1,26 +1,29 @@
 """What a plug-in has stored under an idempotency key, recorded in the transaction that stores it."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from frepo_core.plugins import FileInfo, StoredVersion
 
-from ...backups.versions.add_version import AddedVersion, IdempotentVersion
 from ...base.idempotency import IdempotentUpload, RecordedAnswer
 from ...base.records import CollectionRecord
-from ...files.file_upload import AddedFile
 from .descriptions import file_info, stored_version
+
+# Commands that store nothing need not import these.
+if TYPE_CHECKING:
+    from ...backups.versions.add_version import AddedVersion, IdempotentVersion
+    from ...files.file_upload import AddedFile
 
 _VERSION: TypeAdapter[StoredVersion] = TypeAdapter(StoredVersion)
 _FILE: TypeAdapter[FileInfo] = TypeAdapter(FileInfo)
 
 
-def idempotent_version(key: str, plugin: str, collection: CollectionRecord) -> IdempotentVersion:
+def idempotent_version(key: str, plugin: str, collection: CollectionRecord) -> "IdempotentVersion":
     """Return the key of a version. It does not count for another plug-in or another collection with the same id."""
 
-    def serialize(added: AddedVersion) -> dict[str, Any]:
+    def serialize(added: "AddedVersion") -> dict[str, Any]:
         stored = stored_version(added.version, collection)
         return {"version": _VERSION.dump_python(stored, mode="json"), "file_id": added.version.file.id}
 
@@ -28,10 +31,10 @@ def idempotent_version(key: str, plugin: str, collection: CollectionRecord) -> I
     return IdempotentUpload(key=key, scopes=(scope,), serialize=serialize, file_id=_file_id)
 
 
-def idempotent_file(key: str, plugin: str) -> IdempotentUpload[AddedFile]:
+def idempotent_file(key: str, plugin: str) -> "IdempotentUpload[AddedFile]":
     """Return the key of a plain file."""
 
-    def serialize(added: AddedFile) -> dict[str, Any]:
+    def serialize(added: "AddedFile") -> dict[str, Any]:
         stored = file_info(added.file, is_new=not added.existed)
         return {"file": _FILE.dump_python(stored, mode="json"), "file_id": added.file.id}
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from frepo_core.db import utc_now
 from frepo_core.domain.identity import Actor, Identity
@@ -29,10 +29,12 @@ from ...content.checks.upload_checks import as_json, storable_kinds, storable_na
 from ...content.ingest import Incoming, smallest_limit
 from ...content.mime_detection import detect_type
 from ...content.token_limits import check_type_of_file
-from ...files.files import NewFile
 from .connection import ConnectedFacade
 from .descriptions import file_info, stored_version
 from .idempotent_uploads import idempotent_file, idempotent_version, recorded_file, recorded_version
+
+if TYPE_CHECKING:
+    from ...files.files import NewFile
 
 MAX_STATUSES = 32
 
@@ -206,6 +208,7 @@ class WritingFacade(ConnectedFacade):
         details: Mapping[str, Any] | None = None,
     ) -> None:
         """See `WritingService.record_version_check`."""
+
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         found = services.versions.find_selected(collection.id, version)
@@ -229,7 +232,10 @@ def _statuses(given: Sequence[int] | None) -> tuple[int, ...]:
     return statuses
 
 
-def _new_file(name: str, tags: Sequence[str], *, public: bool = False, password: str = "") -> NewFile:
+def _new_file(name: str, tags: Sequence[str], *, public: bool = False, password: str = "") -> "NewFile":
+    # A command that stores no file need not import this.
+    from ...files.files import NewFile
+
     try:
         name = check_file_name(name)
     except ValueError as error:
