@@ -82,6 +82,27 @@ def test_a_wrong_method_on_a_path_of_a_plugin_is_refused(make_app_with):
     assert answer.headers["Allow"] == "GET, HEAD"
 
 
+def test_a_view_reads_the_parameters_of_its_path(make_app_with, make_token):
+    def show(request):
+        return Answer(body=EchoReply(word=request.matchdict["volume"]))
+
+    app = make_app_with(plugin("echo", Endpoint(**(GOOD | {"path": "/echo/{volume}", "view": show}))))
+    token = {"_token": make_token()}
+
+    assert {"word": "a b"} == app.get("/echo/a%20b", params=token).json
+    for path in ("/echo/", "/echo/a/b", "/echo/a%2Fb"):
+        app.get(path, params=token, status=404)
+
+
+def test_a_plugin_may_use_methods_of_other_protocols(make_app_with, make_token):
+    app = make_app_with(plugin("echo", Endpoint(**(GOOD | {"method": "PROPFIND"}))))
+    app.lint = False  # it knows no other methods than those of RFC 9110
+    path = f"/echo?_token={make_token()}&word=hello"
+
+    assert {"word": "hello"} == app.request(path, method="PROPFIND").json
+    assert "PROPFIND" == app.get(path, status=405).headers["Allow"]
+
+
 def test_an_endpoint_of_a_plugin_is_described(make_app_with):
     app = make_app_with(plugin("echo", Endpoint(**GOOD)))
 

@@ -11,9 +11,10 @@ from .checksums import Checksums
 class SessionFile(io.FileIO):
     """A complete content that lies in the file `path`, with the checksums that were computed while it was written.
 
-    Give it to `Service.add_version` or `Service.upload_file`, and close it afterwards. No byte is hashed again. A
-    storage on the same disk links the file into place, others read it. After the commit the service removes the name
-    `path`; after a refusal or a failure it is still there, and the upload can be tried again.
+    `SessionFile(path, checksums)` opens the file, whose last component must not be a symbolic link. Give it to
+    `Service.add_version` or `Service.upload_file`, and close it afterwards. No byte is hashed again. A storage on the
+    same disk links the file into place, others read it. After the commit the service removes the name `path`; after a
+    refusal or a failure it is still there, and the upload can be tried again.
 
     Write nothing to the file before the service has answered: it may be a blob already. If the process is killed
     between the link and the end, the file keeps two names, see `is_shared`. Raises `OSError` if it cannot be opened.

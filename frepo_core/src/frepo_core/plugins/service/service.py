@@ -46,7 +46,11 @@ class Service(ReadingService, WritingService, Protocol):
 
     @property
     def state_folder(self) -> Path:
-        """A folder on this host for what must survive a restart: that of the stored files, or of the secrets."""
+        """A folder on this host for what must survive a restart.
+
+        It is the one that contains the folder of the stored files, or the secrets with another storage. Keep your
+        files in a folder with the name of your plug-in below it, and clear them yourself: nobody else does.
+        """
 
     def permits(self, permission: str, by: Identity) -> bool:
         """Return whether a token may do what a permission of an `Endpoint` stands for, where it is on the list."""

@@ -36,7 +36,10 @@ def is_v1_path(path: str) -> bool:
 
 
 class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
-    """One request. Views read only the attributes that are defined here."""
+    """One request. Views read only the attributes that are defined here, and `matchdict`.
+
+    `request.matchdict["name"]` is the parameter `{name}` of the path: a text without a slash.
+    """
 
     endpoint: Any = None
     # The class of the error that was answered, for metrics.
