@@ -1,20 +1,28 @@
 """The tables of plug-ins: their migrations, what a start checks, and their names."""
 
 import shutil
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from sqlalchemy import MetaData, Table, inspect
+from sqlalchemy import Column, MetaData, Table, inspect
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.migrations import plugin_schemas
 from frepo_core.db.migrations.plugin_schemas import PluginSchema
+from frepo_core.doctor.doctor import examine
+from frepo_core.doctor.findings import Level
+from frepo_core.doctor.permissions import SettingFiles
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Tables
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import schemas_of
 from frepo_core.tables import PluginTables, exact
+from frepo_core.testing.running_service import RunningService
 
 from .acme_tables import MIGRATIONS, Base, drop_tables, tables
 
@@ -49,8 +57,23 @@ def folder(tmp_path):
 
 
 @pytest.fixture
+def grown():
+    """The models with a column and a table that no revision makes."""
+    models = MetaData()
+    for table in Base.metadata.tables.values():
+        table.to_metadata(models).append_column(Column("colour", exact(20)))
+    Table("plugin_acme_floor", models, Column("name", exact(20), primary_key=True))
+    return models
+
+
+@pytest.fixture
 def schema(folder):
     return PluginSchema(plugin="acme", origin="the plug-in 'acme'", metadata=Base.metadata, revisions=folder)
+
+
+WITHOUT_REVISION = (
+    "needs the table plugin_acme_floor and the column plugin_acme_wall.colour, which no revision has made"
+)
 
 
 def registry(offer, name="acme"):
@@ -88,6 +111,49 @@ def test_a_failed_revision_can_be_repeated(engine, schema, folder):
     with pytest.raises(RuntimeError, match="killed"):
         plugin_schemas.upgrade(engine, [schema])
 
+    (folder / "0002_colours.py").write_text(SECOND)
+    plugin_schemas.upgrade(engine, [schema])
+
+    assert plugin_schemas.check_are_current(engine, [schema]) is None
+
+
+@pytest.mark.databases
+def test_a_column_and_a_table_without_a_revision_are_named(engine, schema, grown, folder):
+    plugin_schemas.upgrade(engine, [schema])
+
+    with pytest.raises(ConfigurationError, match=WITHOUT_REVISION) as caught:
+        plugin_schemas.check_are_current(engine, [replace(schema, metadata=grown)])
+
+    assert "the revision 0001" in caught.value.message
+    assert str(folder) in caught.value.message
+
+
+@pytest.fixture
+def unfinished(grown, folder):
+    """A plug-in whose author has forgotten a revision."""
+    models = SimpleNamespace(metadata=grown)
+    declared = [Tables(models=models, migrations=folder)]
+    return FoundPlugin(name="acme", distribution="acme-paint", version="1", tables=lambda: declared)
+
+
+def test_a_service_for_tests_does_not_start_without_a_revision(unfinished, tmp_path, caplog):
+    with pytest.raises(ConfigurationError, match=WITHOUT_REVISION):
+        RunningService(tmp_path / "frepo", {}, caplog, (unfinished,))
+
+
+def test_the_doctor_names_what_has_no_revision(unfinished, ini, engine, schema):
+    plugin_schemas.upgrade(engine, [schema])
+    registry = PluginRegistry([*PluginRegistry.from_entry_points().found, unfinished])
+
+    files = SettingFiles(ini=Path("none.ini"), settings={})
+    findings = examine(lambda: assemble(ini, {}, registry), files=files)
+    found = [one.message for one in findings if one.level == Level.PROBLEM]
+
+    assert any(WITHOUT_REVISION in message for message in found)
+
+
+@pytest.mark.databases
+def test_a_column_that_no_model_needs_any_more_may_stay(engine, schema, folder):
     (folder / "0002_colours.py").write_text(SECOND)
     plugin_schemas.upgrade(engine, [schema])
 

@@ -12,6 +12,8 @@ class Tables:
     - `models`: the base of its models, made with `PluginTables` of `frepo_core.tables`.
     - `migrations`: the folder with the revisions for Alembic, such as `0001_tables.py`. The revision is the number in
       the name. There is one chain, without branches, for this plug-in alone; no `env.py` and no ini file are needed.
+
+    The start, `frepo doctor` and `frepo_service` refuse a model with a table or a column that no revision has made.
     """
 
     models: Any

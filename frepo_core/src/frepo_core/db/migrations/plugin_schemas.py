@@ -1,10 +1,10 @@
 """Migrations of the tables of plug-ins: each plug-in has a chain of revisions of its own, and a table for its place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, MetaData
+from sqlalchemy import Connection, Engine, Inspector, MetaData, inspect
 
 from frepo_core.db.engine import session_limits_of
 from frepo_core.errors import ConfigurationError
@@ -56,7 +56,7 @@ def upgrade(engine: Engine, schemas: Iterable[PluginSchema]) -> Sequence[Upgrade
 
 
 def check_are_current(engine: Engine, schemas: Iterable[PluginSchema]) -> None:
-    """Raise `ConfigurationError` if the tables of a plug-in are not those that its package needs."""
+    """Raise `ConfigurationError` if the tables of a plug-in are not those that its package and its models need."""
     for schema in schemas:
         current, head = _find(engine, schema), schema.head
         if current is None:
@@ -69,6 +69,30 @@ def check_are_current(engine: Engine, schemas: Iterable[PluginSchema]) -> None:
                 f"The tables of {schema.origin} are at {current}, the package needs {head}: run `frepo db:upgrade`, or "
                 "install the version of the package that made them"
             )
+        _check_are_complete(engine, schema)
+
+
+def _check_are_complete(engine: Engine, schema: PluginSchema) -> None:
+    """Raise `ConfigurationError` if a model has a table or a column that the tables lack at their newest revision."""
+    with translated(), engine.connect().execution_options(sqlite_begin="DEFERRED") as connection:
+        missing = list(_find_missing(inspect(connection), schema.metadata))
+    if missing:
+        raise ConfigurationError(
+            f"A model of {schema.origin} needs {' and '.join(missing)}, which no revision has made: the tables are at "
+            f"the revision {schema.head}, the newest one. Write a further revision into {schema.revisions}, and run "
+            "`frepo db:upgrade`; or install a version of the package that has it"
+        )
+
+
+def _find_missing(inspector: Inspector, models: MetaData) -> Iterator[str]:
+    for table in models.sorted_tables:
+        if not inspector.has_table(table.name):
+            yield f"the table {table.name}"
+            continue
+        made = {column["name"].casefold() for column in inspector.get_columns(table.name)}
+        for column in table.columns:
+            if not column.system and column.name.casefold() not in made:
+                yield f"the column {table.name}.{column.name}"
 
 
 def _find(engine: Engine, schema: PluginSchema) -> str | None:

@@ -53,13 +53,15 @@ def upgrade(services: "Services") -> tuple[str | None, str | None]:
 
 
 def upgrade_plugins(services: "Services", say: Callable[[str], None]) -> None:
-    """Migrate the tables of plug-ins, and say what has changed."""
+    """Migrate the tables of plug-ins, and say what has changed. Raises `ConfigurationError` if a model needs more."""
     from frepo_core.db.migrations import plugin_schemas
     from frepo_core.services.composition.startup import schemas_of
 
-    for done in plugin_schemas.upgrade(services.database.engine, schemas_of(services.plugins)):
+    schemas = schemas_of(services.plugins)
+    for done in plugin_schemas.upgrade(services.database.engine, schemas):
         change = f"went from {done.before} to {done.after}" if done.before else f"were made ({done.after})"
         say(f"The tables of {done.schema.origin} {change}")
+    plugin_schemas.check_are_current(services.database.engine, schemas)
 
 
 def _check_is_used(services: "Services") -> None:
