@@ -31,6 +31,13 @@ class ReadingService(Protocol):
         Versions in quarantine are in it. Raises `NotFoundError` without such a collection.
         """
 
+    def version(self, collection_id: str, selector: str | int, *, by: Identity | None = None) -> StoredVersion:
+        """Return one version: the newest whose verdict is good (`good`), the newest (`latest`), or one by its number.
+
+        `good` and `latest` skip what is in quarantine or condemned. Also an id, and a time of RFC 3339 for the newest
+        one until then. Raises `NotFoundError`, and `AccessDeniedError` as `versions` does.
+        """
+
     def collections(
         self, *, after: str | None = None, limit: int = 100, by: Identity | None = None
     ) -> ListPage[CollectionUsage]:

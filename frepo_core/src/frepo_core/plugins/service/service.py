@@ -61,8 +61,12 @@ class Service(ReadingService, WritingService, Protocol):
     def health(self) -> Mapping[str, Sequence[str]]:
         """Run all health checks; return the problems that each found, by its name. No problem: it works."""
 
-    def open_version(self, collection_id: str, number: int) -> BinaryIO:
+    def open_version(self, collection_id: str, number: int, *, by: Identity | None = None) -> BinaryIO:
         """Open the content of a version; the caller closes it. The file is seekable.
+
+        Without `by`, for the plug-in itself: do not answer a client with it. With the identity of a client, it is a
+        download of that: its roles, the password of the version and the policies about downloads apply, and each call
+        is an event if `events.downloads` is on. It then raises `AccessDeniedError`, and the errors of a policy, too.
 
         If the content is damaged, reading it from the start to the end raises `StorageUnavailable`.
         Raises `NotFoundError` or a `StorageError`.

@@ -36,7 +36,7 @@ from frepo_core.plugins import (
 )
 
 from ...backups.collections.states import BackupState
-from ...base.records import CollectionRecord, collection_info
+from ...base.records import CollectionRecord, FileRecord, collection_info
 from ...content.remote.outgoing import send_request
 from ...content.seekable_content import seekable_content
 from ...content.storages.storage_space import temporary_folder
@@ -89,10 +89,24 @@ class PluginService(ReadingFacade, WritingFacade):
         """See `Service.health`."""
         return self._services.health.run()
 
-    def open_version(self, collection_id: str, number: int) -> BinaryIO:
+    def open_version(self, collection_id: str, number: int, *, by: Identity | None = None) -> BinaryIO:
         """See `Service.open_version`."""
-        blob = self._services.versions.find(collection_id, f"v{number}").file.blob
-        return seekable_content(partial(self._services.stored_content.open, blob), blob.size)
+        if by is not None:
+            return self._download(collection_id, number, by)
+        return self._open(self._services.versions.find(collection_id, f"v{number}").file)
+
+    def _download(self, collection_id: str, number: int, by: Identity) -> BinaryIO:
+        from ...files.downloads import DownloadCredentials  # not every command downloads
+
+        collection = self._collection_for(collection_id, "version.list", by)
+        name = self._services.versions.find(collection.id, f"v{number}").file.stored_name
+        file = self._services.downloads.find(name, DownloadCredentials(identity=by, address=by.address))
+        content = self._open(file)
+        self._services.download_events.record(file, by=by, address=by.address)
+        return content
+
+    def _open(self, file: FileRecord) -> BinaryIO:
+        return seekable_content(partial(self._services.stored_content.open, file.blob), file.blob.size)
 
     def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
         """See `Service.pending_checks`."""

@@ -45,6 +45,12 @@ class ReadingFacade(ConnectedFacade):
         found = self._services.versions.page(collection.id, request, verdicts=[Verdict(one) for one in verdicts])
         return _page(found, lambda version: stored_version(version, collection))
 
+    def version(self, collection_id: str, selector: str | int, *, by: Identity | None = None) -> StoredVersion:
+        """See `ReadingService.version`."""
+        collection = self._collection_for(collection_id, "version.list", by) if by else self._find(collection_id)
+        name = f"v{selector}" if isinstance(selector, int) else selector
+        return stored_version(self._services.versions.find_selected(collection.id, name), collection)
+
     def collections(
         self, *, after: str | None = None, limit: int = 100, by: Identity | None = None
     ) -> ListPage[CollectionUsage]:
