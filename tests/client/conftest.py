@@ -94,6 +94,15 @@ def program(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def service(tmp_path_factory, make_service):
+    """One service for all tests: each machine has a collection and a token of its own."""
+    service = make_service(tmp_path_factory.mktemp("service"))
+    service.start()
+    yield service
+    service.stop()
+
+
 @pytest.fixture
 def machine(tmp_path, program, service) -> Machine:
     home = tmp_path / "home"

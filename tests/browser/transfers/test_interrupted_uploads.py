@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from support.reliability.faulty_proxy import FaultyProxy
+from support.scale import only_in_long_form
 from support.wire import eventually
 
 from ..conftest import Console
@@ -139,6 +140,7 @@ def test_an_upload_goes_on_after_a_reload_with_the_same_file(page, dump, interru
     assert 0 == page.evaluate("localStorage.length")
 
 
+@only_in_long_form
 def test_an_upload_goes_on_when_the_same_file_is_dropped(page, dump, interrupted, api, collection, sent):
     choose(page, dump)
     expect(transfers(page)).to_contain_text(COMPLETE, timeout=60_000)
@@ -147,6 +149,7 @@ def test_an_upload_goes_on_when_the_same_file_is_dropped(page, dump, interrupted
     assert [DIGEST] == [one["sha256"] for one in versions(api, collection)]
 
 
+@only_in_long_form
 def test_another_file_does_not_continue_an_upload(page, dump, interrupted, api, collection):
     dump.write_bytes(CONTENT[1:])
     choose_again(page, dump)
@@ -178,6 +181,7 @@ def test_an_upload_waits_for_the_network(page, dump, proxy, api, collection, sen
     assert [DIGEST] == [one["sha256"] for one in versions(api, collection)]
 
 
+@only_in_long_form
 def test_an_upload_survives_that_the_service_is_killed(page, dump, proxy, service, api, collection, sent):
     proxy.arm("hold", "up", 2 * PART + MIB)
     choose(page, dump)
@@ -192,6 +196,7 @@ def test_an_upload_survives_that_the_service_is_killed(page, dump, proxy, servic
     assert [DIGEST] == [one["sha256"] for one in versions(api, collection)]
 
 
+@only_in_long_form
 def test_a_part_that_arrives_with_another_byte_is_sent_again(page, dump, proxy, api, collection):
     proxy.arm("flip", "up", PART + 2 * MIB)
     choose(page, dump)
@@ -217,6 +222,7 @@ def test_a_cancelled_upload_ends_on_the_service(page, dump, proxy, api, collecti
     assert [DIGEST] == [one["sha256"] for one in versions(api, collection)]
 
 
+@only_in_long_form
 def test_an_upload_that_ended_meanwhile_is_forgotten(page, interrupted, api, collection):
     [upload] = open_uploads(api, collection)
     api("DELETE", f"/uploads/{upload['id']}", headers={"Tus-Resumable": "1.0.0"})
@@ -226,6 +232,7 @@ def test_an_upload_that_ended_meanwhile_is_forgotten(page, interrupted, api, col
     expect(transfers(page)).to_have_count(0)
 
 
+@only_in_long_form
 def test_only_the_token_that_sent_it_goes_on_with_an_upload(console, page, interrupted, api, collection):
     other = api.token(*api("GET", "")["token"]["roles"])
     console.sign_in(other, f"#/collections/{collection}")
@@ -234,6 +241,7 @@ def test_only_the_token_that_sent_it_goes_on_with_an_upload(console, page, inter
     assert [interrupted] == [one["offset"] for one in open_uploads(api, collection)]
 
 
+@only_in_long_form
 def test_a_file_goes_on_after_a_reload(console, page, dump, proxy, api, sent):
     console.go("#/files")
     proxy.arm("hold", "up", PART + MIB)
