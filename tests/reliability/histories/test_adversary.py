@@ -10,6 +10,7 @@ from importlib import import_module
 from random import Random
 
 import pytest
+from webtest import TestApp
 
 from frepo_core.db.models import Version
 from frepo_core.domain.backups.guards import Guards
@@ -19,7 +20,7 @@ from frepo_core.services.backups.trash.early_ending import EarlyEnding
 from frepo_core.services.backups.versions.version_rows import select_with_files
 from frepo_core.services.content.blobs.blob_use import is_used_by_file
 from frepo_core.services.content.storages.sweep_guard import Ownership
-from frepo_core.web import all_endpoints
+from frepo_core.web import all_endpoints, make_app
 from support.scale import IS_BIG
 from support.siege.besieged import Besieged, Plan
 from support.siege.week import Week, read_trash
@@ -35,7 +36,7 @@ def ini(ini):
 
 
 @pytest.fixture
-def besiege(open_services, make_test_app, tmp_path, ini):
+def besiege(open_services, tmp_path, ini):
     """Make a service of its own for a plan."""
     opened = []
 
@@ -44,7 +45,7 @@ def besiege(open_services, make_test_app, tmp_path, ini):
         folder.mkdir()
         services = open_services(folder, ini)
         opened.append(services)
-        besieged = Besieged(services=services, app=make_test_app(services), plan=plan, draw=draw)
+        besieged = Besieged(services=services, app=TestApp(make_app(services)), plan=plan, draw=draw)
         Ownership(services.database, services.backends).claim("local")  # as a service does when it starts
         return besieged
 
