@@ -8,6 +8,7 @@ import pytest
 
 from frepo_client.uploads.session import PART
 from support.reliability.faulty_proxy import FaultyProxy
+from support.scale import first_of, only_in_long_form
 from support.wire import eventually
 
 SIZE = 3 * PART + (5 << 20)
@@ -34,7 +35,7 @@ def proxy(machine):
         yield proxy
 
 
-@pytest.mark.parametrize("command", [["push", "shop.sql", "dump"], ["pipe", "shop.sql", "--", "cat", "dump"]])
+@pytest.mark.parametrize("command", first_of([["pipe", "shop.sql", "--", "cat", "dump"], ["push", "shop.sql", "dump"]]))
 def test_a_cut_costs_at_most_one_part(machine, dump, digest, proxy, command):
     cuts = [PART // 2, PART // 3]
     proxy.arm("cut", "up", cuts[0])
@@ -61,6 +62,7 @@ def test_a_client_that_was_killed_sends_the_rest(machine, dump, digest, proxy):
     assert proxy.received - before <= SIZE - PART + SLACK
 
 
+@only_in_long_form
 def test_a_service_that_restarts_is_waited_for(machine, dump, digest, proxy):
     client = hold_second_part(machine, proxy, stderr=subprocess.PIPE)
     machine.service.stop()
@@ -72,6 +74,7 @@ def test_a_service_that_restarts_is_waited_for(machine, dump, digest, proxy):
     assert [version["sha256"] for version in machine.versions()] == [digest]
 
 
+@only_in_long_form
 def test_a_file_that_changes_is_sent_anew(machine, dump, digest, proxy):
     client = hold_second_part(machine, proxy)
     client.kill()

@@ -112,6 +112,7 @@ def interrupted(page, proxy, dump, api, collection):
     return upload["offset"]
 
 
+@only_in_long_form
 def test_an_upload_is_sent_in_parts_and_stored_as_a_whole(page, dump, api, collection, sent):
     choose(page, dump)
     expect(transfers(page)).to_contain_text(COMPLETE, timeout=60_000)
@@ -206,6 +207,7 @@ def test_a_part_that_arrives_with_another_byte_is_sent_again(page, dump, proxy, 
     assert [DIGEST] == [one["sha256"] for one in versions(api, collection)]
 
 
+@only_in_long_form
 def test_a_cancelled_upload_ends_on_the_service(page, dump, proxy, api, collection):
     proxy.arm("hold", "up", PART + MIB)
     choose(page, dump)

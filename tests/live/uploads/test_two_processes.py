@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from support.scale import first_of
 from support.tus.client import PART
 from support.tus.wire_client import WireTus, digests
 from support.wire import Client, Wire, head
@@ -16,7 +17,7 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 STEP = 100_000
 SHARED = ("APP_SECRETS_FILE", "DATABASE_URL", "FS_LOCAL_DIRECTORY")
 
-pytestmark = pytest.mark.databases("sqlite", "postgresql")
+pytestmark = pytest.mark.databases(*first_of(["sqlite", "postgresql"]))
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def plugins():
     return registry_with(acme_plugin("acme-greedy", strategies=[greedy]))
 
 
-SETTINGS = {"large": LARGE, "marked": MARK} | ({"small": {}, "large, marked": LARGE | MARK} if IS_BIG else {})
+SETTINGS = {"marked": MARK} | ({"large": LARGE, "small": {}, "large, marked": LARGE | MARK} if IS_BIG else {})
 
 
 @pytest.fixture(params=SETTINGS.values(), ids=SETTINGS)
