@@ -110,7 +110,7 @@ CONSTANTS = {
     "PARTIAL": "what the names of partial files in a storage begin with",
 }
 COLUMNS = {
-    "exact(length)": "a text of at most so many characters that is compared byte by byte on all databases",
+    "exact(length)": "a text of at most `length` characters that is compared byte by byte on all databases",
     "RowId": "the type of a number that the database chooses, for the primary key",
     "UtcDateTime": "aware times in UTC with microseconds",
     "utc_now()": "the current time, aware, in UTC",

@@ -34,7 +34,7 @@ class Reporter:
         return _URL_PASSWORD.sub(r"\1:***@", text)
 
     def say(self, text: str) -> None:
-        """Print a sentence about what goes on, to standard error."""
+        """Print a sentence about the progress, to standard error."""
         if not self._quiet:
             self._clear()
             print(f"frepo-client: {self.masked(text)}", file=sys.stderr, flush=True)

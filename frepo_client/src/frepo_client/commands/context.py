@@ -49,7 +49,7 @@ class Context:
         return cls(configuration, reporter, url.rstrip("/"), token, options, path, patience)
 
     def api_now(self) -> Api:
-        """Return the server for somebody who waits: with little patience, unless --retry asks for more."""
+        """Return the server for a person who waits: it is asked for seconds only, unless --retry says more."""
         return self.api(replace(self.options, retry=self.patience))
 
     def api(self, options: Options | None = None) -> Api:

@@ -71,7 +71,7 @@ class Configuration:
 
 
 def find_file() -> str:
-    """Return the path of the first configuration that exists, empty if there is none."""
+    """Return the path of the first configuration that exists; empty if none exists."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     places = [os.path.join(home, "frepo-client.toml"), "/etc/frepo-client.toml"]
     if os.name == "nt":
