@@ -90,6 +90,7 @@ FURTHER = (
     "FileInfo",
     "ListPage",
     "NewRun",
+    "ClientCheck",
     "Checksums",
     "SessionFile",
 )

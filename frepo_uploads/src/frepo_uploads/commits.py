@@ -1,9 +1,8 @@
 """Commits a complete upload: the one write path of the service, with an outcome that is told again."""
 
 import threading
-from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from frepo_core.errors import DigestMismatchError
@@ -28,16 +27,16 @@ from .uploads import Uploads, now
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """What the client says about its upload when it asks for the commit. None and empty: nothing."""
+    """What the client says about its upload when it asks for the commit. None: nothing."""
 
     sha256: str | None = None
     size: int | None = None
-    exit_statuses: Sequence[int] = ()
+    run: NewRun | None = None
 
     @property
     def has_failed(self) -> bool:
         """Whether a command of the client has failed."""
-        return any(self.exit_statuses)
+        return self.run is not None and self.run.has_failed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +136,9 @@ class Commits:
         """Record that the client's command has failed. A plain file has no runs."""
         if upload.collection_id is None:
             return
-        run = NewRun(outcome="failed", exit_statuses=tuple(claims.exit_statuses), error_output=problem)
-        self._service.record_run(upload.collection_id, run, by=by)
+        run = claims.run or NewRun(outcome="failed")
+        output = "\n".join(text for text in (run.error_output, problem) if text)
+        self._service.record_run(upload.collection_id, replace(run, outcome="failed", error_output=output), by=by)
 
     def _store(self, upload: Upload, content: SessionFile, by: Identity, claims: Claims) -> "StoredVersion | FileInfo":
         if upload.collection_id is not None:
@@ -148,7 +148,7 @@ class Commits:
                 by=by,
                 size=upload.length,
                 last_number=upload.last_number,
-                exit_statuses=tuple(claims.exit_statuses) or None,
+                run=claims.run,
                 idempotency_key=upload.id,
             )
         fields = upload.metadata

@@ -138,7 +138,7 @@ class Sessions:
     def fail(self, upload: Upload, claims: Claims, by: Identity) -> Upload:
         """End an upload whose command has failed at the client, and record that run."""
         self.commits.record_failed_run(upload, claims, "", by)
-        statuses = list(claims.exit_statuses)
+        statuses = list(claims.run.exit_statuses) if claims.run else []
         outcome = {"message": "The command of the client has failed", "exit_statuses": statuses}
         failed = self.uploads.change(upload, State.FAILED, ended_at=now(), outcome=outcome)
         self.clear(failed)

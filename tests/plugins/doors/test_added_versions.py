@@ -6,7 +6,7 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import CollectionFullError, DigestMismatchError, ReadOnlyError, TooBigError, VersionTooBigError
-from frepo_core.plugins import AccessDeniedError, FieldsError, FrepoError, Identity, NewRun, NotFoundError
+from frepo_core.plugins import AccessDeniedError, ClientCheck, FieldsError, FrepoError, Identity, NewRun, NotFoundError
 from support.samples import PNG
 
 from .conftest import DUMP, told
@@ -18,6 +18,10 @@ def add(service, collection, by, content=DUMP, **more):
 
 def shown(running, collection, number):
     return running.request("GET", f"/api/v1/collections/{collection}/versions/v{number}").json
+
+
+def ended_with(*statuses, **more):
+    return NewRun(outcome="ok", exit_statuses=statuses, **more)
 
 
 def runs(running, collection):
@@ -101,17 +105,35 @@ def test_what_the_client_says_must_be_true(running, service, collection, uploade
 
 
 def test_the_word_of_the_client_makes_a_version_complete(running, service, collection, uploader):
-    added = add(service, collection, uploader, b"in no known format", exit_statuses=[0, 0])
+    added = add(service, collection, uploader, b"in no known format", run=ended_with(0, 0))
 
     assert ("complete", "complete") == (added.verdict, shown(running, collection, 1)["verdict"])
     assert [("ok", [0, 0], 1)] == runs(running, collection)
 
 
+def test_the_client_says_what_it_found_before_the_encryption(running, service, collection, uploader):
+    """Also if it does not know each exit status. What it has found to be broken is put into quarantine."""
+    found = []
+    for statuses, check in [
+        ((), ClientCheck(outcome="good", message="The gzip data is whole")),
+        ((), ClientCheck(outcome="good", covers="content", message="The last line is there")),
+        ((0, 0), ClientCheck(outcome="good", message="The gzip data is whole")),
+        ((0, 0), ClientCheck(outcome="broken", message="The last line is missing")),
+    ]:
+        content = b"encrypted %d" % len(found)
+        added = add(service, collection, uploader, content, run=ended_with(*statuses, check=check))
+        found.append((added.verdict, added.quarantined))
+
+    assert [("whole", False), ("complete", False), ("complete", False), ("broken", True)] == found
+    reason = "The client has checked the content before its encryption: The last line is missing"
+    assert reason == shown(running, collection, 4)["verdict_reason"]
+
+
 def test_a_failed_command_stores_nothing_and_records_a_failed_run(running, service, collection, uploader):
     with pytest.raises(FieldsError) as refused:
-        add(service, collection, uploader, exit_statuses=[0, 2])
+        add(service, collection, uploader, run=ended_with(0, 2))
     with pytest.raises(DigestMismatchError):
-        add(service, collection, uploader, exit_statuses=[0], sha256="0" * 64)
+        add(service, collection, uploader, run=ended_with(0), sha256="0" * 64)
 
     state = running.request("GET", f"/api/v1/collections/{collection}").json["state"]
     assert "The command ended with 0, 2" in str(refused.value.fields["exit_statuses"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from frepo_core.plugins import FieldsError, FrepoError, SessionFile
+from frepo_core.plugins import FieldsError, FrepoError, NewRun, SessionFile
 
 from .conftest import DUMP
 
@@ -40,7 +40,7 @@ def test_the_digest_of_the_plugin_is_not_computed_again(service, collection, upl
 def test_a_refusal_leaves_the_file_where_it_was(tmp_path, service, collection, uploader, spooled, checksums):
     path = spooled()
 
-    for refused in ({"size": 5}, {"sha256": "0" * 64}, {"exit_statuses": [1]}):
+    for refused in ({"size": 5}, {"sha256": "0" * 64}, {"run": NewRun(outcome="ok", exit_statuses=(1,))}):
         with SessionFile(path, checksums(DUMP)) as content, pytest.raises(FrepoError):
             service.add_version(collection, content, by=uploader, **refused)
 

@@ -152,6 +152,28 @@ def test_a_commit_that_is_required_is_asked_for(tus, collection, contents):
     assert done.json == again.json
 
 
+def test_the_run_is_recorded_as_the_client_tells_it(tus, root, collection):
+    path = tus.create(SIZE, CONTENT, collection=collection, headers=REQUIRED)
+    told = {
+        "exit_statuses": [0, 0],
+        "started_at": "2026-11-26T02:00:00+01:00",
+        "seconds": 7,
+        "error_output": "\x1b[31mpg_dump: warning\x1b[0m",
+        "host": "db1",
+        "client": "frepo-client/0.1.0",
+    }
+    check = {"outcome": "broken", "message": "The last line is missing"}
+
+    done = tus.commit(path, **told, check=check)
+
+    (run,) = root.get(f"/api/v1/collections/{collection}/runs").json["items"]
+    assert told | {"started_at": "2026-11-26T01:00:00Z", "error_output": "pg_dump: warning"} == {
+        key: run[key] for key in told
+    }
+    version = done.json["version"]
+    assert ("ok", 1, "broken", True) == (run["outcome"], run["version"], version["verdict"], version["quarantined"])
+
+
 def test_an_upload_without_a_length_ends_with_its_commit(tus, collection, contents):
     path = tus.create(None, CONTENT, collection=collection, headers=REQUIRED)
     wrong = tus.commit(path, size=SIZE + 1)

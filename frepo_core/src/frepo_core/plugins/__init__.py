@@ -3,7 +3,7 @@
 docs/hooks.md describes each name. What only frepo itself needs is imported from the modules.
 """
 
-from frepo_core.domain.backups.runs import NewRun
+from frepo_core.domain.backups.runs import ClientCheck, NewRun
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import (
     AccessDeniedError,
@@ -86,6 +86,7 @@ __all__ = [
     "BoundNotifier",
     "CheckResult",
     "Checksums",
+    "ClientCheck",
     "CollectionFull",
     "CollectionInfo",
     "CollectionProblem",

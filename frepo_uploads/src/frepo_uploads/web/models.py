@@ -1,11 +1,11 @@
 """What the service answers about uploads, and what clients send to commit one."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
-from frepo_core.plugins import NotFoundError
+from frepo_core.plugins import ClientCheck, NewRun, NotFoundError
 from frepo_core.web import Form, FrepoRequest, Reply, StoredFile, Version, file_answer, version_answer
 
 from ..session import State, Upload
@@ -80,17 +80,47 @@ class UploadList(Reply):
     next: str | None = None
 
 
+class CheckForm(Form):
+    """What the client found in its content before it encrypted it.
+
+    - `outcome`: `good`, or `broken`, as by a check of the service.
+    - `covers`: what a good one has looked at: the end of the container, or that of the content in it.
+    """
+
+    outcome: Literal["good", "broken"]
+    covers: Literal["container", "content"] = "container"
+    message: str = Field("", max_length=200)
+
+
 class CommitForm(Form):
     """What the client knows of its content; each may be left out.
 
     - `sha256`, `size`: of the whole content. With another one, nothing is stored.
     - `exit_statuses`: of the commands that made the content. If one is not 0, nothing is stored, and a failed run is
       recorded; if all are 0, the client vouches that the backup is complete.
+    - `started_at`, `seconds`, `error_output`, `host`, `client`: of the run, as in a report of one.
+    - `check`: what the client found before it encrypted the content.
     """
+
+    free_texts: ClassVar[frozenset[str]] = frozenset({"error_output"})
 
     sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
     size: int | None = Field(None, ge=0, strict=True)
     exit_statuses: list[Annotated[int, Field(ge=-255, le=255, strict=True)]] = Field([], max_length=MAX_STATUSES)
+    started_at: AwareDatetime | None = None
+    seconds: int | None = Field(None, ge=0, le=10**8, strict=True)
+    error_output: str = ""
+    host: str = Field("", max_length=255)
+    client: str = Field("", max_length=255)
+    check: CheckForm | None = None
+
+    def run(self) -> NewRun | None:
+        """Return the run, None if the client says nothing about one."""
+        said = self.model_dump(exclude={"sha256", "size"}, exclude_defaults=True)
+        if not said:
+            return None
+        check = None if self.check is None else ClientCheck(**self.check.model_dump())
+        return NewRun(**said | {"check": check, "outcome": "failed" if any(self.exit_statuses) else "ok"})
 
 
 def stored_of(request: FrepoRequest, upload: Upload) -> dict[str, Any]:

@@ -130,7 +130,7 @@ class Views:
         """Store a complete upload. The same request again is answered the same."""
         upload, identity = self._own(request)
         form = request.body_as(CommitForm)
-        claims = Claims(sha256=form.sha256, size=form.size, exit_statuses=form.exit_statuses)
+        claims = Claims(sha256=form.sha256, size=form.size, run=form.run())
         running = self._sessions.commits.running(upload.id)
         if running is None and upload.is_open and upload.state not in COMMITS:
             if claims.has_failed:

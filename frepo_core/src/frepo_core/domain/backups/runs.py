@@ -22,11 +22,23 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClientCheck:
+    """What the client found in a content before it encrypted it: the service cannot look into it.
+
+    `covers` is what a good one has looked at: the end of the container, or that of the content in it.
+    """
+
+    outcome: Literal["good", "broken"]
+    covers: Literal["container", "content"] = "container"
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NewRun:
     """A run to record. `version` (a number) and `sha256` name what it has stored.
 
     `started_at` is by the clock of the client (aware). `exit_statuses` are those of all stages of a pipe. Of
-    `error_output`, the end is kept.
+    `error_output`, the end is kept. `check` counts for a version that is added with the run.
     """
 
     outcome: RunOutcome
@@ -38,6 +50,12 @@ class NewRun:
     client: str = ""
     version: int | None = None
     sha256: str | None = None
+    check: ClientCheck | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether what it has made is no backup."""
+        return self.outcome != "ok" or any(self.exit_statuses)
 
     @property
     def is_proven(self) -> bool:

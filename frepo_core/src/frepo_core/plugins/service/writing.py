@@ -49,7 +49,7 @@ class WritingService(Protocol):
         size: int | None = None,
         sha256: str | None = None,
         last_number: int | None = None,
-        exit_statuses: Sequence[int] | None = None,
+        run: NewRun | None = None,
         idempotency_key: str | None = None,
     ) -> StoredVersion:
         """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
@@ -58,9 +58,10 @@ class WritingService(Protocol):
         `UploadStart`: if versions of the same client that began later have arrived since, this one is put into
         quarantine as `overtaken`.
 
-        With `exit_statuses`, the client vouches for the content: they are those of all stages of the command that made
-        it. If all are 0, the verdict is `complete` at best, and a run is recorded. If not, or if size or digest are
-        wrong, a failed run is recorded and nothing stored.
+        With a `run`, the client vouches for the content that its command made. The run is recorded. If all its
+        `exit_statuses` are 0, the verdict is `complete` at best. If one is not, or if size or digest are wrong, it is
+        recorded as failed and nothing stored. Its `check` counts as a check of the service does: for what the client
+        has encrypted, it alone can say whether the content was whole.
 
         With an `idempotency_key`, which is the plug-in's own for this collection, the same content is stored once: if
         the process is killed after the commit, the next call within 14 days returns the version as it was stored.

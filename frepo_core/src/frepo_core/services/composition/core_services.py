@@ -178,7 +178,7 @@ class CoreServices(FileServices):
     def reported_uploads(self) -> "ReportedUploads":
         from ..backups.runs.reported_uploads import ReportedUploads
 
-        return ReportedUploads(self.add_version, self.run_reports)
+        return ReportedUploads(self.add_version, self.run_reports, self.settings)
 
     @cached_property
     def deleted_collections(self) -> "DeletedCollections":

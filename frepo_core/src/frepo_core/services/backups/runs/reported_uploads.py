@@ -1,11 +1,12 @@
 """Adds versions whose clients report how the command that made the content has ended."""
 
 import logging
-from collections.abc import Sequence
+from dataclasses import replace
 
 from frepo_core.domain.backups.runs import RUN, NewRun
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import BodyEndedError, DigestMismatchError, FieldsError, FrepoError
+from frepo_core.settings import Settings
 
 from ...base.idempotency import RecordedAnswer
 from ...base.records import CollectionRecord, VersionRecord
@@ -17,15 +18,16 @@ from .run_versions import VOUCHED
 
 log = logging.getLogger(__name__)
 
-_VOUCHED = CheckReport(check=RUN, origin="the client", outcome="good", message=VOUCHED, covers="content")
+_CHECKED = "The client has checked the content before its encryption"
 
 
 class ReportedUploads:
     """Adds versions. What the client reports counts in the transaction that adds the version."""
 
-    def __init__(self, add_version: AddVersion, runs: RunReports) -> None:
+    def __init__(self, add_version: AddVersion, runs: RunReports, settings: Settings) -> None:
         self._add_version = add_version
         self._runs = runs
+        self._quarantines_broken = settings.checks_on_broken == "quarantine"
 
     def add(
         self,
@@ -33,31 +35,46 @@ class ReportedUploads:
         incoming: Incoming,
         *,
         by: Identity,
-        exit_statuses: Sequence[int] = (),
+        run: NewRun | None = None,
         idempotency: IdempotentVersion | None = None,
     ) -> VersionRecord | RecordedAnswer:
-        """Add a version, and record a run if there are exit statuses, which are those of all stages of a command.
+        """Add a version, and record the run that made it.
 
-        If one is not 0, or if the content is not what the client says, a failed run is recorded and nothing stored.
+        If it has failed, or if the content is not what the client says, a failed run is recorded and nothing stored.
         Raises `FieldsError` then, or as `AddVersion.add`. `collection` is as it was when the upload began. An answer
         that was recorded for the same key is returned, and no run recorded again.
         """
-        if not exit_statuses:
+        if run is None:
             return self._add(collection, incoming, by=by, idempotency=idempotency)
-        if any(exit_statuses):
-            self._runs.record(collection.id, NewRun(outcome="failed", exit_statuses=exit_statuses), by=by)
-            shown = ", ".join(map(str, exit_statuses))
+        if run.has_failed:
+            self._runs.record(collection.id, replace(run, outcome="failed"), by=by)
+            shown = ", ".join(map(str, run.exit_statuses)) or run.reason
             raise FieldsError({"exit_statuses": [f"The command ended with {shown}, so its output is not stored"]})
         try:
-            version = self._add(collection, incoming, by=by, vouched=_VOUCHED, idempotency=idempotency)
+            version = self._add(collection, incoming, by=by, vouched=self._report(run), idempotency=idempotency)
         except (DigestMismatchError, BodyEndedError) as error:
-            failed = NewRun(outcome="failed", exit_statuses=exit_statuses, error_output=error.message)
-            self._runs.record(collection.id, failed, by=by)
+            output = f"{run.error_output}\n{error.message}"
+            self._runs.record(collection.id, replace(run, outcome="failed", error_output=output), by=by)
             raise
         if isinstance(version, RecordedAnswer):
             return version
-        self._record(collection.id, NewRun(outcome="ok", exit_statuses=exit_statuses, version=version.number), by=by)
+        self._record(collection.id, replace(run, version=version.number), by=by)
         return version
+
+    def _report(self, run: NewRun) -> CheckReport | None:
+        """Return what the client says about the content, None if it says nothing."""
+        check = run.check
+        message = "" if check is None else f"{_CHECKED}: {check.message}"
+        if check is not None and check.outcome == "broken":
+            quarantines = self._quarantines_broken
+            return CheckReport(
+                check=RUN, origin="the client", outcome="broken", message=message, quarantines=quarantines
+            )
+        if run.exit_statuses:
+            return CheckReport(check=RUN, origin="the client", outcome="good", message=VOUCHED, covers="content")
+        if check is None:
+            return None
+        return CheckReport(check=RUN, origin="the client", outcome="good", message=message, covers=check.covers)
 
     def _add(
         self,

@@ -80,7 +80,7 @@ class WritingFacade(ConnectedFacade):
         size: int | None = None,
         sha256: str | None = None,
         last_number: int | None = None,
-        exit_statuses: Sequence[int] | None = None,
+        run: NewRun | None = None,
         idempotency_key: str | None = None,
     ) -> StoredVersion:
         """See `WritingService.add_version`."""
@@ -88,10 +88,10 @@ class WritingFacade(ConnectedFacade):
         collection = self._collection_for(collection_id, "version.upload", by)
         if last_number is not None:  # a collection with the same id may have been created since
             collection = replace(collection, last_number=min(last_number, collection.last_number))
-        statuses = _statuses(exit_statuses)
         incoming = _incoming(content, size, sha256)
         key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
-        added = services.reported_uploads.add(collection, incoming, by=by, exit_statuses=statuses, idempotency=key)
+        run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
+        added = services.reported_uploads.add(collection, incoming, by=by, run=run, idempotency=key)
         _taken(content)
         return recorded_version(added) if isinstance(added, RecordedAnswer) else stored_version(added, collection)
 
@@ -224,9 +224,9 @@ def _incoming(content: BinaryIO, size: int | None, sha256: str | None) -> Incomi
     return Incoming(stream=content, declared_size=size, sha256=digests, is_exact=is_exact)
 
 
-def _statuses(given: Sequence[int] | None) -> tuple[int, ...]:
+def _statuses(given: Sequence[int]) -> tuple[int, ...]:
     """Return exit statuses as they are stored. Raises `FieldsError` if they are none."""
-    statuses = tuple(given or ())
+    statuses = tuple(given)
     if len(statuses) > MAX_STATUSES or not all(isinstance(one, int) and abs(one) <= 2**32 for one in statuses):
         raise FieldsError({"exit_statuses": [f"Give whole numbers, at most {MAX_STATUSES}"]})
     return statuses
