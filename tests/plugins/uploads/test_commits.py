@@ -2,9 +2,11 @@
 
 import hashlib
 import threading
+from datetime import timedelta
 
 import pytest
 
+from frepo_core.domain.identity import new_uuid4
 from frepo_core.plugins import StorageUnavailable
 from support.client import with_settings
 from support.tus.client import Tus
@@ -255,6 +257,17 @@ def test_a_revoked_token_continues_nothing(root, services, tus, collection):
     root.delete(f"/api/v1/tokens/{services.tokens.fingerprint(tus.token)}")
 
     assert (401, 401) == (tus.head(path).status_int, tus.patch(path, 10, b"a").status_int)
+
+
+def test_no_other_token_continues_what_an_expired_one_has_begun(app, services, tus, collection):
+    """The address of an upload is in logs: it alone opens nothing."""
+    path = tus.create(SIZE, CONTENT[:10], collection=collection)
+    services.token_changes.rotate(services.tokens.fingerprint(tus.token), timedelta())
+    services.tokens.clear_expired()
+    unknown = Tus(app, new_uuid4())
+
+    assert 10 == tus.offset(path)
+    assert (401, 401) == (unknown.head(path).status_int, unknown.patch(path, 10, CONTENT[10:]).status_int)
 
 
 @with_settings(uploads__max_open="2")

@@ -26,8 +26,8 @@ class WritingService(Protocol):
         """Return the identity of a token, which may be used now from this address by this User-Agent.
 
         A view has it already, as `request.sender`. This is for what a client began earlier: the token may have expired
-        since `began_at` (aware). `earlier` is its identity at that time: it is returned if the token has expired and
-        was removed since, but not if it was revoked. Raises `AccessDeniedError`.
+        since `began_at` (aware). `earlier` is the identity that began it: it is returned if it is that of this token,
+        which has expired and was removed since, but not if it was revoked. Raises `AccessDeniedError`.
         """
 
     def may_add_version(

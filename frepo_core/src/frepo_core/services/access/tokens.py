@@ -87,10 +87,10 @@ class Tokens:
         """Return the identity of a valid token.
 
         Its expiry counts when the request began, `age` seconds ago. `earlier` is the identity that it had before its
-        body arrived: if the token has expired since, it may have been cleared.
+        body arrived: if this token has expired since, it may have been cleared.
         Raises `AccessDeniedError` for any other. The reason is only logged, as it could help an attacker.
         """
-        identity = self._find(token_id, address) or self._find_cleared(earlier)
+        identity = self._find(token_id, address) or self._find_cleared(token_id, earlier)
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
@@ -165,8 +165,8 @@ class Tokens:
             log.info("token %s was removed by %s: it expired at %s", shown, describe_actor(by), end)
         return cleared
 
-    def _find_cleared(self, earlier: Identity | None) -> Identity | None:
-        if earlier is None:
+    def _find_cleared(self, token_id: str, earlier: Identity | None) -> Identity | None:
+        if earlier is None or earlier.token != self.key(token_id):
             return None
         with self._database.reading() as session:
             return earlier if find_expiry(session, earlier) else None
