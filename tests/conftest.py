@@ -153,7 +153,7 @@ def open_services(
 ) -> Callable[..., Services]:
     """Assemble services over a migrated database `frepo.db` in a folder."""
 
-    def assembled(folder: Path, ini: dict[str, str]) -> Services:
+    def assembled(folder: Path, ini: dict[str, str], plugins: PluginRegistry = plugins) -> Services:
         shutil.copy(migrated, folder / "frepo.db")
         engine = make_quick_engine(f"sqlite:///{folder}/frepo.db")
         return assemble(ini | {"database.url": f"sqlite:///{folder}/frepo.db"}, {}, plugins, engine)

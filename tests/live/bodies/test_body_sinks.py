@@ -265,6 +265,7 @@ def test_a_stop_waits_for_a_body_that_arrives(services, patch):
         wire.send(patch("Content-Length: 3000000"), bytes(1000))
         assert 1000 == eventually(1000, lambda: len(sink.content))
         later = threading.Timer(1, lambda: replies.append(wire.send(bytes(2_999_000)).reply()))
+        stack.callback(later.join)  # after the stop of the service, and before the wire is closed
         later.start()
 
     assert ([True], 200) == (sink.ends, replies[0].status)

@@ -30,19 +30,14 @@ NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
 COLLECTIONS = 14
 
 
-@pytest.fixture(scope="session")
-def plugins():
-    """All installed plug-ins: a check has to find the dump that was cut."""
-    return PluginRegistry.from_entry_points()
-
-
 @pytest.fixture(scope="module")
 def filled(open_services, tmp_path_factory):
     """A service with fourteen collections, which are filled once for all tests: they only read."""
     folder = tmp_path_factory.mktemp("demo")
     ini = {"app.env": "test", "app.secret": "app-5ecre7", "enc.token_phrase": "phrase-5ecre7", "fs.adapter": "local"}
     ini |= {"fs.local.directory": str(folder / "storage"), "temp_directory": str(folder / "temporary")}
-    services = open_services(folder, ini)
+    # All installed plug-ins: a check has to find the dump that was cut.
+    services = open_services(folder, ini, PluginRegistry.from_entry_points())
     fill(services, collections=COLLECTIONS)
     yield services
     services.database.engine.dispose()
