@@ -97,12 +97,24 @@ class Pipeline:
 
     def __enter__(self) -> Pipeline:
         self._began = time.monotonic()
+        try:
+            with _signals_later():
+                self._start_all()
+        except BaseException:
+            self.stop()
+            raise
+        if self._timeout:
+            self._timer = threading.Timer(self._timeout, self._end_in_time)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def _start_all(self) -> None:
         source: IO[bytes] | int = subprocess.DEVNULL
         for stage in self._stages:
             try:
                 process = _start(stage, source, self._environment)
             except OSError as error:
-                self.stop()
                 raise CommandFailedError(f"{stage[0]} cannot be started: {error.strerror}") from None
             if not isinstance(source, int):
                 source.close()  # so that a stage ends if the one behind it is gone
@@ -111,11 +123,6 @@ class Pipeline:
             source = process.stdout
             self._processes.append(process)
             self._tails.append(_Tail(process.stderr))
-        if self._timeout:
-            self._timer = threading.Timer(self._timeout, self._end_in_time)
-            self._timer.daemon = True
-            self._timer.start()
-        return self
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """Yield the output in pieces of `size` bytes; the last one is shorter."""
@@ -194,6 +201,23 @@ class _Tail:
         """Return what was kept. A child of the stage may hold the pipe open for longer than a second."""
         self._thread.join(1.0)
         return self._kept.decode(errors="replace")
+
+
+@contextlib.contextmanager
+def _signals_later() -> Iterator[None]:
+    """Handle a request to end when all stages are known: one that came while a stage starts would leave it running."""
+    came: list[int] = []
+    kept = {
+        number: signal.signal(number, lambda number, frame: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+        for one in came:
+            signal.raise_signal(one)
 
 
 def _start(stage: Sequence[str], source: IO[bytes] | int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
