@@ -58,7 +58,7 @@ def adapt(page: Path) -> tuple[str, list[Path]]:
         linked.append(path)
         return Path(os.path.relpath(staged_path(path), staged_path(page).parent)).as_posix() + (found[2] or "")
 
-    parts = CODE.split(page.read_text())  # every second part is code
+    parts = CODE.split(page.read_text(encoding="utf-8"))  # every second part is code
     return "".join(part if number % 2 else LINK.sub(replace, part) for number, part in enumerate(parts)), linked
 
 

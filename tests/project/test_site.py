@@ -12,7 +12,7 @@ from support.paths import ROOT
 
 GENERATOR = ROOT / ".venv-docs/bin/zensical"
 IS_INSTALLED = (ROOT / ".venv-docs/installed").exists()  # written last
-CONFIGURATION = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
+CONFIGURATION = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +45,10 @@ def test_every_page_is_in_the_navigation(staged):
 
 
 def test_the_site_has_the_documents_outside_docs(staged):
-    assert (staged / "overview.md").read_text().startswith("# frepo\n")
-    assert (staged / "CHANGES.md").read_text().startswith("# Changes\n")
-    assert (staged / "CONTRIBUTING.md").read_text().startswith("# Contributing\n")
-    assert "](overview.md)" in (staged / "index.md").read_text()
+    assert (staged / "overview.md").read_text(encoding="utf-8").startswith("# frepo\n")
+    assert (staged / "CHANGES.md").read_text(encoding="utf-8").startswith("# Changes\n")
+    assert (staged / "CONTRIBUTING.md").read_text(encoding="utf-8").startswith("# Contributing\n")
+    assert "](overview.md)" in (staged / "index.md").read_text(encoding="utf-8")
 
 
 def test_a_link_in_code_is_not_changed(stage, tmp_path, monkeypatch):
@@ -56,7 +56,7 @@ def test_a_link_in_code_is_not_changed(stage, tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     page.write_text("`[a](nowhere.md)`\n\n```\n[a](nowhere.md)\n```\n")
 
-    assert (page.read_text(), []) == stage.adapt(page)
+    assert (page.read_text(encoding="utf-8"), []) == stage.adapt(page)
 
 
 def test_a_link_to_nothing_is_an_error(stage, tmp_path, monkeypatch):
@@ -87,14 +87,17 @@ def test_pages_load_nothing_from_other_sites(staged, tmp_path):
         f"{page.name}: {tag}"
         for page in pages
         for tag in re.findall(
-            r"<(?:script|img|iframe|link|source)\b[^>]*(?:src|href)=\"?(?:https?:)?//[^>]*>", page.read_text()
+            r"<(?:script|img|iframe|link|source)\b[^>]*(?:src|href)=\"?(?:https?:)?//[^>]*>",
+            page.read_text(encoding="utf-8"),
         )
         if 'rel="canonical"' not in tag
     ]
     assert 0 == done.returncode, done.stderr
     assert len(pages) > 10
     assert [] == loaded
-    assert [] == [page.name for page in pages if 'class="mermaid"' in page.read_text()]  # its script is on a CDN
+    assert [] == [
+        page.name for page in pages if 'class="mermaid"' in page.read_text(encoding="utf-8")
+    ]  # its script is on a CDN
     assert (tmp_path / "build/site/search.json").exists()
 
 
@@ -111,4 +114,4 @@ def test_a_broken_link_fails_the_build(staged, tmp_path, link):
 def test_the_generator_that_is_installed_is_the_one_that_make_names():
     done = subprocess.run([GENERATOR, "--version"], capture_output=True, text=True, check=True)
 
-    assert re.search(r"zensical==([\w.]+)", (ROOT / "Makefile").read_text())[1] in done.stdout
+    assert re.search(r"zensical==([\w.]+)", (ROOT / "Makefile").read_text(encoding="utf-8"))[1] in done.stdout

@@ -23,7 +23,7 @@ from support.fleet.nightly_dumps import PAGE, ROWS, cut_at_60_percent, dump, dum
 from support.own_plugins import acme_plugin, open_services, registry_with  # noqa: F401  # a fixture
 from support.paths import ROOT
 from support.reliability.clock import clock_of
-from support.scale import IS_BIG
+from support.scale import IS_BIG, first_of
 from support.servers.in_process import running_server
 
 FIRST = datetime(2028, 2, 1, 2, tzinfo=UTC)
@@ -129,7 +129,7 @@ def exit_status(services, make_quick_engine, ini, tmp_path, collections):
 def collections(http, admin):
     """A collection for each failure, strategy and limit, by these three."""
     found = {}
-    for key in product(VARIANTS, STRATEGIES, (1, 3)):
+    for key in product(VARIANTS, STRATEGIES, first_of((1, 3))):
         _, strategy, limit = key
         fields = {"name": "shop.sql.gz", "strategy": strategy, "limits": {"versions": limit}, "expected_every": "P1D"}
         if STRATEGIES[strategy]:
