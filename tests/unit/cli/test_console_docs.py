@@ -61,6 +61,8 @@ def prepare(console, example):
         make_subscription(console, "notify_ops")
     if name == "alias:delete":
         console.answer("alias:set", "manual.txt", "2cf24dba5fholiday.txt")
+    if name == "enrolment:revoke":
+        make_code(console, *arguments)
     for fingerprint in re.findall("3f9c2a71d0be", example):
         make_token(console, fingerprint)
 
@@ -70,6 +72,15 @@ def make_token(console, fingerprint):
     console.answer("auth:create-token", "--roles", "upload.all")
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:
         database.execute("UPDATE token SET fingerprint = ?", [fingerprint])
+
+
+def make_code(console, code_id):
+    """Make a one-time code with the id that an example uses."""
+    (console.folder / "hosts.csv").write_text("name\ndb7\n")
+    console.answer("fleet:create", "--from", "hosts.csv", "--codes")
+    with contextlib.closing(sqlite3.connect(console.database)) as database, database:
+        database.execute("DELETE FROM enrolment_collection")
+        database.execute("UPDATE enrolment_code SET id = ?", [code_id])
 
 
 def lead(console):

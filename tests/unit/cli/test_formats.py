@@ -41,6 +41,7 @@ NOT_IN_TABLES = {"plugins": {"Entry point", "Version"}}
 DELETED = ID.replace("1d1f", "2d1f")
 ENDED = ID.replace("1d1f", "3d1f")
 EMPTY = ID.replace("1d1f", "4d1f")
+CODE = "5b0c7f0e-5a0f-4c39-9a43-1f0f7c1d2a11"
 ARGUMENTS = {
     "alias:list": "",
     "alias:set": "other.txt {file}",
@@ -67,6 +68,7 @@ ARGUMENTS = {
     "backup:upload": f"{ID} dump.sql",
     "backup:versions": ID,
     "doctor": "",
+    "enrolment:list": "",
     "events": "",
     "events:parked": "",
     "events:retry": "--all",
@@ -85,6 +87,7 @@ ARGUMENTS = {
     "storage:usage": "",
     "storage:verify": "",
     # These come last, because they remove what the others show.
+    "enrolment:revoke": CODE,
     "backup:unpin": f"{ID} v1",
     "backup:release": f"{ID} v4",
     "backup:restore-collection": DELETED,
@@ -121,7 +124,10 @@ def filled(console, monkeypatch):
     console.answer("auth:create-token", "--roles", "upload.all", "--name", "db7")
     file = json.loads(console.answer("file:upload", "dump.sql", "-f", "json"))["name"]
     console.answer("alias:set", "logo", file)
+    console.answer("fleet:create", "--from", "hosts.csv", "--codes")
     with contextlib.closing(sqlite3.connect(console.database)) as database, database:
+        database.execute("DELETE FROM enrolment_collection")
+        database.execute("UPDATE enrolment_code SET id = ?", [CODE])
         database.execute("UPDATE token SET fingerprint = ?", [TOKEN])
         columns = "roles, tags, mimes, max_file_size, user_agents, ip_addresses, created_at"
         values = "'expired', '5c1e9a7740d2', '2026-05-01', "

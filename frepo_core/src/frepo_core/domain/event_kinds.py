@@ -179,6 +179,22 @@ class EventKind(StrEnum):
         *("name", "roles", "expires_at", "reason"),
     )
 
+    ENROLMENT_CREATED = (
+        "enrolment.created",
+        "A one-time code was made, with which a host gets a token for the collection. It is valid until `expires_at`.",
+        *("enrolment", "name", "expires_at"),
+    )
+    ENROLMENT_USED = (
+        "enrolment.used",
+        "A host has used a one-time code and has a token for the collection now.",
+        *("enrolment", "name"),
+    )
+    ENROLMENT_REVOKED = (
+        "enrolment.revoked",
+        "A one-time code was revoked before a host has used it.",
+        *("enrolment", "name"),
+    )
+
     BLOB_DAMAGED = (
         "blob.damaged",
         "Bytes in a storage were found to be wrong or missing.",

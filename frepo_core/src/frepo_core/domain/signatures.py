@@ -23,6 +23,11 @@ def token_key(phrase: str, token_id: str) -> str:
     return hmac.digest(phrase.encode(), token_id.lower().encode(), "sha256").hex()
 
 
+def enrolment_key(phrase: str, code: str) -> str:
+    """Return the HMAC-SHA256 in hex under which a one-time code is stored. It is not that of a token with this id."""
+    return hmac.digest(phrase.encode(), f"frepo enrolment\n{code}".encode(), "sha256").hex()
+
+
 def phrase_checks(phrase: str, salt: str) -> Iterator[str]:
     """Yield the hashes of the phrase in hex that show at the next start whether it was changed; new ones are the first.
 

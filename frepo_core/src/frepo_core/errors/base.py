@@ -106,6 +106,12 @@ class TooManyAttemptsError(FrepoError):
         self.retry_after = retry_after
 
 
+class EnrolmentCodeError(FrepoError):
+    """The one-time code is wrong, was used or revoked, or has expired."""
+
+    number = 4100
+
+
 class TooManyPreviewsError(TooManyAttemptsError):
     """A token, or all of a process, have as many previews running as they may."""
 

@@ -44,6 +44,22 @@ SERVICE: Mapping[str, Text] = {
         counted=("token edited", "tokens edited"),
         what="The token {token} was edited: {changes}.",
     ),
+    "enrolment.created": Text(
+        title="Code for {name} made",
+        counted=("one-time code made", "one-time codes made"),
+        what="A one-time code was made, with which {name} gets a token for {collection}.",
+    ),
+    "enrolment.used": Text(
+        title="{name} has enrolled itself",
+        counted=("host enrolled", "hosts enrolled"),
+        what="{name} has used its one-time code and got the token {token} for {collection}.",
+        advice="If this host has not enrolled itself, revoke the token.",
+    ),
+    "enrolment.revoked": Text(
+        title="Code for {name} revoked",
+        counted=("one-time code revoked", "one-time codes revoked"),
+        what="The one-time code for {name} was revoked before it was used.",
+    ),
     "token.rotated": Text(
         title="Token {token} rotated",
         counted=("token rotated", "tokens rotated"),

@@ -254,3 +254,45 @@ def test_collections_are_listed_by_their_states(console):
 
     assert {"new": "a", "ok": "b"} == listed
     assert "'none' is not one of damaged" in console.refusal("backup:list", "--state", "none")
+
+
+def test_a_hundred_hosts_get_a_code_each(console, enrol):
+    hosts = [f"db{number}" for number in range(100)]
+
+    rows = enrol("name\n" + "\n".join(hosts), "--codes", "codes.csv")
+
+    with (console.folder / "codes.csv").open() as file:
+        codes = {row["Host"]: row["Code"] for row in csv.DictReader(file, strict=True)}
+    assert (hosts, 100) == (list(codes), len(set(codes.values())))
+    assert 0o600 == (console.folder / "codes.csv").stat().st_mode & 0o777
+    assert [None] * 100 == [row["Code"] for row in rows]
+    assert console.count("token") == 0
+    listed = json.loads(console.answer("enrolment:list", "-f", "json"))
+    assert sorted(hosts) == [row["Host"] for row in listed if row["State"] == "open"]
+
+
+def test_a_code_that_was_lost_is_revoked_and_made_again(console, enrol):
+    [first] = enrol("name\ndb7\n", "--codes")
+    [again] = enrol("name\ndb7\n", "--codes")
+    assert ("collection and code made", "the code of an earlier run is valid", None) == (
+        first["Result"],
+        again["Result"],
+        again["Code"],
+    )
+
+    [row] = json.loads(console.answer("enrolment:list", "-f", "json"))
+    console.answer("enrolment:revoke", row["Id"])
+    [new] = enrol("name\ndb7\n", "--codes")
+
+    assert "code made" == new["Result"]
+    assert new["Code"] not in {None, first["Code"]}
+
+
+def test_codes_are_not_added_to_a_file_of_tokens(console, enrol):
+    enrol("name\ndb7\n", "--tokens", "tokens.csv")
+
+    (console.folder / "hosts.csv").write_text("name\nweb\n")
+    refused = console.run("fleet:create", "--from", "hosts.csv", "--codes", "tokens.csv")
+
+    assert refused.returncode != 0
+    assert "--codes: 'tokens.csv' is another file" in refused.stderr

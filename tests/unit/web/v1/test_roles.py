@@ -17,7 +17,10 @@ from frepo_core.web.v1.endpoints import v1_endpoints
 from support.client import Client
 
 ENDPOINTS = {f"{endpoint.method} {endpoint.path}": endpoint for endpoint in v1_endpoints()}
-PUBLIC = {"GET /api/v1/openapi.json", "GET /api/v1/doc", "GET /api/v1/files/{name}/content"}
+PUBLIC = {
+    *("GET /api/v1/openapi.json", "GET /api/v1/doc", "GET /api/v1/files/{name}/content"),
+    "POST /api/v1/enrolments:redeem",
+}
 PROTECTED = sorted(ENDPOINTS.keys() - PUBLIC)
 WORDS = {"fingerprint": "0123456789ab", "selector": "v9", "number": "9"}
 
@@ -46,9 +49,9 @@ ASKED = {
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
     "token": ["GET ", "GET /collections", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"],
     "token.change": ["PATCH /tokens/{fingerprint}", "POST /tokens/{fingerprint}/rotate"],
-    "token.generate": ["POST /tokens"],
-    "token.list": ["GET /tokens", "GET /tokens/{fingerprint}"],
-    "token.revoke": ["DELETE /tokens/{fingerprint}"],
+    "token.generate": ["POST /enrolments", "POST /tokens"],
+    "token.list": ["GET /enrolments", "GET /enrolments/{enrolment}", "GET /tokens", "GET /tokens/{fingerprint}"],
+    "token.revoke": ["DELETE /enrolments/{enrolment}", "DELETE /tokens/{fingerprint}"],
     "trash.end": ["DELETE /collections/{collection}/trash", "DELETE /collections/{collection}/trash/{number}"],
     "trash.list": ["GET /collections/{collection}/trash", "GET /collections/{collection}/trash/{number}"],
     "trash.restore": ["POST /collections/{collection}/trash/{number}/restore"],

@@ -3,6 +3,7 @@
 from .aliases import Alias
 from .base import NAMES, Base
 from .collections import Collection, CollectionSender, CollectionToken
+from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
 from .files import Blob, File, Tag, file_tag
 from .installation import Installation
@@ -25,6 +26,8 @@ __all__ = [
     "CollectionToken",
     "DeletedCollection",
     "DeletedCollectionToken",
+    "EnrolmentCode",
+    "EnrolmentCollection",
     "Event",
     "File",
     "Installation",

@@ -34,11 +34,11 @@ class PasswordAttempts:
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
-    def require_left(self, target: str, client: str) -> None:
+    def require_left(self, target: str, client: str, *, what: str = "passwords") -> None:
         """Raise `TooManyAttemptsError` if the client has tried too many wrong passwords. A limit of 0 is no limit."""
         if seconds := self.seconds_to_wait(target, client):
             raise TooManyAttemptsError(
-                f"Too many wrong passwords from this address, try again in {seconds} seconds", retry_after=seconds
+                f"Too many wrong {what} from this address, try again in {seconds} seconds", retry_after=seconds
             )
 
     def seconds_to_wait(self, target: str, client: str) -> int:

@@ -17,7 +17,7 @@ from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
 from ..upkeep.engine.job_runs import POSTPONED, find_interrupted, was_stopped
 from ..upkeep.overdue_events import report_overdue
-from ..upkeep.pruning import prune_events, prune_job_runs, prune_runs
+from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs
 from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
@@ -105,7 +105,8 @@ def end_trash(services: CoreServices, context: JobContext) -> Summary:
 def prune(services: CoreServices, context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
 
-    The runs that clients have reported are deleted after `events.keep`, too.
+    The runs that clients have reported are deleted after `events.keep`, too, and one-time codes
+    30 days after their end.
 
     Names the subscriptions whose subscriber does not exist any more: their events are kept.
     """
@@ -115,6 +116,7 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
         **prune_events(database, keep=keep, now=now, keep_going=keep_going),
         "job_runs": prune_job_runs(database, now=now, keep_going=keep_going),
         "runs": prune_runs(database, keep=keep, now=now, keep_going=keep_going),
+        "codes": prune_codes(database, now=now, keep_going=keep_going),
     }
     names = [each.name for each in list_subscriptions(database)]
     if gone := [name for name in names if name not in services.plugins.subscribers]:

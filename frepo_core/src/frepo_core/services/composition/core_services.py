@@ -69,7 +69,14 @@ class CoreServices(FileServices):
     def enrolments(self) -> "Enrolments":
         from ..backups.collections.enrolment import Enrolments
 
-        return Enrolments(self.database, self.collections, self.tokens, self.token_changes, self.token_lists)
+        return Enrolments(
+            self.database,
+            self.collections,
+            self.tokens,
+            self.token_changes,
+            self.token_lists,
+            self.enrolment_codes,
+        )
 
     @cached_property
     def collection_pages(self) -> "CollectionPages":

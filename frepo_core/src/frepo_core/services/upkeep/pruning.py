@@ -7,9 +7,20 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Base, Collection, DeletedCollection, Event, JobRun, ParkedEvent, Run, Subscription
+from frepo_core.db.models import (
+    Base,
+    Collection,
+    DeletedCollection,
+    EnrolmentCode,
+    Event,
+    JobRun,
+    ParkedEvent,
+    Run,
+    Subscription,
+)
 
 RUNS_KEPT = timedelta(days=90)
+CODES_KEPT = timedelta(days=30)
 BATCH = 1000
 
 
@@ -53,6 +64,11 @@ def prune_runs(database: Database, *, keep: timedelta, now: datetime, keep_going
     if keep:
         conditions.append(Run.at < now - keep)
     return sum(_delete_in_batches(database, Run, condition, keep_going) for condition in conditions)
+
+
+def prune_codes(database: Database, *, now: datetime, keep_going: Callable[[], None]) -> int:
+    """Delete the one-time codes that ended more than 30 days ago, used or not; return their number."""
+    return _delete_in_batches(database, EnrolmentCode, EnrolmentCode.expires_at < now - CODES_KEPT, keep_going)
 
 
 def _is_delivered() -> ColumnElement[bool]:

@@ -28,6 +28,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.TooManyAttemptsError: 429,
     errors.TooManyExportsError: 429,
     errors.TooManyPreviewsError: 429,
+    errors.EnrolmentCodeError: 410,
     errors.FieldsError: 400,
     errors.IdInUseError: 400,
     errors.MalformedRequestError: 400,

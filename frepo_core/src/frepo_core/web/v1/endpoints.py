@@ -8,7 +8,7 @@ from . import about, documentation, history, overview
 from .collections import allowed_tokens, checks, collections, deleted_collections, retention, runs, trash, versions
 from .files import aliases, files
 from .installation import plugins, settings, storages
-from .tokens import tokens
+from .tokens import enrolments, tokens
 from .upkeep import damage, events, health, jobs
 
 MODULES = (
@@ -26,6 +26,7 @@ MODULES = (
     deleted_collections,
     files,
     tokens,
+    enrolments,
     aliases,
     events,
     jobs,

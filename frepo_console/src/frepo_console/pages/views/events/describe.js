@@ -23,7 +23,7 @@ export const GROUPS = {
   version: ["version.*", "upload.*", "run.*", "trash.*"],
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
-  token: ["token.*"],
+  token: ["token.*", "enrolment.*"],
   upkeep: ["job.*", "message.*", "storage.*", "blob.*"],
 };
 
@@ -57,6 +57,7 @@ const ICONS = {
   file: "files",
   alias: "files",
   token: "tokens",
+  enrolment: "tokens",
   job: "health",
   message: "more",
   storage: "health",

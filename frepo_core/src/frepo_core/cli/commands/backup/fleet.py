@@ -4,6 +4,7 @@ import argparse
 import fcntl
 import os
 import stat
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -11,21 +12,21 @@ from frepo_core.domain.naming import check_token_name
 from frepo_core.errors import FieldsError, FrepoError
 
 from ...base import check_length
+from ...columns import Moment
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
-from ...tables import ListCommand, Rows
+from ...tables import ListCommand, Rows, plain
 from ...terminal import GREEN, RED, Word
 from ..auth.token_options import parse_expires
 from .create_collection import check_filename, read_options
 from .fleet_files.hosts_file import NAME, read_hosts
-from .fleet_files.token_file import COLUMNS as TOKEN_COLUMNS
-from .fleet_files.token_file import TokenFile
+from .fleet_files.secrets_file import CODES, TOKENS, SecretsFile, SecretsTable
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.collections.collection_change import CollectionChange
     from frepo_core.services.backups.collections.enrolment import Enrolled
     from frepo_core.services.composition.container import Services
 
-COLUMNS = (*TOKEN_COLUMNS, "Result")
+PRINT = "-"
 
 
 class CreateFleet(ListCommand):
@@ -34,23 +35,33 @@ class CreateFleet(ListCommand):
     The file has a header with the column name, and columns named like the options of this command, with underscores,
     which replace the options for that host. A line that begins with # is a comment. All lines are checked before
     anything is made. A token is shown only in the run that makes it: --tokens adds it to a file, which keeps those of
-    earlier runs.
+    earlier runs. With --codes, each host gets a one-time code, with which
+    `frepo-client enroll` makes its token.
     """
 
     long = frozenset({"Collection"})
     examples = (
         "frepo fleet:create --from hosts.csv --expected-every 1d --tokens tokens.csv",
         "frepo fleet:create --from hosts.csv --filename '{name}.tar.zst' --max-backups-count 14 --tokens tokens.csv",
+        "frepo fleet:create --from hosts.csv --codes codes.csv",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options: those of collections, without short names, which are those of formats."""
         parser = super().get_parser(prog_name)
         parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="the CSV file; -: stdin")
-        parser.add_argument(
+        secrets = parser.add_mutually_exclusive_group()
+        secrets.add_argument(
             "--tokens",
             metavar="FILE",
             help="add the new tokens to this CSV file, which only its owner can read, instead of printing them",
+        )
+        secrets.add_argument(
+            "--codes",
+            metavar="FILE",
+            nargs="?",
+            const=PRINT,
+            help="make one-time codes instead of tokens, valid for 7 days; with FILE, add them to this CSV file",
         )
         parser.add_argument(
             "--filename", default="{name}", help="the file name of versions; {name} is the host; default: {name}"
@@ -70,46 +81,54 @@ class CreateFleet(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each host. An error of one does not stop the others."""
-        if arguments.tokens is None:
-            _check_output(self.app.stdout)
+        table = TOKENS if arguments.codes is None else CODES
+        path = arguments.tokens if arguments.codes is None else arguments.codes
+        path = None if path == PRINT else path
+        if path is None:
+            _check_output(self.app.stdout, table)
         parse_expires(arguments.token_expires, "--token-expires")
         hosts = _read_hosts(arguments)
         self._is_wrong = False
-        with TokenFile(arguments.tokens) if arguments.tokens is not None else nullcontext() as file:
-            services = self.services()
-            return COLUMNS, [
-                self._enrol(services, host, change, arguments.token_expires, file) for host, change in hosts
-            ]
+        with SecretsFile(path, table) if path is not None else nullcontext() as file:
+            enrol = self._enrol_with(self.services(), table, arguments.token_expires, file)
+            return (*table.columns, "Result"), [enrol(host, change) for host, change in hosts]
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Return 1 if a host could not be enrolled."""
         status = int(super().run(arguments))
         return status or int(self._is_wrong)
 
-    def _enrol(
-        self, services: "Services", host: str, change: "CollectionChange", expires: str, file: TokenFile | None
-    ) -> tuple[Any, ...]:
-        try:
-            made = services.enrolments.enrol_host(host, change, expires=expires)
-        except FrepoError as error:
-            return host, None, None, None, self._failed(error)
-        token = made.token.id if made.token else None
-        values = host, made.collection.id, token, made.fingerprint
-        if token and file:
+    def _enrol_with(
+        self, services: "Services", table: SecretsTable, expires: str, file: SecretsFile | None
+    ) -> "Callable[[str, CollectionChange], tuple[Any, ...]]":
+        """Return what enrols one host, and returns its row."""
+        has_codes = table is CODES
+        make = services.enrolments.invite_host if has_codes else services.enrolments.enrol_host
+
+        def enrol(host: str, change: "CollectionChange") -> tuple[Any, ...]:
             try:
-                file.add(dict(zip(TOKEN_COLUMNS, values, strict=True)))
-            except FieldsError as error:
-                return *values, self._failed(error)
-            values = *values[:2], None, made.fingerprint
-        return *values, self.word(_result(made), GREEN if token else "")
+                made = make(host, change, expires=expires)
+            except FrepoError as error:
+                return host, None, None, None, self._failed(error)
+            secret, last = _code_cells(made) if has_codes else _token_cells(made)
+            values = host, made.collection.id, secret, last
+            if secret and file:
+                try:
+                    file.add(dict(zip(table.columns, map(plain, values), strict=True)))
+                except FieldsError as error:
+                    return *values, self._failed(error)
+                values = *values[:2], None, last
+            return *values, self.word(_result(made), GREEN if secret else "")
+
+        return enrol
 
     def _failed(self, error: FrepoError) -> Word:
         self._is_wrong = True
         return self.word(f"failed: {_text(error)}", RED)
 
 
-def _check_output(stdout: TextIO) -> None:
-    """Raise `FieldsError` if tokens would be written to a file that the next run of the same line replaces."""
+def _check_output(stdout: TextIO, table: SecretsTable) -> None:
+    """Raise `FieldsError` if secrets would be written to a file that the next run of the same line replaces."""
     try:
         descriptor = stdout.fileno()
     except OSError:  # in a test
@@ -117,16 +136,26 @@ def _check_output(stdout: TextIO) -> None:
     is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
     if is_file and not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND:
         problem = (
-            "is required if the output is a file: with > alone, the next run would replace the tokens of this one, and "
-            "a token is shown only once. --tokens FILE adds lines to a file"
+            f"is required if the output is a file: with > alone, the next run would replace the {table.what} of this "
+            f"one, and a {table.what[:-1]} is shown only once. {table.option} FILE adds lines to a file"
         )
-        raise FieldsError({"--tokens": [problem]})
+        raise FieldsError({table.option: [problem]})
+
+
+def _token_cells(made: "Enrolled") -> tuple[Any, Any]:
+    return made.token.id if made.token else None, made.fingerprint
+
+
+def _code_cells(made: "Enrolled") -> tuple[Any, Any]:
+    record = made.code.record if made.code else made.open_code
+    return made.code.code if made.code else None, Moment(record.expires_at) if record else None
 
 
 def _result(made: "Enrolled") -> str:
-    if made.is_new:
-        return "collection and token made"
-    return "token made" if made.token else "nothing to do"
+    secret = "code" if made.code else "token" if made.token else None
+    if secret is None:
+        return "the code of an earlier run is valid" if made.open_code else "nothing to do"
+    return f"collection and {secret} made" if made.is_new else f"{secret} made"
 
 
 def _read_hosts(arguments: argparse.Namespace) -> "list[tuple[str, CollectionChange]]":

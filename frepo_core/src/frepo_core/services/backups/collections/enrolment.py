@@ -6,12 +6,14 @@ from dataclasses import dataclass, replace
 
 from frepo_core.db import Database, utc_now
 from frepo_core.domain.backups.guards import SAFE_GUARDS
+from frepo_core.domain.enrolment import UPLOADER_ROLES
 from frepo_core.domain.identity import Identity, derived_uuid4
 from frepo_core.domain.naming import check_token_name
 from frepo_core.domain.permissions import is_uploader
-from frepo_core.domain.roles import Role
+from frepo_core.domain.token_expiry import parse_expiry
 from frepo_core.errors import FieldsError, FrepoError, IdInUseError
 
+from ...access.enrolment.codes import CodeRecord, EnrolmentCodes, IssuedCode, NewCode
 from ...access.token_changes import TokenChanges
 from ...access.tokens import IssuedToken, NewToken, Tokens
 from ...base.installation import ensure_id
@@ -20,21 +22,21 @@ from .collection_change import CollectionChange
 from .collections import Collections
 from .token_list import TokenLists
 
-# What a cron job needs: it cannot delete a version.
-UPLOADER_ROLES = (Role.UPLOAD_VERSIONS, Role.LIST_VERSIONS)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Enrolled:
     """A collection, and the token that was made for it; None if none was requested, or if there was one already.
 
-    `fingerprint` is that of the token, new or not.
+    `fingerprint` is that of the token, new or not. `code` is a new one-time code in place of a token, and `open_code`
+    the one of an earlier run, which cannot be shown again.
     """
 
     collection: CollectionRecord
     is_new: bool
     token: IssuedToken | None = None
     fingerprint: str | None = None
+    code: IssuedCode | None = None
+    open_code: CodeRecord | None = None
 
 
 class Enrolments:
@@ -47,12 +49,14 @@ class Enrolments:
         tokens: Tokens,
         changes: TokenChanges,
         access: TokenLists,
+        codes: EnrolmentCodes,
     ) -> None:
         self._database = database
         self._collections = collections
         self._tokens = tokens
         self._changes = changes
         self._access = access
+        self._codes = codes
 
     def enrol(
         self,
@@ -83,13 +87,30 @@ class Enrolments:
         issued = self._issue(record.id, NewToken(roles=UPLOADER_ROLES, expires=expires, name=name))
         return Enrolled(collection=record, is_new=is_new, token=issued, fingerprint=issued.fingerprint)
 
-    def enrol_host(self, host: str, change: CollectionChange, *, expires: str | None = "never") -> Enrolled:
+    def enrol_host(self, host: str, change: CollectionChange, *, expires: str = "never") -> Enrolled:
         """Enrol a host. Its name is that of its token; the id of its collection follows from the name.
 
         So a second run finds the collection, whatever was edited in between.
         """
-        collection_id = derived_uuid4(ensure_id(self._database), "fleet", host)
-        return self.enrol(replace(change, id=collection_id), token_name=host, expires=expires, may_exist=True)
+        return self.enrol(self._of_host(host, change), token_name=host, expires=expires, may_exist=True)
+
+    def invite_host(self, host: str, change: CollectionChange, *, expires: str = "never") -> Enrolled:
+        """Make the collection of a host as `enrol_host` does, and a one-time code in place of the token.
+
+        No code is made if there is a token, or a code that was not used yet.
+        """
+        made = self.enrol(self._of_host(host, change), may_exist=True)
+        collection = made.collection.id
+        if found := None if made.is_new else self._find_token(collection, host):
+            return replace(made, fingerprint=found.fingerprint)
+        if waiting := self._codes.find_open(host, collection):
+            return replace(made, open_code=waiting)
+        end = parse_expiry(expires, now=utc_now(), default="never")
+        code = self._codes.create(NewCode(name=host, collections=[collection], token_expires_at=end))
+        return replace(made, code=code)
+
+    def _of_host(self, host: str, change: CollectionChange) -> CollectionChange:
+        return replace(change, id=derived_uuid4(ensure_id(self._database), "fleet", host))
 
     def _find_or_create(self, change: CollectionChange, *, may_exist: bool) -> tuple[CollectionRecord, bool]:
         try:

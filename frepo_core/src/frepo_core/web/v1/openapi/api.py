@@ -25,6 +25,7 @@ _TAGS: Mapping[str, tuple[str, str]] = {
     "versions": ("Versions", "Numbered versions of a collection, their content and their checks."),
     "files": ("Files", "Plain files: upload, list, download, delete."),
     "tokens": ("Tokens", "Access tokens: roles, restrictions, expiry, rotation."),
+    "enrolments": ("Enrolments", "One-time codes with which hosts get their tokens."),
     "events": ("Audit", "What happened: who did what, when and from where."),
     "jobs": ("Jobs", "Periodic work: schedules and runs."),
     "health": _HEALTH,
@@ -40,7 +41,8 @@ def _tag_of(endpoint: Endpoint) -> str:
     """Return the tag that groups the endpoint in the document."""
     if endpoint.package:
         return PLUGINS[0]
-    known = [_TAGS[part][0] for part in endpoint.path.split("/") if part in _TAGS]
+    parts = endpoint.path.replace(":", "/").split("/")
+    known = [_TAGS[part][0] for part in parts if part in _TAGS]
     return known[-1]
 
 

@@ -37,6 +37,7 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
         "The id of the deleted collection, or its `incarnation` if several had this id.",
         {**UUID, "examples": [json_schemas.A_COLLECTION]},
     ),
+    "enrolment": ("The id of the one-time code; not the code itself.", {**UUID}),
     "number": ("The number of the version.", {"type": "integer", "minimum": 1, "maximum": 10**18 - 1, "examples": [1]}),
     "fingerprint": (
         "The token's fingerprint.",

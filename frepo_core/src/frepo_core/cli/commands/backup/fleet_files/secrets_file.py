@@ -1,24 +1,38 @@
-"""The CSV file to which `fleet:create` appends new tokens. Each is shown only once, so no line is ever replaced."""
+"""The CSV file to which `fleet:create` appends new tokens, or codes. Each is shown only once: no line is replaced."""
 
 import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Self
 
 from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 from frepo_core.errors import FieldsError
 
-COLUMNS = ("Host", "Collection", "Token", "Fingerprint")
 _LONGEST_LINE = 1 << 16
 
 
-class TokenFile:
-    """A file of tokens that only its owner can read, open for lines to be added. Its first line names the columns."""
+@dataclass(frozen=True, kw_only=True)
+class SecretsTable:
+    """What such a file contains (`what`, plural), the option that names it, and its columns."""
 
-    def __init__(self, path: str) -> None:
-        """Open the file, or make it. Raises `FieldsError` if that fails, or if it is not a file of tokens."""
+    what: str
+    option: str
+    columns: Sequence[str]
+
+
+TOKENS = SecretsTable(what="tokens", option="--tokens", columns=("Host", "Collection", "Token", "Fingerprint"))
+CODES = SecretsTable(what="codes", option="--codes", columns=("Host", "Collection", "Code", "Expires"))
+
+
+class SecretsFile:
+    """A file that only its owner can read, open for lines to be added. Its first line names the columns."""
+
+    def __init__(self, path: str, table: SecretsTable) -> None:
+        """Open the file, or make it. Raises `FieldsError` if that fails, or if it is a file of something else."""
         self._path = path
+        self._table = table
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             self._columns = self._read_columns() or self._write_columns()
@@ -45,15 +59,16 @@ class TokenFile:
             return []
         first = os.pread(self._descriptor, _LONGEST_LINE, 0).decode("utf-8-sig", "replace").splitlines()[0]
         columns = next(csv.reader([first]), [])
-        if not set(COLUMNS) <= set(columns):
-            raise self._refused(f"is another file: the first line of a file of tokens is {','.join(COLUMNS)}")
+        if not set(self._table.columns) <= set(columns):
+            first = ",".join(self._table.columns)
+            raise self._refused(f"is another file: the first line of a file of {self._table.what} is {first}")
         if os.pread(self._descriptor, 1, size - 1) != b"\n":
             os.write(self._descriptor, b"\n")
         return columns
 
     def _write_columns(self) -> list[str]:
-        self._write(COLUMNS)
-        return list(COLUMNS)
+        self._write(self._table.columns)
+        return list(self._table.columns)
 
     def _write(self, cells: Sequence[str]) -> None:
         line = io.StringIO()
@@ -64,4 +79,4 @@ class TokenFile:
         os.fsync(self._descriptor)
 
     def _refused(self, problem: str) -> FieldsError:
-        return FieldsError({"--tokens": [f"{self._path!r} {problem}"]})
+        return FieldsError({self._table.option: [f"{self._path!r} {problem}"]})

@@ -1,0 +1,115 @@
+"""One-time codes in /api/v1: who makes and sees them, and what a host that sends one is answered."""
+
+import pytest
+
+from frepo_core.domain.identity import new_uuid4
+from frepo_core.domain.roles import Role
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from support.client import Client, with_settings
+
+ENROLMENTS = "/api/v1/enrolments"
+REDEEM = "/api/v1/enrolments:redeem"
+
+
+@pytest.fixture
+def issue(root, collection):
+    return lambda name="db7", **more: root.post(ENROLMENTS, {"name": name, "collections": [collection], **more}).json
+
+
+@pytest.fixture
+def redeem(anonymous):
+    def redeem(code, token=None, address="192.0.2.7"):
+        body = {"code": code, "token": token or new_uuid4()}
+        return anonymous.call("POST", REDEEM, json=body, environ={"REMOTE_ADDR": address})
+
+    return redeem
+
+
+def test_a_hundred_hosts_enrol_themselves(app, services, redeem):
+    hosts, change = [f"db{number}" for number in range(100)], CollectionChange(limits={}, filename="dump.sql")
+    invited = {host: services.enrolments.invite_host(host, change) for host in hosts}
+    tokens = {host: new_uuid4() for host in hosts}
+
+    for host, made in invited.items():
+        assert [made.collection.id] == [one["id"] for one in redeem(made.code.code, tokens[host]).json["collections"]]
+
+    assert hosts == [Client(app, tokens[host]).get("/api/v1").json["token"]["name"] for host in hosts]
+    again = [services.enrolments.invite_host(host, change) for host in hosts]
+    assert {(None, None)} == {(made.code, made.open_code) for made in again}
+
+
+def test_a_code_is_shown_once(issue, root):
+    made = issue()
+
+    shown = root.get(f"{ENROLMENTS}/{made['id']}")
+    assert made == shown.json | {"code": made["code"]}
+    listed = root.get(ENROLMENTS)
+    assert [shown.json] == listed.json["items"]
+    assert made["code"] not in shown.text + listed.text
+
+
+def test_a_host_gets_its_token_and_uploads(app, issue, redeem, root, collection):
+    token = new_uuid4()
+
+    answer = redeem(issue()["code"], token)
+
+    assert (201, f"http://localhost:80/api/v1/tokens/{answer.json['fingerprint']}") == (
+        answer.status_int,
+        answer.headers["Location"],
+    )
+    assert [collection] == [one["id"] for one in answer.json["collections"]]
+    host = Client(app, token)
+    assert 201 == host.call("PUT", f"/api/v1/collections/{collection}/versions", body=b"dump").status_int
+    assert 403 == host.delete(f"/api/v1/collections/{collection}/versions/v1").status_int
+    made_by = root.get(f"/api/v1/tokens/{answer.json['fingerprint']}").json["created_by"]
+    assert root.get("/api/v1").json["token"]["fingerprint"] == made_by
+
+
+def test_a_repeated_request_is_answered_the_same_and_another_host_is_refused(issue, redeem):
+    code, token = issue()["code"], new_uuid4()
+    first = redeem(code, token)
+
+    assert (first.status_int, first.json) == (redeem(code, token).status_int, redeem(code, token).json)
+    other = redeem(code)
+    assert (410, 4100) == (other.status_int, other.json["code"])
+    assert code not in other.text
+
+
+@with_settings(password__attempts="3")
+def test_wrong_codes_count_like_wrong_passwords(issue, redeem):
+    code = issue()["code"]
+    assert [410] * 3 == [redeem(f"{number:032x}").status_int for number in range(3)]
+
+    refused = redeem(code)
+
+    assert (429, 4290) == (refused.status_int, refused.json["code"])
+    assert int(refused.headers["Retry-After"]) > 0
+    assert "Too many wrong codes" in refused.json["detail"]
+    assert 201 == redeem(code, address="198.51.100.9").status_int
+
+
+def test_all_wrong_fields_are_named(root, redeem, anonymous):
+    wrong = root.post(ENROLMENTS, {"name": "", "collections": []})
+    unknown = root.post(ENROLMENTS, {"name": "db7", "collections": [new_uuid4()]})
+
+    assert {"name", "collections"} == {one["field"] for one in wrong.json["errors"]}
+    assert ["collections"] == [one["field"] for one in unknown.json["errors"]]
+    assert 400 == redeem("x", "not an id").status_int
+
+
+def test_who_may_not_change_the_list_of_a_collection_makes_no_code_for_it(holder, root, collection, make_collection):
+    roles = (Role.GENERATE_TOKENS, Role.LIST_TOKENS, Role.REVOKE_TOKENS)
+    outside, inside = holder(*roles, Role.MANAGE_COLLECTION_TOKENS), holder(*roles)
+    fingerprint = inside.get("/api/v1").json["token"]["fingerprint"]
+    root.call("PUT", f"/api/v1/collections/{collection}/access/{fingerprint}")
+    body = {"name": "db7", "collections": [collection]}
+
+    assert [400, 403] == [client.post(ENROLMENTS, body).status_int for client in (outside, inside)]
+
+    made = root.post(ENROLMENTS, body).json
+    other = root.post(ENROLMENTS, {"name": "db8", "collections": [make_collection()]}).json
+    assert [[], [made["id"]], [other["id"], made["id"]]] == [
+        [one["id"] for one in client.get(ENROLMENTS).json["items"]] for client in (outside, inside, root)
+    ]
+    where = f"{ENROLMENTS}/{made['id']}"
+    assert [404, 204, 404] == [client.delete(where).status_int for client in (outside, inside, inside)]
