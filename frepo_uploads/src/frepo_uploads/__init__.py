@@ -55,6 +55,11 @@ def frepo_event_kinds() -> Sequence[PluginEventKind]:
         PluginEventKind(
             name="uploads.lost", sentence="The file of an upload in parts was missing on the disk.", keys=_KEYS
         ),
+        PluginEventKind(
+            name="uploads.host_lost",
+            sentence="A host did not come back, and the uploads in parts that it had are lost.",
+            keys=("host", "uploads", "message"),
+        ),
     ]
 
 
@@ -92,13 +97,7 @@ def frepo_jobs() -> Sequence[Job]:
 
 @hookimpl
 def frepo_lifecycle() -> Lifecycle:
-    """Make the folder for open uploads, or refuse the start."""
-    return Lifecycle(start=_start)
+    """Make the folder for open uploads, or refuse the start; look after it while the process serves."""
+    from .upkeep import make_lifecycle
 
-
-def _start(context: PluginContext) -> None:
-    from .sessions import Sessions
-
-    sessions = Sessions(context)
-    sessions.place.folder  # noqa: B018  # it is checked and made
-    context.service.count_held_bytes(sessions.held_bytes)
+    return make_lifecycle()

@@ -1,9 +1,10 @@
-"""The job `uploads`: ends uploads that wait too long for a part, and clears what is left of ended ones."""
+"""Ends uploads that wait too long for a part or whose token was revoked, and clears what is left of ended ones."""
 
 import contextlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from frepo_core.plugins import Job, JobContext
@@ -24,21 +25,35 @@ def make_job() -> Job:
         name=JOB,
         schedule=SCHEDULE,
         run=run,
-        summary="End uploads in parts that wait too long for the next part",
+        summary="End uploads in parts that wait too long for the next part, and report hosts that are gone",
     )
 
 
 def run(context: JobContext) -> Mapping[str, Any]:
-    """End what has expired, and delete what is left of ended uploads; return how many of each."""
+    """Clear this host's folder, and report the hosts that are gone; return how many of each were found."""
     sessions = Sessions(context)
+    found = clear_folder(sessions, context.now, context.check_lease)
+    context.check_lease()
+    return {**found, "lost_hosts": sessions.hosts.report_lost(context.now)}
+
+
+def clear_folder(sessions: Sessions, moment: datetime, before_step: Callable[[], None]) -> Mapping[str, int]:
+    """Do, at a time in UTC, what the folder of this host needs; return how many uploads and files it was.
+
+    The job does it on the host whose worker leads, and `upkeep` in each process that serves.
+    """
+    before_step()
+    sessions.note_host(moment)
     forgotten = 0
-    for upload in sessions.uploads.ended_before(context.now - KEEP_OUTCOME):
-        context.check_lease()
+    for upload in sessions.uploads.ended_before(moment - KEEP_OUTCOME):
+        before_step()
         sessions.uploads.forget(upload)
         forgotten += 1
-    context.check_lease()
-    expired = sessions.end_expired(context.now)
-    return {"expired": expired, "forgotten": forgotten, "files": tidy(sessions)}
+    before_step()
+    expired = sessions.end_expired(moment)
+    before_step()
+    revoked = sessions.end_revoked(sessions.uploads.all_open())
+    return {"expired": expired, "revoked": revoked, "forgotten": forgotten, "files": tidy(sessions)}
 
 
 def tidy(sessions: Sessions) -> int:

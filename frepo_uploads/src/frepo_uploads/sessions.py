@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from frepo_core.errors import EmptyContentError
@@ -14,6 +14,7 @@ from .disk.digests import Digests
 from .disk.part_file import FileLostError, InUseError, PartFile, delete, is_in_use
 from .disk.place import Place, tag_of
 from .disk.room import Room
+from .hosts import Hosts
 from .outcomes import outcome_of
 from .receiving import NoPart, Part
 from .session import COMMITS, TAKES_PARTS, BusyError, GoneError, State, Upload
@@ -23,7 +24,6 @@ from .web.tus_headers import CreationHead, PartHead
 
 EXPIRED, ABORTED, LOST = "uploads.expired", "uploads.aborted", "uploads.lost"
 RETRY_SECONDS = 5
-LOOK = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,15 +42,20 @@ class Sessions:
         self._context = context
         self.settings: UploadsSettings = context.settings
         self._digests = Digests()
-        self._next_look = now()
         self.place = Place(folder_of(context), tag=self.settings.host, storage=context.service.storage_folder)
         self.uploads = Uploads(self.place)
+        self.hosts = Hosts(context, self.place, self.settings.expire)
         self.commits = Commits(context, self.uploads, self._digests, self.place)
 
     def find(self, upload: str) -> Upload | None:
-        """Return an upload as it is, also after a crash during its commit; None if there is none."""
+        """Return an upload as it is, also after a crash during its commit; None if there is none.
+
+        Raises `EndpointError` with 503 if another host has it, and `GoneError` if that host is gone.
+        """
         found = self.uploads.find(upload)
-        if found is None and tag_of(upload) not in {"", self.place.tag}:
+        if found is None and (host := self.hosts.find_other(tag_of(upload))) is not None:
+            if self.hosts.is_gone(host, now()):
+                raise GoneError(f"The host {host.tag!r} is gone, and the upload with it: begin again")
             raise self._elsewhere(upload)
         return None if found is None else self.settle(found)
 
@@ -78,9 +83,7 @@ class Sessions:
             raise EmptyContentError("The content is empty, there is nothing to store")
         start = self._admit(head.metadata, head.length, by)
         began = now()
-        if began >= self._next_look:  # the job runs on one host
-            self._next_look = began + LOOK
-            self.end_expired(began)
+        self.hosts.note(self.uploads.count_open(self.place.tag) + 1, began)
         upload = Upload(
             id=self.place.new_id(),
             place=self.place.id,
@@ -160,6 +163,24 @@ class Sessions:
                     self.end(upload, by=None, message=message, event=EXPIRED)
                     count += 1
         return count
+
+    def end_revoked(self, uploads: Sequence[Upload]) -> int:
+        """End those of these uploads whose token was revoked; return how many."""
+        count = 0
+        for upload in uploads:
+            ends = upload.is_open and upload.state not in COMMITS and upload.place == self.place.id
+            if ends and self._context.service.is_revoked(upload.creator):
+                with contextlib.suppress(BusyError):  # it is ended next time
+                    self.end(upload, by=None, message="its token was revoked")
+                    count += 1
+        return count
+
+    def note_host(self, moment: datetime) -> None:
+        """Note that this host is there, as long as it has uploads: their outcomes are kept for a day."""
+        if self.uploads.has_any(self.place.tag):
+            self.hosts.note(self.uploads.count_open(self.place.tag), moment)
+        else:
+            self.hosts.note_none(moment)
 
     def held_bytes(self) -> int:
         """Return how many bytes the open uploads in this folder have received."""

@@ -14,7 +14,7 @@ from typing import Any
 from frepo_core.plugins import Identity
 
 from .disk.part_file import sync_folder, translated
-from .disk.place import Place
+from .disk.place import Place, tag_of
 from .session import BusyError, State, Upload
 
 RECORD = ".json"
@@ -36,6 +36,14 @@ class Uploads:
     def all_open(self) -> list[Upload]:
         """Return the open uploads, those first that have waited longest for a part."""
         return sorted((each for each in self._all() if each.is_open), key=lambda each: each.touched_at)
+
+    def count_open(self, tag: str) -> int:
+        """Return how many uploads are open that a host with this tag has made."""
+        return sum(tag_of(each.id) == tag for each in self.all_open())
+
+    def has_any(self, tag: str) -> bool:
+        """Return whether a host with this tag has made an upload that is open, or whose outcome can be read."""
+        return any(tag_of(each.id) == tag for each in self._all())
 
     def ended_before(self, moment: datetime) -> list[Upload]:
         """Return the uploads that ended before a time in UTC (aware)."""

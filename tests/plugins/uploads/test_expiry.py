@@ -6,13 +6,12 @@ import time
 from datetime import timedelta
 
 import pytest
-from webtest import TestApp
 
 from frepo_core.db import utc_now
-from frepo_core.web import make_app
 from frepo_uploads import expiry
+from frepo_uploads.upkeep import Upkeep
 from support.client import with_settings
-from support.tus.client import Tus
+from support.wire import eventually
 
 HOURS = timedelta(hours=1)
 
@@ -74,22 +73,57 @@ def test_an_administrator_sees_and_ends_all_uploads(admin_tus, tus, path):
     assert 410 == tus.head(path).status_int
 
 
-def test_an_upload_that_another_host_has_is_never_answered_with_an_offset(tus, path):
-    elsewhere = path.replace("test-", "other-")
-    answers = [tus.head(elsewhere), tus.patch(elsewhere, 3, b"d"), tus.delete(elsewhere)]
-
-    assert [503] * 3 == [answer.status_int for answer in answers]
-    assert all("Upload-Offset" not in answer.headers and answer.headers["Retry-After"] for answer in answers)
-    assert {"host": "other"} == answers[1].json["context"]
-
-
-def test_a_process_ends_what_has_expired_in_its_folder_when_an_upload_is_made(
-    services, tus, path, collection, tmp_path
-):
+def test_a_process_that_serves_ends_what_has_expired_in_its_folder(services, tus, path, tmp_path):
     """The worker that leads may be on another host."""
     (record,) = (tmp_path / "uploads").glob("*.json")
     old = (utc_now() - 49 * HOURS).isoformat()
     record.write_text(json.dumps(json.loads(record.read_text()) | {"touched_at": old}))
-    Tus(TestApp(make_app(services)), tus.token).create(5, collection=collection)
+    context, upkeep = services.contexts["uploads"], Upkeep()
+    upkeep.start(context)
 
-    assert 410 == tus.head(path).status_int
+    assert 410 == eventually(410, lambda: tus.head(path).status_int)
+    upkeep.stop(context)
+
+
+class TestARevokedToken:
+    @pytest.fixture
+    def revoke(self, root, services, tus):
+        return lambda token=tus.token: root.delete(f"/api/v1/tokens/{services.tokens.fingerprint(token)}")
+
+    @pytest.fixture
+    def rotate(self, services, tus):
+        """Replace the token at once; return the new one."""
+
+        def rotate():
+            done = services.token_changes.rotate(services.tokens.fingerprint(tus.token), timedelta())
+            services.tokens.clear_expired()
+            return done.id
+
+        return rotate
+
+    def test_the_job_ends_its_uploads(self, tus, path, revoke, run_job, events, tmp_path):
+        before = run_job()["revoked"]
+        revoke()
+
+        assert (0, 1) == (before, run_job()["revoked"])
+        assert [("uploads.aborted", 3, "its token was revoked")] == [
+            (kind, data["received"], data["message"]) for kind, data in events()
+        ]
+        assert [] == list((tmp_path / "uploads").glob("*.part"))
+
+    def test_its_next_request_ends_them(self, tus, path, revoke, events):
+        revoke()
+        answers = [tus.head(path), tus.patch(path, 3, b"d")]
+
+        assert [401, 401] == [answer.status_int for answer in answers]
+        assert ["uploads.aborted"] == [kind for kind, data in events()]
+
+    def test_one_that_was_replaced_ends_nothing(self, tus, path, rotate, run_job):
+        rotate()
+
+        assert 0 == run_job()["revoked"]
+
+    def test_the_one_that_replaced_it_ends_them(self, tus, path, rotate, revoke, run_job):
+        revoke(rotate())
+
+        assert 1 == run_job()["revoked"]

@@ -3,7 +3,7 @@
 from functools import cached_property, partial
 from urllib.parse import quote
 
-from frepo_core.plugins import FrepoError, Identity, PluginContext
+from frepo_core.plugins import AccessDeniedError, FrepoError, Identity, PluginContext
 from frepo_core.web import Answer, FrepoRequest, version_path
 
 from ..commits import Claims, Ready, wait
@@ -150,7 +150,11 @@ class Views:
     def _own(self, request: FrepoRequest, *, or_administrator: bool = False) -> tuple[Upload, Identity]:
         """Return the upload in the path, and who asks for it. Raises `AccessDeniedError` or `NotFoundError`."""
         found = self._sessions.find(request.matchdict["upload"])
-        identity = identify(request, self._context, found)
+        try:
+            identity = identify(request, self._context, found)
+        except AccessDeniedError:
+            self._sessions.end_revoked([] if found is None else [found])
+            raise
         others_too = or_administrator and is_administrator(identity, self._context)
         return require_owner(found, identity, or_else=others_too), identity
 

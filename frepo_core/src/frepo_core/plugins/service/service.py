@@ -58,6 +58,12 @@ class Service(ReadingService, WritingService, Protocol):
     def ends_with_upload(self, by: Identity) -> bool:
         """Return whether a token ends with its first upload that succeeds."""
 
+    def is_revoked(self, by: Identity) -> bool:
+        """Return whether a token was revoked or used up since, and no token that replaced it is left.
+
+        A token that has expired was not revoked: what it began may go on.
+        """
+
     def health(self) -> Mapping[str, Sequence[str]]:
         """Run all health checks; return the problems that each found, by its name. No problem: it works."""
 

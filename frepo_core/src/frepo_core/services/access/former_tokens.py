@@ -1,13 +1,13 @@
 """Finds what the events know about a token that was deleted: its name, its roles, and when and how it ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Event
+from frepo_core.db.models import Event, Token
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 
@@ -56,6 +56,18 @@ def find_expiry(session: Session, identity: Identity, *, lock: bool = False) -> 
         session.scalar(select(Event.id).where(Event.id == last.id).with_for_update())
         return find_expiry(session, identity)
     return last
+
+
+def is_revoked(session: Session, identity: Identity) -> bool:
+    """Return whether a token, or the last one that has replaced it, was revoked or used up, and has not expired."""
+    chain = or_(Token.key.in_([identity.token, identity.client]), Token.first_key == identity.client)
+    if not identity.token or session.scalar(select(Token.key).where(chain).limit(1)) is not None:
+        return False
+    last = identity
+    rotations = select(Event.data).where(Event.kind == EventKind.TOKEN_ROTATED.value).order_by(Event.id.desc()).limit(1)
+    while (data := session.scalar(rotations.where(Event.token == last.fingerprint))) is not None:
+        last = replace(last, fingerprint=data["replaced_by"])
+    return find_expiry(session, last) is None
 
 
 def _values(event: Event) -> dict[str, object]:

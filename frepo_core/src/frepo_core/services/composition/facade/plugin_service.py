@@ -35,6 +35,7 @@ from frepo_core.plugins import (
     ServiceStatistics,
 )
 
+from ...access.former_tokens import is_revoked
 from ...backups.collections.states import BackupState
 from ...base.records import CollectionRecord, FileRecord, collection_info
 from ...content.remote.outgoing import send_request
@@ -84,6 +85,11 @@ class PluginService(ReadingFacade, WritingFacade):
     def ends_with_upload(self, by: Identity) -> bool:
         """See `Service.ends_with_upload`."""
         return ends_with_upload(by)
+
+    def is_revoked(self, by: Identity) -> bool:
+        """See `Service.is_revoked`."""
+        with self._services.database.reading() as session:
+            return is_revoked(session, by)
 
     def health(self) -> Mapping[str, Sequence[str]]:
         """See `Service.health`."""

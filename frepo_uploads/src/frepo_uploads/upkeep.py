@@ -1,0 +1,51 @@
+"""Looks after the uploads of this host in each process that serves: the job runs on one host only."""
+
+import threading
+from datetime import timedelta
+
+from frepo_core.plugins import FrepoError, Lifecycle, PluginContext
+
+from .expiry import clear_folder
+from .sessions import Sessions
+from .uploads import now
+
+INTERVAL = timedelta(minutes=10)
+
+
+class Upkeep:
+    """A thread that clears the folder, and notes that this host is there, until the process stops."""
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+
+    def start(self, context: PluginContext) -> None:
+        """Make the folder for open uploads, or refuse the start."""
+        sessions = Sessions(context)
+        sessions.place.folder  # noqa: B018  # it is checked and made
+        context.service.count_held_bytes(sessions.held_bytes)
+        self._stopped = threading.Event()
+        arguments = (context, sessions, self._stopped)
+        threading.Thread(target=_run, args=arguments, name="frepo-uploads-upkeep", daemon=True).start()
+
+    def stop(self, context: PluginContext) -> None:
+        """Stop the thread."""
+        self._stopped.set()
+
+
+def make_lifecycle() -> Lifecycle:
+    """Return what the plug-in does when a process begins and ends to serve."""
+    upkeep = Upkeep()
+    return Lifecycle(start=upkeep.start, stop=upkeep.stop)
+
+
+def _run(context: PluginContext, sessions: Sessions, stopped: threading.Event) -> None:
+    # Other hosts take this one for gone if it is silent for `uploads.expire`.
+    interval = min(INTERVAL, sessions.settings.expire / 3)
+    while not stopped.is_set():
+        try:
+            clear_folder(sessions, now(), lambda: None)
+        except FrepoError as error:
+            context.log.warning("the open uploads are looked after again in %s: %s", interval, error)
+        except Exception:
+            context.log.exception("the open uploads are looked after again in %s", interval)
+        stopped.wait(interval.total_seconds())
