@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 
 import pytest
 
@@ -17,6 +16,7 @@ FAILURES = {
     ),
     "it is killed": (["sh", "-c", "echo half; kill -9 $$"], [137, 0], "sh ended with 137"),
     "the second fails": (["sh", "-c", "echo whole", ":::", "false"], [0, 1, 0], "false ended with 1"),
+    "it writes nothing": (["true"], [0, 0], "The command has written nothing: true | gzip"),
 }
 
 
@@ -65,7 +65,8 @@ def test_a_command_that_hangs_is_ended_with_its_children(machine):
     done = machine.run("pipe", "shop.sql", "--timeout", "1s", "--", *command, check=20)
 
     assert "did not end within its timeout" in done.stderr.decode()
-    assert "The command did not end within" in machine.runs()[0]["reason"]
+    assert machine.runs()[0]["reason"].startswith("The command did not end within")
+    assert machine.runs()[0]["exit_statuses"] == [143]
     child = int((machine.home / "child").read_text())
     assert not eventually(False, lambda: is_running(child))
     assert (machine.versions(), machine.runs()[0]["outcome"]) == ([], "failed")
@@ -85,12 +86,13 @@ def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine):
 
 
 def test_a_shell_that_hides_failures_is_never_proof(machine):
-    machine.run("pipe", "shop.sql", "--", "sh", "-c", "false | echo INSERT")
+    done = machine.run("pipe", "shop.sql", "--", "sh", "-c", "false | echo INSERT")
     machine.run("pipe", "shop.sql", "--", "bash", "-o", "pipefail", "-c", "true | echo UPDATE")
 
     proven, hidden = machine.versions()
     assert (hidden["verdict"], proven["verdict"]) == ("unchecked", "complete")
     assert [run["exit_statuses"] for run in machine.runs()] == [[0], []]
+    assert b"a shell with several commands: the exit status of each is not known" in done.stderr
 
 
 def test_what_a_command_prints_is_shown_and_sent_without_secrets(machine):
@@ -102,9 +104,21 @@ def test_what_a_command_prints_is_shown_and_sent_without_secrets(machine):
         env_file = "password"
     """)
 
-    machine.run("--config", "client.toml", "run", check=20)
+    done = machine.run("--config", "client.toml", "run", check=20)
 
     assert machine.runs()[0]["error_output"].strip() == "connecting to postgres://***@db with ***"
+    assert b"connecting to postgres://shop:***@db with ***\n" in done.stderr
+    assert b"pa55" not in done.stderr
+    assert b"5ecre7" not in done.stderr
+
+
+def test_warnings_of_a_command_that_ends_well_go_with_its_run(machine, pipe):
+    pipe("sh", "-ec", "echo 'tar: /etc/mtab: file changed' >&2; echo INSERT")
+
+    [run] = machine.runs()
+    assert (run["outcome"], run["exit_statuses"], run["version"]) == ("ok", [0, 0], 1)
+    assert run["error_output"] == "tar: /etc/mtab: file changed\n"
+    assert run["client"].startswith("frepo-client/")
 
 
 def test_a_server_that_is_down_is_another_failure_than_a_dump(machine):
@@ -160,34 +174,6 @@ def test_a_dump_that_the_server_does_not_take_stays_in_the_spool_and_is_said(mac
 
     assert [version["number"] for version in machine.versions()] == [1]
     assert len(os.listdir(machine.home / "spool")) == 2
-
-
-def test_encrypted_dumps_are_restored(machine):
-    key = machine.home / "key"
-    recipient = make_age_key(key)
-    machine.home.joinpath("client.toml").write_text(f"""
-        [defaults]
-        compress = "gzip"
-        encrypt = ["{recipient}"]
-        identity = ["{key}"]
-        [job.shop]
-        collection = "shop.sql"
-        command = ["echo", "INSERT"]
-    """)
-
-    machine.run("--config", "client.toml", "run")
-    done = machine.run("--config", "client.toml", "pull", "shop.sql", "--into", "--", "cat")
-
-    assert b"INSERT\n" in done.stdout
-    machine.run("pull", "shop.sql", "--raw", "-o", "raw")
-    assert machine.home.joinpath("raw").read_bytes().startswith(b"age-encryption.org/v1")
-
-
-def make_age_key(path):
-    """Make a key of age; return its recipient."""
-
-    subprocess.run(["age-keygen", "-o", str(path)], check=True, capture_output=True)
-    return subprocess.run(["age-keygen", "-y", str(path)], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def is_running(pid):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-from typing import Any, Sequence
+from typing import Sequence
 
 from . import __version__
 from .commands import check, pipe, pull, push, run, schedule, status, verify
 from .commands.context import Context
 from .errors import ClientError
+from .interrupts import handle_signals
 from .reporter import Reporter
 
 _COMMANDS = {
@@ -30,7 +30,7 @@ def main(words: Sequence[str] | None = None) -> int:
     words, command = split_command(sys.argv[1:] if words is None else words)
     arguments = _parser().parse_args(words)
     arguments.command = command
-    signal.signal(signal.SIGTERM, _end)
+    handle_signals()
     try:
         return int(arguments.module.run(Context.of(arguments), arguments))
     except ClientError as error:
@@ -47,11 +47,6 @@ def split_command(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Return what is before the first `--`, and the command after it. argparse would take options between them."""
     at = words.index("--") if "--" in words else len(words)
     return words[:at], words[at + 1 :]
-
-
-def _end(*_: Any) -> None:
-    """Treat SIGTERM as Ctrl-C, so that stages and sessions are ended."""
-    raise KeyboardInterrupt
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -49,7 +49,7 @@ class JobRunner:
     def _back_up(self, job: Job) -> int:
         environment = job.environment()
         self._reporter.hide(environment.values())
-        dump = Dump(job.collection, job.stages, environment, job.timeout, job.options.spool)
+        dump = Dump(job.collection, job.stages, environment, job.timeout, job.options.spool, job.plain)
         try:
             if job.before:
                 self._call(job.before, environment, "before")

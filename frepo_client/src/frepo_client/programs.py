@@ -10,6 +10,7 @@ import threading
 from typing import IO, Iterator, Mapping, Sequence
 
 from .errors import ClientError, CommandFailedError
+from .interrupts import uninterrupted
 
 PIECE = 1 << 20
 
@@ -20,23 +21,19 @@ def through(command: Sequence[str], source: Iterator[bytes]) -> Iterator[bytes]:
     It gets its end of file only after `source` has ended without an error. Otherwise it is killed, and the error is
     raised here. Raises `CommandFailedError` if it ends with another status than 0.
     """
-    process = start(command, stdout=subprocess.PIPE)
-    with _Feeding(process, source) as feeding:
-        assert process.stdout is not None
-        while piece := process.stdout.read(PIECE):
-            yield piece
-        feeding.finish(command)
+    with _Feeding(command, source, stdout=subprocess.PIPE) as feeding:
+        yield from feeding.output()
+        feeding.finish()
 
 
 def into(command: Sequence[str], source: Iterator[bytes], environment: Mapping[str, str] | None = None) -> None:
     """Send the bytes of `source` to a program, whose output is that of this one. Raises as `through`."""
-    process = start(command, environment=environment)
-    with _Feeding(process, source) as feeding:
-        feeding.finish(command)
+    with _Feeding(command, source, environment=environment) as feeding:
+        feeding.finish()
 
 
-def start(
-    command: Sequence[str], *, stdout: int | None = None, environment: Mapping[str, str] | None = None
+def _start(
+    command: Sequence[str], stdout: int | None, environment: Mapping[str, str] | None
 ) -> subprocess.Popen[bytes]:
     """Start a program in a group of its own. Raises `CommandFailedError` if there is no such program."""
     try:
@@ -54,18 +51,41 @@ def start(
 
 
 class _Feeding:
-    """A thread that writes the bytes of `source` to a process. Leaving it kills a process that still runs."""
+    """A process, and a thread that writes the bytes of `source` to it. Leaving it kills a process that still runs."""
 
-    def __init__(self, process: subprocess.Popen[bytes], source: Iterator[bytes]) -> None:
-        self._process = process
+    def __init__(
+        self,
+        command: Sequence[str],
+        source: Iterator[bytes],
+        *,
+        stdout: int | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._command = command
         self._source = source
+        self._stdout = stdout
+        self._environment = environment
         self._error: BaseException | None = None
         self._sent = self._unread = 0
         self._thread = threading.Thread(target=self._feed, daemon=True)
 
     def __enter__(self) -> _Feeding:
-        self._thread.start()
+        process: subprocess.Popen[bytes] | None = None
+        try:
+            with uninterrupted():
+                process = self._process = _start(self._command, self._stdout, self._environment)
+                self._thread.start()
+        except BaseException:
+            if process:
+                self.__exit__()
+            raise
         return self
+
+    def output(self) -> Iterator[bytes]:
+        """Yield what the process puts out."""
+        assert self._process.stdout is not None
+        while piece := self._process.stdout.read(PIECE):
+            yield piece
 
     def _feed(self) -> None:
         assert self._process.stdin is not None
@@ -81,8 +101,9 @@ class _Feeding:
         with contextlib.suppress(OSError):
             self._process.stdin.close()
 
-    def finish(self, command: Sequence[str]) -> None:
+    def finish(self) -> None:
         """Wait for the source and for the process. Raises the error of the source first."""
+        command = self._command
         self._thread.join()
         status = self._process.wait()
         if isinstance(self._error, (ClientError, KeyboardInterrupt)):

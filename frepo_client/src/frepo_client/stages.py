@@ -13,14 +13,17 @@ import threading
 import time
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Iterator, Mapping, Sequence
+from typing import IO, Callable, Iterator, Mapping, Sequence
 
 from .errors import CommandFailedError, UsageError
+from .interrupts import uninterrupted
 
 SEPARATOR = ":::"
 TAIL = 8 << 10  # bytes of standard error that are kept, as much as a run has
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "busybox"})
 _SEVERAL_COMMANDS = re.compile(r"[|;&\n]")
+_LINE = re.compile(rb"(?<=[\r\n])")
+_PIECE = 1 << 20
 _GRACE = 10.0  # seconds between the request to end and the kill
 
 
@@ -77,7 +80,8 @@ class Ended:
 class Pipeline:
     """Runs stages, each of which reads the output of the one before. Leave it to stop what still runs.
 
-    `environment` is added to that of this process. `timeout` is in seconds, for all of it.
+    `environment` is added to that of this process. `timeout` is in seconds, for all of it. What the stages print is
+    shown as `mask` returns it. `look` gets what the first `looked_at` stages put out, on its way to the next stage.
     """
 
     def __init__(
@@ -86,6 +90,9 @@ class Pipeline:
         *,
         environment: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        mask: Callable[[str], str] = str,
+        look: Callable[[bytes], None] | None = None,
+        looked_at: int = 0,
     ) -> None:
         self._stages = stages
         self._environment = {**os.environ, **(environment or {})}
@@ -94,11 +101,15 @@ class Pipeline:
         self._tails: list[_Tail] = []
         self._timer: threading.Timer | None = None
         self._timed_out = False
+        self._mask = mask
+        self._look = look
+        self._looked_at = looked_at
+        self._tap: _Tap | None = None
 
     def __enter__(self) -> Pipeline:
         self._began = time.monotonic()
         try:
-            with _signals_later():
+            with uninterrupted():
                 self._start_all()
         except BaseException:
             self.stop()
@@ -111,18 +122,21 @@ class Pipeline:
 
     def _start_all(self) -> None:
         source: IO[bytes] | int = subprocess.DEVNULL
-        for stage in self._stages:
+        for number, stage in enumerate(self._stages):
+            taps = bool(number) and self._look is not None and number == self._looked_at
             try:
-                process = _start(stage, source, self._environment)
+                process = _start(stage, subprocess.PIPE if taps else source, self._environment)
             except OSError as error:
                 raise CommandFailedError(f"{stage[0]} cannot be started: {error.strerror}") from None
-            if not isinstance(source, int):
+            if taps and self._look and not isinstance(source, int) and process.stdin:
+                self._tap = _Tap(source, process.stdin, self._look)
+            elif not isinstance(source, int):
                 source.close()  # so that a stage ends if the one behind it is gone
             assert process.stdout is not None
             assert process.stderr is not None
             source = process.stdout
             self._processes.append(process)
-            self._tails.append(_Tail(process.stderr))
+            self._tails.append(_Tail(process.stderr, self._mask))
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """Yield the output in pieces of `size` bytes; the last one is shorter."""
@@ -134,6 +148,8 @@ class Pipeline:
     def wait(self) -> Ended:
         """Wait for all stages."""
         statuses = [process.wait() for process in self._processes]
+        if self._tap:
+            self._tap.join()
         if self._timer:
             self._timer.cancel()
         return Ended(
@@ -165,6 +181,9 @@ class Pipeline:
             self.stop()
         for process in self._processes:
             process.wait()
+        if self._tap:
+            self._tap.join()
+        for process in self._processes:
             for pipe in (process.stdout, process.stderr):
                 if pipe:
                     pipe.close()
@@ -179,45 +198,63 @@ def describe(stages: Sequence[Sequence[str]]) -> str:
     return " | ".join(" ".join(map(shlex.quote, stage)) for stage in stages)
 
 
-class _Tail:
-    """Keeps the end of what a stage prints about itself, and shows all of it."""
+class _Tap:
+    """A thread that hands the output of one stage to the next one, and shows it to `look`."""
 
-    def __init__(self, pipe: IO[bytes]) -> None:
+    def __init__(self, source: IO[bytes], target: IO[bytes], look: Callable[[bytes], None]) -> None:
+        self._source = source
+        self._target = target
+        self._look = look
+        self._thread = threading.Thread(target=self._copy, daemon=True)
+        self._thread.start()
+
+    def _copy(self) -> None:
+        with contextlib.suppress(OSError, ValueError):  # the stage behind it is gone: its exit status says why
+            while piece := os.read(self._source.fileno(), _PIECE):
+                self._target.write(piece)
+                self._look(piece)
+        for pipe in (self._source, self._target):
+            with contextlib.suppress(OSError, ValueError):
+                pipe.close()
+
+    def join(self) -> None:
+        """Wait until all is handed on. A child of a stage may hold the pipe open for longer than a second."""
+        self._thread.join(1.0)
+
+
+class _Tail:
+    """Keeps the end of what a stage prints about itself, and shows all of it, line by line."""
+
+    def __init__(self, pipe: IO[bytes], mask: Callable[[str], str]) -> None:
         self._pipe = pipe
+        self._mask = mask
         self._kept = b""
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
+        line = b""
         read = getattr(self._pipe, "read1", self._pipe.read)
         with contextlib.suppress(OSError, ValueError):
             while piece := read(4096):
                 self._kept = (self._kept + piece)[-TAIL:]
-                with contextlib.suppress(OSError, ValueError):
-                    sys.stderr.buffer.write(piece)
-                    sys.stderr.buffer.flush()
+                *lines, line = _LINE.split(line + piece)
+                self._show(b"".join(lines))
+                if len(line) > TAIL:
+                    self._show(line)
+                    line = b""
+        self._show(line)
+
+    def _show(self, text: bytes) -> None:
+        """Print whole lines: a value in two pieces would not be masked."""
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.buffer.write(self._mask(text.decode(errors="surrogateescape")).encode(errors="surrogateescape"))
+            sys.stderr.buffer.flush()
 
     def text(self) -> str:
         """Return what was kept. A child of the stage may hold the pipe open for longer than a second."""
         self._thread.join(1.0)
         return self._kept.decode(errors="replace")
-
-
-@contextlib.contextmanager
-def _signals_later() -> Iterator[None]:
-    """Handle a request to end when all stages are known: one that came while a stage starts would leave it running."""
-    came: list[int] = []
-    kept = {
-        number: signal.signal(number, lambda number, frame: came.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
-        for one in came:
-            signal.raise_signal(one)
 
 
 def _start(stage: Sequence[str], source: IO[bytes] | int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

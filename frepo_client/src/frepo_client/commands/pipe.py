@@ -22,8 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Run the stages; a version is stored only if each ended with 0."""
     options = context.options
-    stages = [*split_stages(arguments.command), *encoding_stages(options.compress, options.encrypt, "[defaults]")]
-    dump = Dump(collection=arguments.collection, stages=stages, timeout=arguments.timeout)
+    stages = split_stages(arguments.command)
+    dump = Dump(
+        collection=arguments.collection,
+        stages=[*stages, *encoding_stages(options.compress, options.encrypt, "[defaults]")],
+        timeout=arguments.timeout,
+        plain=len(stages) if options.encrypt else 0,
+    )
     outcome = Pipe(context.api(), context.reporter).send(dump)
     context.reporter.result(outcome.describe(arguments.collection), outcome.version)
     return outcome.status(strict=arguments.strict)

@@ -44,12 +44,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Job:
-    """A backup that `frepo-client run` makes. `stages` include compression and encryption."""
+    """A backup that `frepo-client run` makes. `stages` include compression and encryption.
+
+    `plain` is how many of them make the content that the others encrypt; 0: nothing is encrypted.
+    """
 
     name: str
     collection: str
     stages: Sequence[Sequence[str]]
     options: Options
+    plain: int = 0
     restore_test: Sequence[Sequence[str]] = ()
     timeout: float | None = None
     before: Sequence[str] = ()
@@ -133,6 +137,7 @@ def _job(name: str, table: Table, defaults: Options) -> Job:
         collection=table.text("collection"),
         stages=[*stages, *encoding_stages(options.compress, options.encrypt, table.where)],
         options=options,
+        plain=len(stages) if options.encrypt else 0,
         restore_test=table.stages("restore_test"),
         timeout=table.seconds("timeout"),
         before=table.texts("before"),

@@ -9,10 +9,11 @@ from datetime import datetime, timezone
 from typing import Any, Mapping, Sequence, Union
 
 from .. import __version__
+from ..content_checks.content_check import ContentCheck, Finding
 from ..errors import ClientError, CommandFailedError, RefusedError, WrongContentError
 from ..reporter import Reporter
 from ..server.api import Api
-from ..stages import Ended, Pipeline
+from ..stages import Ended, Pipeline, describe
 from .outcome import Outcome
 from .read_ahead import read_ahead
 from .session import PART, SessionGoneError, UploadSession
@@ -21,6 +22,10 @@ from .whole_file import WholeUpload
 
 Upload = Union[UploadSession, WholeUpload, SpooledUpload]
 _NO_SESSIONS = {404, 405}
+# A larger output is not that of a command that has written nothing, compressed.
+_SMALL = 64 << 10
+_EMPTY = "The command has written nothing"
+_HIDDEN = "a stage is a shell with several commands: the exit status of each is not known; `set -o pipefail` helps"
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,8 @@ class Dump:
     """What to run for a collection.
 
     `environment` is added to that of the client. `timeout` is in seconds. `spool` is
-    the folder in which the output waits until the command has ended; empty: it is sent meanwhile.
+    the folder in which the output waits until the command has ended; empty: it is sent meanwhile. `plain` is how many
+    stages make the content that the others encrypt; 0: nothing is encrypted.
     """
 
     collection: str
@@ -36,6 +42,7 @@ class Dump:
     environment: Mapping[str, str] = field(default_factory=dict)
     timeout: float | None = None
     spool: str = ""
+    plain: int = 0
 
 
 class Pipe:
@@ -68,18 +75,23 @@ class Pipe:
     def _send(self, dump: Dump, upload: Upload, run: dict[str, Any]) -> Outcome:
         """Send the output, and complete `run` with how the command has ended."""
         try:
-            sha256, ended = self._send_output(dump, upload)
+            sha256, ended, found = self._send_output(dump, upload)
+            run.update(self._end_of(ended))
+            if ended.failed:
+                raise CommandFailedError(ended.describe(dump.stages))
+            if found.is_empty:
+                run["error_output"] += f"\n{_EMPTY}"
+                raise CommandFailedError(f"{_EMPTY}: {describe(dump.stages[: dump.plain or None])}")
         except BaseException:
             upload.abort()
             raise
-        run.update(self._end_of(ended))
-        if ended.failed:
-            upload.abort()
-            raise CommandFailedError(ended.describe(dump.stages))
+        if dump.plain and found.outcome:
+            run["check"] = found.values()
         return upload.commit(sha256, run)
 
     def _report(self, dump: Dump, run: dict[str, Any]) -> None:
         """Report a failed run, with one attempt. That the server cannot be told does not make it another failure."""
+        run.pop("check", None)
         try:
             self._api.without_patience().report_run(dump.collection, {"outcome": "failed", **run})
         except ClientError as error:
@@ -96,17 +108,30 @@ class Pipe:
                 raise
         return WholeUpload(self._api, collection_id)
 
-    def _send_output(self, dump: Dump, upload: Upload) -> tuple[str, Ended]:
-        digest = hashlib.sha256()
-        with Pipeline(dump.stages, environment=dump.environment, timeout=dump.timeout) as pipeline:
+    def _send_output(self, dump: Dump, upload: Upload) -> tuple[str, Ended, Finding]:
+        digest, check = hashlib.sha256(), ContentCheck()
+        with Pipeline(
+            dump.stages,
+            environment=dump.environment,
+            timeout=dump.timeout,
+            mask=self._reporter.masked,
+            look=check.update if dump.plain else None,
+            looked_at=dump.plain,
+        ) as pipeline:
             for part in read_ahead(pipeline.pieces(PART)):
                 digest.update(part)
                 upload.send_part(part)
                 self._reporter.progress(upload.offset)
-            return digest.hexdigest(), pipeline.wait()
+                if not dump.plain and upload.offset <= _SMALL:
+                    check.update(part)
+            ended = pipeline.wait()
+        is_looked_at = dump.plain or upload.offset <= _SMALL
+        return digest.hexdigest(), ended, check.finish() if is_looked_at else Finding()
 
     def _end_of(self, ended: Ended) -> dict[str, Any]:
         """Return what a run has about its end. Zeros of a shell that hides failures are left out: they say nothing."""
+        if ended.hidden and not ended.failed:
+            self._reporter.say(_HIDDEN)
         late = f"\nThe command did not end within {ended.seconds:.0f} s" if ended.timed_out else ""
         found = {"seconds": int(ended.seconds), "error_output": self._reporter.masked(ended.error_output + late)}
         return found if ended.hidden and not any(ended.statuses) else {**found, "exit_statuses": ended.statuses}

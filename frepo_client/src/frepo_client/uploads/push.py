@@ -57,9 +57,7 @@ class Push:
             try:
                 session = self._session(collection_id, size, remembered)
                 if session is None:
-                    return upload_whole(
-                        self._api, collection_id, file, size=size, sha256=self._digest(file).hexdigest()
-                    )
+                    return upload_whole(self._api, collection_id, file, size, self._digest(file).hexdigest(), run)
                 return session.commit(self._send_parts(session, file, size), run)
             except SessionGoneError as error:
                 # The file is here, so it can be sent again.
@@ -73,7 +71,7 @@ class Push:
         """Return the session of an earlier run, else a new one; None if the server has no sessions."""
         location = remembered.read().get("location")
         if location:
-            return UploadSession.resume(self._api, location, collection_id)
+            return UploadSession.resume(self._api, location)
         try:
             session = UploadSession.create(self._api, collection_id, size=size)
         except RefusedError as error:

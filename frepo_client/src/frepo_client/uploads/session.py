@@ -29,11 +29,10 @@ class SessionGoneError(Exception):
 class UploadSession:
     """A session on the server. Parts are sent in order; `offset` is what the server has acknowledged."""
 
-    def __init__(self, api: Api, location: str, collection_id: str) -> None:
+    def __init__(self, api: Api, location: str) -> None:
         self.location = location
         self.offset = 0
         self._api = api
-        self._collection_id = collection_id
 
     @classmethod
     def create(cls, api: Api, collection_id: str, *, size: int | None) -> UploadSession:
@@ -46,12 +45,12 @@ class UploadSession:
             "Upload-Commit": "required",
         }
         answer = api.retry.run(lambda: api.connection.send("POST", SESSIONS, body=b"", headers=headers))
-        return cls(api, answer.headers["Location"], collection_id)
+        return cls(api, answer.headers["Location"])
 
     @classmethod
-    def resume(cls, api: Api, location: str, collection_id: str) -> UploadSession:
+    def resume(cls, api: Api, location: str) -> UploadSession:
         """Go on with a session of an earlier run. Raises `SessionGoneError`."""
-        session = cls(api, location, collection_id)
+        session = cls(api, location)
         session.offset = session.acknowledged()
         return session
 
@@ -80,14 +79,12 @@ class UploadSession:
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
         """Make the session a version. Raises `RefusedError` or `SessionGoneError`."""
-        statuses = run.get("exit_statuses", [])
-        values = {"sha256": sha256, "size": self.offset, "exit_statuses": statuses}
+        values = {"sha256": sha256, "size": self.offset}
+        if "started_at" in run:  # otherwise no command has run
+            values.update(run)
         while (answer := self._api.retry.run(lambda: self._post_commit(values))).status == 202:
             time.sleep(_seconds(answer))
-        outcome = Outcome(answer.json().get("version") or {})
-        if "started_at" in run and not statuses:  # otherwise no command has run, or the server has recorded it already
-            self._api.report_run(self._collection_id, {"outcome": "ok", "sha256": sha256, **run})
-        return outcome
+        return Outcome(answer.json().get("version") or {})
 
     def abort(self) -> None:
         """End the session. What it has sent is deleted. Errors do not matter: it would expire."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import tempfile
 import uuid
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Mapping
 
 from ..server.api import Api
 from .outcome import Outcome
@@ -28,17 +28,21 @@ class WholeUpload:
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
         """Upload the file, and report the run."""
         with self._file:
-            outcome = upload_whole(self._api, self._collection_id, self._file, size=self.offset, sha256=sha256)
-        self._api.report_run(self._collection_id, {"outcome": "ok", "sha256": sha256, **run})
-        return outcome
+            return upload_whole(self._api, self._collection_id, self._file, self.offset, sha256, run)
 
     def abort(self) -> None:
         """Delete what was kept."""
         self._file.close()
 
 
-def upload_whole(api: Api, collection_id: str, content: BinaryIO, *, size: int, sha256: str) -> Outcome:
-    """Upload `content` from its start until the server has it. A repetition after a lost answer adds nothing."""
+def upload_whole(
+    api: Api, collection_id: str, content: BinaryIO, size: int, sha256: str, run: Mapping[str, Any]
+) -> Outcome:
+    """Upload `content` from its start until the server has it. A repetition after a lost answer adds nothing.
+
+    `run` is reported if a command has run. What the client has found in the content before its encryption is part of
+    it: a broken one condemns the version.
+    """
     digest = base64.b64encode(bytes.fromhex(sha256)).decode()
     headers = {
         "Content-Type": "application/octet-stream",
@@ -52,4 +56,12 @@ def upload_whole(api: Api, collection_id: str, content: BinaryIO, *, size: int, 
         path = f"/api/v1/collections/{collection_id}/versions"
         return Outcome(api.connection.send("PUT", path, body=content, headers=headers).json())
 
-    return api.retry.run(send)
+    outcome = api.retry.run(send)
+    report = {"outcome": "ok", "sha256": sha256, **run}
+    check = report.pop("check", {})
+    if check.get("outcome") == "broken":
+        report.update(outcome="failed", error_output=check["message"])
+        outcome = Outcome({**outcome.version, "verdict": "broken", "verdict_reason": check["message"]})
+    if "started_at" in run:
+        api.report_run(collection_id, report)
+    return outcome
