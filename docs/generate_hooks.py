@@ -117,7 +117,17 @@ COLUMNS = {
     "utc_now()": "the current time, aware, in UTC",
 }
 FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name", "without_old_keys")
-WEB = (web.Endpoint, web.BodySink, web.Answer, web.FrepoRequest, web.Query, web.Reply, web.Form, FrepoCommand)
+WEB = (
+    web.Endpoint,
+    web.BodySink,
+    web.Answer,
+    web.FrepoRequest,
+    web.Query,
+    web.PageQuery,
+    web.Reply,
+    web.Form,
+    FrepoCommand,
+)
 # The ordinary answers to uploads, and their models.
 WEB_FUNCTIONS = ("version_answer", "version_path", "file_answer")
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
@@ -136,7 +146,9 @@ def page() -> str:
     parts += [
         "## Classes of `frepo_core.web` and `frepo_core.cli`\n",
         *(_described(one) for one in WEB),
-        "### The answers to uploads\n",
+        "### Pages of lists\n",
+        *(_call(name, getattr(web, name)) for name in ("page_of", "next_cursor")),
+        "\n### The answers to uploads\n",
         *(_call(name, getattr(web, name)) for name in WEB_FUNCTIONS),
         "\n- `Version`: the model of a version in `/api/v1`, as `/api/v1/openapi.json` describes it.",
         "- `StoredFile`: that of a file.\n",

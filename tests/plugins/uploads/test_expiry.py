@@ -67,8 +67,10 @@ def test_a_lost_file_is_told_and_recorded(tus, path, events, tmp_path):
 
 def test_an_administrator_sees_and_ends_all_uploads(admin_tus, tus, path):
     shown = admin_tus.call("GET", "/api/v1/uploads").json["items"]
+    (own,) = tus.call("GET", "/api/v1/uploads").json["items"]
 
     assert [(3, 100)] == [(one["offset"], one["length"]) for one in shown]
+    assert (12, None) == (len(shown[0]["sender"]["fingerprint"]), own["sender"])
     assert 204 == admin_tus.delete(path).status_int
     assert 410 == tus.head(path).status_int
 
@@ -83,6 +85,19 @@ def test_a_process_that_serves_ends_what_has_expired_in_its_folder(services, tus
 
     assert 410 == eventually(410, lambda: tus.head(path).status_int)
     upkeep.stop(context)
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at"])
+def test_open_uploads_are_listed_in_pages(tus, collection, sort):
+    made = [tus.create(9, collection=collection).rpartition("/")[2] for _ in range(3)]
+    first = tus.call("GET", f"/api/v1/uploads?limit=2&sort={sort}&collection={collection}").json
+    last = tus.call("GET", f"/api/v1/uploads?limit=2&sort={sort}&cursor={first['next']}").json
+    listed = [one["id"] for one in first["items"] + last["items"]]
+
+    assert (made if sort == "created_at" else made[::-1]) == listed
+    assert (2, None) == (len(first["items"]), last["next"])
+    assert [] == tus.call("GET", "/api/v1/uploads?collection=another").json["items"]
+    assert 400 == tus.call("GET", f"/api/v1/uploads?sort={sort}&cursor=WyIiLDFd").status_int
 
 
 class TestARevokedToken:

@@ -11,6 +11,7 @@ from .base.body_sink import BodySink
 from .base.endpoint import Answer, Endpoint
 from .base.request import FrepoRequest
 from .conventions.dialect import SecondDialect
+from .conventions.paging import PageQuery, next_cursor, page_of
 from .openapi.documentation import Documentation
 from .openapi.first_api import FIRST_API
 from .routing.plugin_endpoints import plugin_endpoints
@@ -48,11 +49,14 @@ __all__ = [
     "Endpoint",
     "Form",
     "FrepoRequest",
+    "PageQuery",
     "Query",
     "Reply",
     "StoredFile",
     "Version",
     "file_answer",
+    "next_cursor",
+    "page_of",
     "version_answer",
     "version_path",
 ]

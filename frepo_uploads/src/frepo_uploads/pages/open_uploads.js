@@ -16,8 +16,7 @@ export async function mount(place, { api, format, about, collection, confirm, si
 
   /** The rows stay, so that a button keeps the focus while the others are read again. */
   async function show() {
-    const { items } = await api.read("/uploads");
-    const open = items.filter((one) => one.collection === collection.id);
+    const { items: open } = await api.read(`/uploads?limit=500&collection=${encodeURIComponent(collection.id)}`);
     for (const [id, row] of rows) {
       if (open.some((one) => one.id === id)) continue;
       row.remove();

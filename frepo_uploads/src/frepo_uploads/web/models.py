@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, AwareDatetime, Field
 
 from frepo_core.plugins import ClientCheck, NewRun, NotFoundError
-from frepo_core.web import Form, FrepoRequest, Reply, StoredFile, Version, file_answer, version_answer
+from frepo_core.web import Form, FrepoRequest, PageQuery, Reply, StoredFile, Version, file_answer, version_answer
 
 from ..session import State, Upload
 
@@ -27,6 +27,13 @@ class UploadError(Reply):
     code: int | None = None
 
 
+class UploadSender(Reply):
+    """The token that began an upload, as it was then."""
+
+    fingerprint: str
+    name: str
+
+
 class UploadStatus(Reply):
     """An upload in parts. Sizes are in bytes.
 
@@ -35,6 +42,7 @@ class UploadStatus(Reply):
     - `expires_at`: when an open upload ends without a further part; of an ended one, until when this can be read.
     - `version`, `file`: what was stored, as an ordinary upload is answered; null if it was deleted since.
     - `exit_statuses`: of the client's commands, if one has failed.
+    - `sender`: only for an administrator, otherwise null.
     """
 
     id: str
@@ -51,11 +59,14 @@ class UploadStatus(Reply):
     file: StoredFile | None = None
     exit_statuses: list[int] | None = None
     error: UploadError | None = None
+    sender: UploadSender | None = None
 
     @classmethod
-    def of(cls, upload: Upload, *, expires_at: datetime, hashed: int | None, **stored: Any) -> "UploadStatus":
+    def of(
+        cls, upload: Upload, *, expires_at: datetime, hashed: int | None, shows_sender: bool, **stored: Any
+    ) -> "UploadStatus":
         """Convert an upload."""
-        outcome = upload.outcome or {}
+        outcome, creator = upload.outcome or {}, upload.creator
         return cls(
             id=upload.id,
             state=upload.state,
@@ -68,16 +79,24 @@ class UploadStatus(Reply):
             expires_at=expires_at,
             hashed=hashed,
             exit_statuses=outcome.get("exit_statuses"),
+            sender=UploadSender(fingerprint=creator.fingerprint, name=creator.name) if shows_sender else None,
             error=UploadError(message=outcome["message"], code=outcome.get("code")) if "message" in outcome else None,
             **stored,
         )
 
 
-class UploadList(Reply):
-    """The open uploads of the token, or of all tokens for an administrator. `next` is always null."""
+class UploadPage(Reply):
+    """A page of the open uploads of the token, or of all tokens for an administrator."""
 
     items: list[UploadStatus]
     next: str | None = None
+
+
+class UploadQuery(PageQuery):
+    """Which open uploads."""
+
+    sort: Literal["created_at", "-created_at"] = "created_at"
+    collection: str = Field("", max_length=255, description="Only uploads to this collection.")
 
 
 class CheckForm(Form):

@@ -4,7 +4,7 @@ from functools import cached_property, partial
 from urllib.parse import quote
 
 from frepo_core.plugins import AccessDeniedError, FrepoError, Identity, PluginContext
-from frepo_core.web import Answer, FrepoRequest, version_path
+from frepo_core.web import Answer, FrepoRequest, next_cursor, page_of, version_path
 
 from ..commits import Claims, Ready, wait
 from ..outcomes import is_refusal
@@ -13,7 +13,7 @@ from ..session import COMMITS, State, Upload
 from ..sessions import Sessions
 from .creation import CreatedPart
 from .identification import identify, is_administrator, require_owner
-from .models import CommitForm, UploadList, UploadStatus, stored_of
+from .models import CommitForm, UploadPage, UploadQuery, UploadStatus, stored_of
 from .tus_headers import MAX_SIZE, PartHead, answer_headers, check_version, format_metadata, parse_creation, parse_part
 
 UPLOADS = "/api/v1/uploads"
@@ -116,15 +116,24 @@ class Views:
 
     def show(self, request: FrepoRequest) -> Answer:
         """Say what became of an upload, and what was stored."""
-        upload, _ = self._own(request, or_administrator=True)
-        return Answer(body=self._status(request, upload), headers={"Cache-Control": "no-store"})
+        upload, identity = self._own(request, or_administrator=True)
+        shows_sender = is_administrator(identity, self._context)
+        return Answer(
+            body=self._status(request, upload, shows_sender=shows_sender), headers={"Cache-Control": "no-store"}
+        )
 
     def list_open(self, request: FrepoRequest) -> Answer:
         """List the open uploads of the token, or of all for an administrator."""
-        sender = request.sender
+        sender, query = request.sender, request.query_as(UploadQuery)
         sees_all = is_administrator(sender, self._context)
-        own = [each for each in self._sessions.uploads.all_open() if sees_all or each.owner == sender.client]
-        return Answer(body=UploadList(items=[self._status(request, each) for each in own]))
+        found = [
+            each
+            for each in self._sessions.uploads.all_open()
+            if (sees_all or each.owner == sender.client) and query.collection in {"", each.collection_id}
+        ]
+        page = page_of(query, found, lambda each: (each.created_at.isoformat(), each.id))
+        items = [self._status(request, each, shows_sender=sees_all) for each in page.items]
+        return Answer(body=UploadPage(items=items, next=next_cursor(query, page)))
 
     def commit(self, request: FrepoRequest) -> Answer:
         """Store a complete upload. The same request again is answered the same."""
@@ -174,10 +183,11 @@ class Views:
             {"Content-Location": request.link(f"/api/v1/files/{quote(outcome['file'])}")} if "file" in outcome else {}
         )
 
-    def _status(self, request: FrepoRequest, upload: Upload) -> UploadStatus:
+    def _status(self, request: FrepoRequest, upload: Upload, *, shows_sender: bool = False) -> UploadStatus:
         return UploadStatus.of(
             upload,
             expires_at=self._sessions.expires_at(upload),
             hashed=self._sessions.commits.hashed(upload.id) if upload.state is State.COMMITTING else None,
+            shows_sender=shows_sender,
             **stored_of(request, upload),
         )

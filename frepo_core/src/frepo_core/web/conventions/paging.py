@@ -10,16 +10,20 @@ Its view passes `page_request(query)` to the service, and `next_cursor(query, pa
 
 import base64
 import json
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from pydantic import Field
 
 from frepo_core.errors import FieldsError
-from frepo_core.services.base.keyset import Page, PageRequest
+from frepo_core.services.base.keyset import Page, PageRequest, cut
 
 from ..schemas.models import PageNumber, Query
 
 MAX_ITEMS = 500
+NO_CURSOR = "This is no cursor of this list in this order: leave it out to begin"
+
+Item = TypeVar("Item")
 
 
 class PageQuery(Query):
@@ -44,6 +48,21 @@ def next_cursor(query: PageQuery, page: Page[Any]) -> str | None:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
+def page_of(query: PageQuery, items: Iterable[Item], key: Callable[[Item], Sequence[str]]) -> Page[Item]:
+    """Return the page of a list that is in memory and has one order.
+
+    `key` returns what the items are ordered by: texts, of which the last one is unique. Raises `FieldsError` as
+    `page_request`.
+    """
+    page = page_request(query)
+    found = sorted(items, key=lambda item: [*key(item)], reverse=page.is_descending)
+    if (after := page.after) is not None:
+        if not all(isinstance(value, str) for value in after):
+            raise FieldsError({"cursor": [NO_CURSOR]})
+        found = [item for item in found if ([*key(item)] < [*after] if page.is_descending else [*key(item)] > [*after])]
+    return cut(found, page, key)
+
+
 def _decode(cursor: str, sort: str) -> list[Any]:
     try:
         values = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
@@ -51,7 +70,7 @@ def _decode(cursor: str, sort: str) -> list[Any]:
             return values[1:]
     except (ValueError, RecursionError):
         pass
-    raise FieldsError({"cursor": ["This is no cursor of this list in this order: leave it out to begin"]})
+    raise FieldsError({"cursor": [NO_CURSOR]})
 
 
 def _is_storable(value: Any) -> bool:
