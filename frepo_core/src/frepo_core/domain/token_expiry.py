@@ -1,4 +1,4 @@
-"""Parses the expiry of a new token: dates, words such as `tomorrow`, and sums such as `+30 minutes`."""
+"""When a token ends: its expiry as dates, words such as `tomorrow` and sums such as `+30 minutes`, or by a rotation."""
 
 import re
 from calendar import monthrange
@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 PROBLEM = "invalid_date_format_and_not_an_expression"
+# How long a token stays valid that has replaced itself, and how long after the first use of its successor.
+OVERLAP = timedelta(days=7)
+AFTER_FIRST_USE = timedelta(days=1)
 
 _PART = re.compile(
     r"([+-]?)\s*([0-9]{1,6})\s*(second|sec|minute|min|hour|day|week|month|year)s?\s*", re.IGNORECASE | re.ASCII
@@ -39,6 +42,11 @@ def problem_with_past(end: datetime | None, *, now: datetime) -> str | None:
     if end is None or end > now:
         return None
     return f"{format_expiry(end)} UTC is in the past: write a time that is still to come, or never"
+
+
+def end_of_replaced(expires_at: datetime | None, *, now: datetime) -> datetime:
+    """Return when a token ends that has replaced itself now: 7 days later, or at its own expiry if that is earlier."""
+    return min(expires_at or now + OVERLAP, now + OVERLAP)
 
 
 def _parse_date(text: str) -> datetime | None:

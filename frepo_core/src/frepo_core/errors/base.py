@@ -112,6 +112,12 @@ class EnrolmentCodeError(FrepoError):
     number = 4100
 
 
+class TokenReplacedError(FrepoError):
+    """A token cannot replace itself, because another one has replaced it, and is in use."""
+
+    number = 4101
+
+
 class TooManyPreviewsError(TooManyAttemptsError):
     """A token, or all of a process, have as many previews running as they may."""
 

@@ -47,7 +47,10 @@ ASKED = {
     "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs"],
     "metrics.view": ["GET /history", "GET /overview"],
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
-    "token": ["GET ", "GET /collections", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"],
+    "token": [
+        *("GET ", "GET /collections", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"),
+        "POST /tokens/self/rotate",
+    ],
     "token.change": ["PATCH /tokens/{fingerprint}", "POST /tokens/{fingerprint}/rotate"],
     "token.generate": ["POST /enrolments", "POST /tokens"],
     "token.list": ["GET /enrolments", "GET /enrolments/{enrolment}", "GET /tokens", "GET /tokens/{fingerprint}"],

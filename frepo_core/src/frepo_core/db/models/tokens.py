@@ -16,6 +16,8 @@ class Token(Base):
     """An access token, stored under the HMAC of its id.
 
     `first_key` is the key of the first token of a chain of rotations, null for a token that replaced no other.
+    `chain_key` is that of the first token of a chain of tokens that have replaced themselves, and `replaces_key` of the
+    one that this one has replaced so; both are null for all others.
     `created_by` is as the actor of an event; it is null for tokens from before migration 0017. `last_used_at` and
     `last_used_from` are written once a minute, see `services/access/token_last_use.py`.
     """
@@ -37,3 +39,5 @@ class Token(Base):
     last_used_at: Mapped[datetime | None]
     last_used_from: Mapped[str | None] = mapped_column(String(64))
     first_key: Mapped[str | None] = mapped_column(exact(64))
+    chain_key: Mapped[str | None] = mapped_column(exact(64), index=True)
+    replaces_key: Mapped[str | None] = mapped_column(exact(64))

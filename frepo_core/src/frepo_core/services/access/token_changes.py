@@ -21,9 +21,10 @@ from frepo_core.settings import Settings
 from ..base.change_log import Changes, describe_changes, token_changes
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
+from .rotation.chains import delete_chain
 from .token_inventory import TokenInventory
 from .token_records import ADMIN_SETTING, TokenRecord
-from .token_rows import check_may_change, copy_row, insert_token, lock_token, revocation
+from .token_rows import check_may_change, copy_row, insert_token, lock_token
 
 log = logging.getLogger(__name__)
 
@@ -103,12 +104,12 @@ class TokenChanges:
 
         def work(session: Session) -> Rotation:
             row, before = self._lock(session, fingerprint, by, precondition)
-            _check_can_rotate(before, now)
+            check_can_rotate(before, now)
             new = copy_row(row, key=token_key(self._phrase, token_id), created_at=now, by=by)
             new.first_key = row.first_key or row.key
             insert_token(session, new, by)
             session.flush()
-            collections = _copy_access(session, row, new, by)
+            collections = copy_access(session, row, new, by)
             ends_at = row.expires_at = min(row.expires_at or now + overlap, now + overlap)
             data = {"replaced_by": new.fingerprint, "ends_at": ends_at.isoformat(), "collections": collections}
             record(session, NewEvent(kind=EventKind.TOKEN_ROTATED, by=by, token=row.fingerprint, data=data))
@@ -123,13 +124,11 @@ class TokenChanges:
         return done
 
     def revoke(self, fingerprint: str, *, by: By = None, precondition: Precondition | None = None) -> TokenRecord:
-        """Delete a token, also from the lists of all collections; return what it was."""
+        """Delete a token and its chain, also from the lists of all collections; return what it was."""
 
         def work(session: Session) -> TokenRecord:
             row, before = self._lock(session, fingerprint, by, precondition)
-            session.delete(row)
-            session.flush()
-            record(session, revocation(row, by))
+            delete_chain(session, row, by)
             return before
 
         revoked = self._database.write(work, may_use_reserve=True)
@@ -154,7 +153,8 @@ def _stored(name: str, value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _check_can_rotate(token: TokenRecord, now: datetime) -> None:
+def check_can_rotate(token: TokenRecord, now: datetime) -> None:
+    """Raise `FieldsError` for the token of `security.admin_token`, and for one that has expired."""
     if token.setting:
         raise FieldsError(
             {
@@ -170,7 +170,7 @@ def _check_can_rotate(token: TokenRecord, now: datetime) -> None:
         raise FieldsError({"fingerprint": ["This token has expired: generate a new one"]})
 
 
-def _copy_access(session: Session, old: Token, new: Token, by: By) -> int:
+def copy_access(session: Session, old: Token, new: Token, by: By) -> int:
     """Put the new token on the lists of all collections that list the old one; return their number."""
     columns = [CollectionToken.collection_id, CollectionToken.token_key]
     listed = select(CollectionToken.collection_id, literal(new.key)).where(CollectionToken.token_key == old.key)

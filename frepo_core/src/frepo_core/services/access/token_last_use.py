@@ -17,6 +17,8 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.errors import FrepoError
 
+from .rotation.chains import note_first_use
+
 log = logging.getLogger(__name__)
 
 SECONDS = 60.0
@@ -60,6 +62,18 @@ class TokenUses:
             if self._uses.pop(key, None) is None and len(self._uses) >= MAX_TOKENS:
                 del self._uses[next(iter(self._uses))]
             self._uses[key] = now, address
+
+    def note_first(self, key: str, replaced: str, address: str) -> None:
+        """Write at once that a token is used that has replaced another one, because this ends the other one.
+
+        If the database cannot be written, the next use is the first one.
+        """
+        if self._is_read_only:
+            return
+        try:
+            note_first_use(self._database, key, replaced, address)
+        except FrepoError as error:
+            log.warning("the first use of a new token cannot be written now: %s", error)
 
     def flush(self) -> int:
         """Write the uses to the database, and return their number. Tokens that were deleted meanwhile are left out.

@@ -4,8 +4,9 @@ import contextlib
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import Row, bindparam, delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -21,10 +22,11 @@ from frepo_core.settings import Settings
 from ..base.change_log import describe, token_values
 from ..events.recording import record
 from .former_tokens import find_expiry
+from .rotation.chains import delete_chain
 from .token_last_use import TokenUses
 from .token_records import identity_of
 from .token_restrictions import refusal_reason
-from .token_rows import NewToken, expiry, insert_token, new_row, revocation
+from .token_rows import NewToken, expiry, insert_token, new_row
 
 __all__ = ["NO_ACCESS", "IssuedToken", "NewToken", "Tokens"]
 
@@ -45,6 +47,8 @@ _BY_KEY = select(
     _TOKEN.c.ip_addresses,
     _TOKEN.c.name,
     _TOKEN.c.first_key,
+    _TOKEN.c.replaces_key,
+    _TOKEN.c.last_used_at,
 ).where(_TOKEN.c.key == bindparam("key"))
 
 
@@ -90,13 +94,16 @@ class Tokens:
         body arrived: if this token has expired since, it may have been cleared.
         Raises `AccessDeniedError` for any other. The reason is only logged, as it could help an attacker.
         """
-        identity = self._find(token_id, address) or self._find_cleared(token_id, earlier)
+        row = self._fetch(token_id)
+        identity = identity_of(row, address) if row is not None else self._find_cleared(token_id, earlier)
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
         if reason := refusal_reason(identity, address, user_agent, utc_now() - timedelta(seconds=age)):
             log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
             raise AccessDeniedError(NO_ACCESS)
+        if row is not None and row.replaces_key and row.last_used_at is None:
+            self._uses.note_first(identity.token, row.replaces_key, address)
         self._uses.note(identity.token, address)
         return identity
 
@@ -134,7 +141,10 @@ class Tokens:
         return identity
 
     def revoke(self, token_id: str, *, by: Identity) -> Identity:
-        """Delete a token, also from the lists of all collections. Raises `NotFoundError` or `AccessDeniedError`."""
+        """Delete a token and its chain, also from the lists of all collections.
+
+        Raises `NotFoundError` or `AccessDeniedError`.
+        """
         identity = self.look_up(token_id)
         if is_administrator(identity) and not allows("token.revoke_administrator", by):
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
@@ -142,8 +152,7 @@ class Tokens:
         def work(session: Session) -> None:
             row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
             if row is not None:  # otherwise another request has revoked it meanwhile
-                session.delete(row)
-                record(session, revocation(row, by))
+                delete_chain(session, row, by)
 
         self._database.write(work, may_use_reserve=True)
         log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(by))
@@ -171,9 +180,11 @@ class Tokens:
         with self._database.reading() as session:
             return earlier if find_expiry(session, earlier) else None
 
-    def _find(self, token_id: str, address: str = "") -> Identity | None:
+    def _find(self, token_id: str) -> Identity | None:
+        row = self._fetch(token_id)
+        return None if row is None else identity_of(row)
+
+    def _fetch(self, token_id: str) -> Row[Any] | None:
         key = self.key(token_id)
-        if key is None:
-            return None
-        rows = self._database.fetch_rows(_BY_KEY, key=key)
-        return identity_of(rows[0], address) if rows else None
+        rows = self._database.fetch_rows(_BY_KEY, key=key) if key is not None else ()
+        return rows[0] if rows else None

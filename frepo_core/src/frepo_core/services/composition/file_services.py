@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..access.passwords import Passwords
     from ..access.policies.policies import Policies
     from ..access.protected_urls import ProtectedUrls
+    from ..access.rotation.self_rotation import SelfRotation
     from ..access.signed_links import SignedLinks
     from ..access.token_changes import TokenChanges
     from ..access.token_inventory import TokenInventory
@@ -90,6 +91,12 @@ class FileServices(Foundation):
         from ..access.token_changes import TokenChanges
 
         return TokenChanges(self.database, self.settings, self.token_inventory)
+
+    @cached_property
+    def self_rotation(self) -> "SelfRotation":
+        from ..access.rotation.self_rotation import SelfRotation
+
+        return SelfRotation(self.database, self.settings, self.token_inventory)
 
     @cached_property
     def enrolment_codes(self) -> "EnrolmentCodes":

@@ -29,6 +29,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.TooManyExportsError: 429,
     errors.TooManyPreviewsError: 429,
     errors.EnrolmentCodeError: 410,
+    errors.TokenReplacedError: 409,
     errors.FieldsError: 400,
     errors.IdInUseError: 400,
     errors.MalformedRequestError: 400,

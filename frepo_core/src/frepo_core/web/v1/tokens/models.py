@@ -13,6 +13,7 @@ from frepo_core.services.access.tokens import NewToken
 from ...conventions.entity_tags import entity_tag
 from ...conventions.merge_patch import Patch, unset
 from ...conventions.types import Duration, End, Fingerprint, Time, Whole
+from ...schemas import json_schemas
 from ...schemas.models import Form, Reply, Tag
 from ...schemas.token_fields import KnownRole, MimeType, Network, TokenName
 from ..about import Restrictions
@@ -134,6 +135,12 @@ class TokenRotation(Form):
     """How long the old token stays valid, at most 366 days."""
 
     overlap: Duration = A_DAY
+
+
+class SelfRotation(Form):
+    """The secret of the successor, which the client has made: a random UUIDv4. Without it, the service makes one."""
+
+    token: str | None = Field(None, pattern=json_schemas.UUID4, examples=[json_schemas.A_TOKEN])
 
 
 def columns(restrictions: Mapping[str, Any]) -> dict[str, Any]:

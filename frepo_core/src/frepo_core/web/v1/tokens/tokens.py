@@ -19,7 +19,17 @@ from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ...conventions.types import Moment
 from ...schemas import json_schemas
-from .models import IssuedToken, RotatedToken, Token, TokenDraft, TokenPage, TokenPatch, TokenRotation, token_tag
+from .models import (
+    IssuedToken,
+    RotatedToken,
+    SelfRotation,
+    Token,
+    TokenDraft,
+    TokenPage,
+    TokenPatch,
+    TokenRotation,
+    token_tag,
+)
 
 TOKENS = f"{V1}/tokens"
 TOKEN = f"{TOKENS}/{{fingerprint}}"
@@ -94,6 +104,12 @@ def rotate(request: FrepoRequest) -> Answer:
     return created(request, f"{TOKENS}/{done.new.fingerprint}", RotatedToken.rotated(done), token_tag(done.new))
 
 
+def rotate_self(request: FrepoRequest) -> Answer:
+    """Replace the token of the request. It stays valid for 7 days, or for a day after the first use of the new one."""
+    done = request.services.self_rotation.rotate(request.sender, request.body_as(SelfRotation).token)
+    return created(request, f"{TOKENS}/{done.new.fingerprint}", RotatedToken.rotated(done), token_tag(done.new))
+
+
 def _fingerprint(request: FrepoRequest) -> str:
     """Return the fingerprint in the path. Another text is not repeated in the error: it may be a secret."""
     text = str(request.matchdict["fingerprint"])
@@ -152,6 +168,18 @@ ENDPOINTS = [
         view=remove,
         summary="Revoke a token",
         permission="token.revoke",
+    ),
+    Endpoint(
+        name="rotate_own_token",
+        method="POST",
+        path=f"{TOKENS}/self/rotate",
+        view=rotate_self,
+        summary="Replace the own token",
+        permission="token",
+        body=SelfRotation,
+        writes=True,
+        answers={201: RotatedToken},
+        has_etag=True,
     ),
     Endpoint(
         name="rotate_token",

@@ -1,0 +1,1 @@
+"""Tokens that replace themselves, and the chains that they form."""
