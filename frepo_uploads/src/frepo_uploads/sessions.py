@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 from frepo_core.errors import EmptyContentError
 from frepo_core.plugins import EndpointError, FileInfo, FrepoError, Identity, PluginContext, StoredVersion
@@ -12,7 +11,7 @@ from frepo_core.plugins import EndpointError, FileInfo, FrepoError, Identity, Pl
 from .commits import Claims, Commits, Ready
 from .disk.digests import Digests
 from .disk.part_file import FileLostError, InUseError, PartFile, delete, is_in_use
-from .disk.place import Place, tag_of
+from .disk.place import Place, default_folder, tag_of
 from .disk.room import Room
 from .hosts import Hosts
 from .outcomes import outcome_of
@@ -42,7 +41,9 @@ class Sessions:
         self._context = context
         self.settings: UploadsSettings = context.settings
         self._digests = Digests()
-        self.place = Place(folder_of(context), tag=self.settings.host, storage=context.service.storage_folder)
+        service, chosen = context.service, self.settings.directory
+        folder = chosen or default_folder(service.storage_folder, service.state_folder)
+        self.place = Place(folder, tag=self.settings.host, storage=service.storage_folder)
         self.uploads = Uploads(self.place)
         self.hosts = Hosts(context, self.place, self.settings.expire)
         self.commits = Commits(context, self.uploads, self._digests, self.place)
@@ -77,8 +78,11 @@ class Sessions:
         """Return the largest size of a new upload in bytes, None for no limit. Raises why it would be refused."""
         return self._admit(head.metadata, head.length, by).max_size
 
-    def create(self, head: CreationHead, by: Identity) -> Upload:
-        """Make an upload. Raises `EndpointError`, and the errors of an ordinary upload that need no content."""
+    def create(self, head: CreationHead, by: Identity, announced: int | None = None) -> Upload:
+        """Make an upload, with a first part of `announced` bytes if that is known.
+
+        Raises `EndpointError`, and the errors of an ordinary upload that need no content.
+        """
         if head.length == 0:
             raise EmptyContentError("The content is empty, there is nothing to store")
         start = self._admit(head.metadata, head.length, by)
@@ -98,13 +102,34 @@ class Sessions:
         )
         PartFile(self.place.folder, upload.id, offset=0, is_new=True).close()
         try:
-            given_way = self.uploads.add(upload, lambda others: self._make_way(upload, others, start))
+            wanted = replace(upload, length=announced if head.length is None else head.length)
+            given_way = self.uploads.add(upload, lambda others: self._make_way(wanted, others, start))
         except BaseException:
             delete(self.place.folder, upload.id)
             raise
         for each in given_way:
             self._ended(each, EXPIRED, None)
         return upload
+
+    def limit_part(self, upload: Upload, head: PartHead, announced: int | None, by: Identity) -> int:
+        """Return how many bytes a part may have. Raises an `EndpointError` if the upload does not take it.
+
+        An upload that began without a length takes room when its parts arrive. `announced` is the size of this part in
+        bytes, None if it is not known.
+        """
+        self.require_here(upload)
+        known = upload.require_part(head.offset, head.length)
+        if upload.length is not None:
+            return upload.length - head.offset
+        start = self._admit(upload.metadata, known.length, by)
+        others = [each for each in self.uploads.all_open() if each.place == upload.place and each.id != upload.id]
+        room = self._room(upload, [upload, *others], start)
+        left = room.left(upload, others, max_version=start.max_size)
+        wanted = announced if known.length is None else known.length - head.offset
+        if (wanted or 0) > left:
+            raise room.exceeded(left)
+        largest = left if start.max_size is None else min(left, max(start.max_size - head.offset, 0))
+        return largest if known.length is None else known.length - head.offset
 
     def open_part(self, upload: Upload, head: PartHead, identify: Callable[[], Identity]) -> Part | NoPart:
         """Open the body of a part. Raises an `EndpointError` if the upload does not take it.
@@ -220,13 +245,17 @@ class Sessions:
 
     def _make_way(self, upload: Upload, others: Sequence[Upload], start: Start) -> Sequence[Upload]:
         here = [each for each in others if each.place == upload.place]
+        room = self._room(upload, here, start)
+        return room.admit(upload, here, max_version=start.max_size, now=upload.created_at)
+
+    def _room(self, upload: Upload, here: Sequence[Upload], start: Start) -> Room:
+        """Return the room of the uploads in this folder, which `here` are."""
         received = sum(each.offset for each in here)
         free = self.place.free() if start.room is None else min(start.room, self.place.free())
-        room = Room(
+        return Room(
             total=share_of(self.settings.max_total, free + received),
             max_open=1 if self._context.service.ends_with_upload(upload.creator) else self.settings.max_open,
         )
-        return room.admit(upload, here, max_version=start.max_size, now=upload.created_at)
 
     def _open_file(self, upload: Upload) -> PartFile:
         try:
@@ -265,11 +294,3 @@ class Sessions:
 
 
 KEPT = frozenset({"collection", "filename", "tags", "public", "filetype", "note"})
-
-
-def folder_of(context: PluginContext) -> Path:
-    """Return the folder of the setting, by default next to that of the stored files."""
-    if (chosen := context.settings.directory) is not None:
-        return Path(chosen)
-    storage = context.service.storage_folder
-    return (storage.parent if storage else context.service.state_folder) / "uploads"

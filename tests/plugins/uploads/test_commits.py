@@ -281,6 +281,33 @@ def test_a_token_has_few_open_uploads(tus, collection):
 
 
 @with_settings(uploads__max_total="40KB")
+def test_what_arrives_of_an_upload_without_a_length_takes_room(tus, collection):
+    """A token has a quarter."""
+    first, second = (tus.create(None, collection=collection) for _ in range(2))
+    taken = [tus.patch(first, 0, b"a" * 6000), tus.patch(second, 0, b"a" * 3000)]
+    refused = [
+        tus.patch(first, 6000, b"a" * 3000),
+        tus.patch(second, 3000, b"a" * 3000),
+        tus.patch(second, 3000, b"a", {"Upload-Length": "9000"}),
+        tus.post(3000, collection=collection),
+        tus.post(None, b"a" * 3000, collection=collection),
+    ]
+
+    assert [204, 204] == [answer.status_int for answer in taken]
+    assert [507] * 5 == [answer.status_int for answer in refused]
+    assert 6000 == tus.offset(first)
+    assert 204 == tus.patch(second, 3000, b"a" * 500, {"Upload-Length": "3900"}).status_int
+
+
+def test_an_upload_without_a_length_has_the_limit_for_one_version(tus, root, collection):
+    root.call("PATCH", f"/api/v1/collections/{collection}", json={"limits": {"version_size": 100, "total_size": 1000}})
+    path = tus.create(None, b"a" * 90, collection=collection)
+
+    assert 413 == tus.patch(path, 90, b"a" * 11).status_int
+    assert 204 == tus.patch(path, 90, b"a" * 10).status_int
+
+
+@with_settings(uploads__max_total="40KB")
 def test_an_announced_length_takes_room(tus, collection):
     tus.create(6000, collection=collection)
 

@@ -81,6 +81,11 @@ class Place:
         return above.stat().st_dev == self._folder.stat().st_dev
 
 
+def default_folder(storage: Path | None, state: Path) -> Path:
+    """Return the folder next to that of the stored files; if they are not on this host, one in the state's."""
+    return (storage.parent if storage else state) / "uploads"
+
+
 def host_tag(name: str) -> str:
     """Return what a host's name gives for the beginning of ids: lower-case letters and digits."""
     return re.sub("[^a-z0-9]", "", name.lower().partition(".")[0])[:_MAX_TAG] or "host"

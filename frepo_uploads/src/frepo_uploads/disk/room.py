@@ -34,6 +34,25 @@ class Room:
         self._require_share(upload, own, max_version)
         return self._make_way(upload, list(others), now)
 
+    def left(self, upload: Upload, others: Sequence[Upload], *, max_version: int | None) -> int:
+        """Return how many bytes an upload of unknown length may still receive; `others` are those of `admit`."""
+        own = sum(each.held for each in others if each.owner == upload.owner)
+        free = min(self._share(max_version) - own, self.total - sum(each.held for each in others))
+        return max(free - upload.offset, 0)
+
+    def exceeded(self, left: int) -> EndpointError:
+        """Return the error for an upload that would hold more than the `left` bytes."""
+        return EndpointError(
+            507,
+            f"The open uploads of one token may hold {left} bytes more now; upload the content in one request, or ask "
+            "the operator to raise uploads.max_total",
+            context={"max": left},
+        )
+
+    def _share(self, max_version: int | None) -> int:
+        """Return what one token may hold in bytes."""
+        return self.total // 4 if max_version is None else min(2 * max_version, self.total // 4)
+
     def _require_few(self, own: Sequence[Upload]) -> None:
         if len(own) >= self.max_open:
             raise EndpointError(
@@ -43,14 +62,9 @@ class Room:
             )
 
     def _require_share(self, upload: Upload, own: Sequence[Upload], max_version: int | None) -> None:
-        share = self.total // 4 if max_version is None else min(2 * max_version, self.total // 4)
-        if sum(each.held for each in own) + upload.held > share:
-            raise EndpointError(
-                507,
-                f"The open uploads of one token may hold {share} bytes now; upload the content in one request, or ask "
-                "the operator to raise uploads.max_total",
-                context={"max": share},
-            )
+        left = self._share(max_version) - sum(each.held for each in own)
+        if upload.held > left:
+            raise self.exceeded(max(left, 0))
 
     def _make_way(self, upload: Upload, others: list[Upload], now: datetime) -> list[Upload]:
         given_way: list[Upload] = []

@@ -43,7 +43,7 @@ class Views:
     def open_creation(self, request: FrepoRequest) -> CreatedPart:
         """Make an upload, and open its first part."""
         head = parse_creation(request.headers)
-        upload = self._sessions.create(head, request.sender)
+        upload = self._sessions.create(head, request.sender, request.announced if head.has_part else None)
         part = None
         if head.has_part:
             first = PartHead(offset=0, length=None, checksum=head.checksum)
@@ -80,14 +80,12 @@ class Views:
             headers["Upload-Metadata"] = format_metadata(upload.metadata)
         return Answer(status=200, headers=headers)
 
-    def limit_part(self, request: FrepoRequest) -> int | None:
+    def limit_part(self, request: FrepoRequest) -> int:
         """Return how many bytes the body of a PATCH may have."""
         check_version(request.headers)
         head = parse_part(request.headers)
-        upload, _ = self._own(request)
-        self._sessions.require_here(upload)
-        length = upload.require_part(head.offset, head.length).length
-        return None if length is None else length - head.offset
+        upload, identity = self._own(request)
+        return self._sessions.limit_part(upload, head, request.announced, identity)
 
     def open_part(self, request: FrepoRequest) -> Part | NoPart:
         """Open the body of a PATCH."""
