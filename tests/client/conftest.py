@@ -60,10 +60,13 @@ class Machine:
 
     def call(self, method: str, path: str, body=None):
         """Ask the service as its administrator."""
+        return self.call_as(self.service.admin, method, path, body)
+
+    def call_as(self, token: str, method: str, path: str, body=None):
         request = urllib.request.Request(
-            f"{self.service.url}/api/v1/{path}",
+            f"{self.service.url}/api/v1/{path}".rstrip("/"),
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self.service.admin}", "Content-Type": "application/json"},
+            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
             method=method,
         )
         with urllib.request.urlopen(request, timeout=30) as answer:

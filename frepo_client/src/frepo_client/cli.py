@@ -7,13 +7,14 @@ import sys
 from typing import Sequence
 
 from . import __version__
-from .commands import check, pipe, pull, push, run, schedule, status, verify
+from .commands import check, enroll, pipe, pull, push, run, schedule, status, token, verify
 from .commands.context import Context
 from .errors import ClientError
 from .interrupts import handle_signals
 from .reporter import Reporter
 
 _COMMANDS = {
+    "enroll": (enroll, "get this machine's token for a one-time code"),
     "run": (run, "make the backups of the configuration"),
     "pipe": (pipe, "store what a command prints, if it ends well"),
     "push": (push, "store a file"),
@@ -22,6 +23,7 @@ _COMMANDS = {
     "check": (check, "try everything but the dump"),
     "schedule": (schedule, "start the backups each night"),
     "status": (status, "say how the own collections are"),
+    "token": (token, "replace the token"),
 }
 
 

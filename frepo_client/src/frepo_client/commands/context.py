@@ -25,6 +25,7 @@ class Context:
     reporter: Reporter
     url: str
     token: str
+    token_file: str
     options: Options
     path: str
     patience: float
@@ -33,6 +34,9 @@ class Context:
     def of(cls, arguments: argparse.Namespace) -> Context:
         """Build it of the command line, the environment and the file, in this order. Raises `UsageError`."""
         path = arguments.config or os.environ.get("FREPO_CLIENT_CONFIG") or find_file()
+        needs_token = getattr(arguments.module, "NEEDS_TOKEN", True)
+        if not needs_token and path and not os.path.exists(path):
+            path = ""  # it is about to be written
         configuration = read_file(path) if path else Configuration()
         server = configuration.server
         url = arguments.url or os.environ.get("FREPO_URL") or server.url
@@ -40,13 +44,20 @@ class Context:
             raise UsageError("which server? Use --url, the variable FREPO_URL, or url of [server] in frepo-client.toml")
         token_file = arguments.token_file or os.environ.get("FREPO_TOKEN_FILE") or server.token_file
         reporter = Reporter(as_json=arguments.json, quiet=arguments.quiet)
-        token = _read_token(token_file) if token_file else os.environ.get("FREPO_TOKEN", "")
+        given = os.environ.pop("FREPO_TOKEN", "")  # the commands that this one starts do not need it
+        token = ""
+        if needs_token:
+            token = _read_token(token_file) if token_file else given
         reporter.hide([token])
         options, patience = configuration.options, _A_MOMENT
         if arguments.retry is not None:
             patience = duration(arguments.retry)
             options = replace(options, retry=patience)
-        return cls(configuration, reporter, url.rstrip("/"), token, options, path, patience)
+        return cls(configuration, reporter, url.rstrip("/"), token, token_file, options, path, patience)
+
+    def with_token(self, token: str) -> Context:
+        """Return the same world with another token."""
+        return replace(self, token=token)
 
     def api_now(self) -> Api:
         """Return the server for a person who waits: it is asked for seconds only, unless --retry says more."""

@@ -6,9 +6,10 @@ import argparse
 import time
 
 from ..configuration.file import Job
-from ..errors import UsageError, worst
+from ..errors import ClientError, UsageError, worst
 from ..jobs import JobRunner, delay_of
 from ..state import locked
+from . import token
 from .context import Context
 
 
@@ -30,7 +31,17 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise UsageError("the configuration has no jobs; write [job.shop] with collection and command")
     if not arguments.now:
         _wait(context, max(delay_of(job) for job in jobs))
+    context = _end_rotation(context)
     return worst([_run(context, job, strict=arguments.strict) for job in jobs])
+
+
+def _end_rotation(context: Context) -> Context:
+    """Complete a rotation of the token that got no answer. If that fails, the old token is used."""
+    try:
+        return token.rotate(context) if token.is_interrupted(context) else context
+    except ClientError as error:
+        context.reporter.fail(f"the token could not be replaced: {error}")
+        return context
 
 
 def _wait(context: Context, seconds: float) -> None:

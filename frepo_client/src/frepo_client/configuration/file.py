@@ -83,6 +83,16 @@ def find_file() -> str:
     return next((place for place in places if os.path.exists(place)), "")
 
 
+def default_file() -> str:
+    """Return where a new configuration belongs: for all users if root writes it."""
+    if os.name == "nt":
+        return os.path.join(os.environ.get("PROGRAMDATA", "C:\\ProgramData"), "frepo", "frepo-client.toml")
+    if os.geteuid() == 0 and "XDG_CONFIG_HOME" not in os.environ:
+        return "/etc/frepo-client.toml"
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(home, "frepo-client.toml")
+
+
 def read_file(path: str) -> Configuration:
     """Read a configuration. Raises `UsageError` that names the table and the key."""
     try:
