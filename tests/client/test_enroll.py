@@ -116,7 +116,8 @@ def test_a_token_in_the_environment_is_not_passed_on(machine, host):
     url, secret = f'url = "{machine.url}"', host.secret
     host.config.write_text(f"[server]\n{url}\n")
 
-    done = host.run("pipe", machine.collection, "--", "sh", "-ec", "env >&2; echo a", environment={"FREPO_TOKEN": secret})
+    words = ("pipe", machine.collection, "--", "sh", "-ec", "env >&2; echo a")
+    done = host.run(*words, environment={"FREPO_TOKEN": secret})
 
     assert secret not in done.stderr.decode()
     assert "FREPO_TOKEN" not in done.stderr.decode()
