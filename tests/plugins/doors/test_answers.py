@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from frepo_core.web import Endpoint, StoredFile, Version, file_answer, version_answer, version_path
+from frepo_core.web import Endpoint, StoredFile, Version, file_answer, version_answer, version_content, version_path
 
 from .conftest import DUMP
 
@@ -20,7 +20,19 @@ def endpoints(context):
         file = context.service.upload_file(io.BytesIO(DUMP), "a.sql", by=request.sender)
         return file_answer(request, file.name, is_new=file.is_new)
 
+    def read(request):
+        return version_content(request, request.collection.id, int(request.matchdict["number"]))
+
     return [
+        Endpoint(
+            name="acme_read",
+            method="GET",
+            path="/api/v1/acme/{collection}/{number}",
+            view=read,
+            summary="Read",
+            permission="version.list",
+            answers={200: None, 206: None},
+        ),
         Endpoint(
             name="acme_add",
             method="POST",
@@ -66,6 +78,22 @@ def test_a_version_is_answered_as_an_upload_is(running):
     assert f"{running.url}/api/v1/collections/{first}/versions/v1" == own.headers["location"]
     shown = running.request("GET", own.headers["location"]).json
     assert own.json == {name: shown[name] for name in own.json}
+
+
+def test_the_content_of_a_version_is_sent_as_a_download(running):
+    collection = running.make_collection()
+    running.push(collection, DUMP)
+    part = {"Range": "bytes=3-5"}
+    paths = (f"/api/v1/acme/{collection}/1", f"/api/v1/collections/{collection}/versions/v1/content")
+    own, ordinary = (running.request("GET", path, headers=part) for path in paths)
+    changing = ("date", "etag")
+
+    assert (206, DUMP[3:6]) == (own.status, own.body)
+    assert {name: value for name, value in ordinary.headers.items() if name not in changing} == {
+        name: value for name, value in own.headers.items() if name not in changing
+    }
+    assert 404 == running.request("GET", f"/api/v1/acme/{collection}/7").status
+    assert 401 == running.request("GET", paths[0], token="").status
 
 
 def test_a_file_is_answered_as_an_upload_is(running):

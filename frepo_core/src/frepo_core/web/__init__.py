@@ -25,7 +25,7 @@ from .v1.endpoints import v1_endpoints
 from .v1.files.models import StoredFile
 from .v1.openapi.api import V1_API
 from .v1.openapi.error_list import error_list
-from .v1.plugin_answers import file_answer, version_answer, version_path
+from .v1.plugin_answers import file_answer, version_answer, version_content, version_path
 from .views import (
     add_by_url,
     answer_cache,
@@ -58,6 +58,7 @@ __all__ = [
     "next_cursor",
     "page_of",
     "version_answer",
+    "version_content",
     "version_path",
 ]
 

@@ -33,7 +33,13 @@ _ABOUT_PART = ("Upload-Offset", "Upload-Length", "Upload-Checksum", "X-HTTP-Meth
 _TUS = "Tus-Resumable"
 _of_all = partial(Endpoint, path=UPLOADS, permission="token")
 # They find out themselves whose token it is, see `identification`.
-_of_one = partial(Endpoint, path=UPLOAD, permission=None, ignores_token=True)
+_of_one = partial(
+    Endpoint,
+    path=UPLOAD,
+    parameters={"upload": "The id of the upload, as the `Location` of its creation has it."},
+    permission=None,
+    ignores_token=True,
+)
 
 
 def make_endpoints(context: PluginContext) -> list[Endpoint]:

@@ -1,7 +1,8 @@
 """Checks the endpoints of plug-ins at the start, so that an invalid one does not fail at its first request."""
 
+import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, update_wrapper
 from http import HTTPStatus
@@ -25,6 +26,8 @@ from frepo_core.services.base.plugin_failures import (
 from ..base.body_sink import BodySink
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import FrepoRequest
+
+log = logging.getLogger(__name__)
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -105,7 +108,19 @@ def _answer(origin: str, view: Callable[[FrepoRequest], object], request: FrepoR
         return answer
     if not isinstance(answer, Response):
         raise PluginError(f"{origin} answered {answer!r}, which is neither a frepo_core.web.Answer nor a Response")
+    if isinstance(answer.app_iter, Generator):
+        answer.app_iter = _guarded_body(origin, answer.app_iter)
     return answer
+
+
+def _guarded_body(origin: str, body: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield a body that is made while it is sent. The log of a failure names the plug-in."""
+    try:
+        yield from body
+    except PLUGIN_FAILURES as error:
+        raise_interrupt(error)
+        log.error("the body of %s failed: %s", origin, describe_failure(error))
+        raise
 
 
 def _call(origin: str, function: Callable[[Argument], Result], argument: Argument) -> Result:
@@ -132,6 +147,8 @@ def _problem(endpoint: object, owners: dict[tuple[str, str], str], names: dict[s
         return (
             f"{name} answers the status {unknown[0]}. Statuses: {', '.join(map(str, sorted(_SUCCESSES)))}, 400 to 599"
         )
+    if foreign := sorted(one for one in endpoint.parameters if f"{{{one}}}" not in endpoint.path):
+        return f"{name} describes the parameter {foreign[0]!r}, which its path does not have"
     if endpoint.body_sink and (endpoint.body or endpoint.content or endpoint.method in _WITHOUT_BODY):
         return f"{name} has a body_sink. An endpoint with one has neither body nor content, and is no GET or HEAD"
     if endpoint.method_override and endpoint.method not in _OVERRIDABLE:

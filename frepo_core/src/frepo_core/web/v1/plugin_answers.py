@@ -1,10 +1,12 @@
 """The ordinary answers to uploads, for plug-ins that store contents by other ways."""
 
+from pyramid.response import Response
+
 from ..base.endpoint import Answer
 from ..base.request import FrepoRequest
 from .collections.collections import COLLECTIONS
 from .collections.versions import answer_added
-from .content import uploaded
+from .content import send_file, uploaded
 from .files.files import FILES
 from .files.models import StoredFile
 
@@ -20,6 +22,15 @@ def version_answer(request: FrepoRequest, collection_id: str, number: int) -> An
     Its `body` is a `Version`. It checks no rights. Raises `NotFoundError` if the version has left its collection.
     """
     return answer_added(request, request.services.versions.find(collection_id, f"v{number}"))
+
+
+def version_content(request: FrepoRequest, collection_id: str, number: int) -> Response:
+    """Answer with the bytes of a version, as `GET .../versions/{selector}/content` does.
+
+    Ranges, conditions, a digest, and headers with which a browser runs nothing of it. The rights and policies of a
+    download apply to the client. Raises `NotFoundError` and `AccessDeniedError`. The answer has 206 and 416, too.
+    """
+    return send_file(request, request.services.versions.find(collection_id, f"v{number}").file.stored_name)
 
 
 def file_answer(request: FrepoRequest, name: str, *, is_new: bool = True) -> Answer:
