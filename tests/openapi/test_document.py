@@ -97,7 +97,7 @@ def test_a_flag_says_what_it_means_and_how_to_write_it(document):
 def test_every_status_of_the_error_table_is_documented_somewhere(document):
     documented = {int(status) for operation in operations_of(document).values() for status in operation["responses"]}
 
-    assert set(STATUS.values()) - {409} <= documented  # 409: only /api/v1 restores from the trash
+    assert set(STATUS.values()) - {409, 410} <= documented  # only /api/v1 restores from the trash, and has codes
 
 
 def test_every_operation_documents_what_can_always_happen(document):
