@@ -100,6 +100,7 @@ def test_each_local_part_runs_again_in_the_same_clone(walkthrough, title):
     walkthrough(1, title)
 
 
+@only_in_long_form
 @pytest.mark.skipif(bool(postgresql.MISSING or nginx.MISSING), reason="PostgreSQL or nginx is not installed")
 def test_the_production_part_runs_and_can_be_begun_again(tmp_path):
     with postgresql.postgresql() as url:

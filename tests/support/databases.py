@@ -1,6 +1,7 @@
 """The databases of the test suites: each server starts once, and each test begins with empty tables."""
 
 import uuid
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -12,26 +13,34 @@ from sqlalchemy.exc import OperationalError
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.models import Base
+from support.scale import IS_BIG
 from support.servers import mariadb, postgresql
 
 ALL = ("sqlite", "postgresql", "mariadb")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--databases", default=",".join(ALL), help=f"the databases that the suites run on, of {', '.join(ALL)}"
-    )
+    parser.addoption("--databases", help=f"the databases that the suites run on, of {', '.join(ALL)}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test on SQLite, or on the databases that its mark `databases` names, or on all if the mark names none."""
+    """Run a test on SQLite, or on the databases that its mark `databases` names, or on several if it names none."""
     mark = metafunc.definition.get_closest_marker("databases")
     if mark and "database_kind" in metafunc.fixturenames:
         if unknown := set(mark.args) - set(ALL):
             raise pytest.UsageError(f"{metafunc.definition.nodeid}: unknown databases {sorted(unknown)}, known: {ALL}")
-        chosen = metafunc.config.getoption("--databases").split(",")
-        kinds = [kind for kind in mark.args or ALL if kind in chosen]
+        given = metafunc.config.getoption("--databases")
+        chosen = given.split(",") if given else ALL
+        kinds = [kind for kind in mark.args or (ALL if given else _usual(metafunc)) if kind in chosen]
         metafunc.parametrize("database_kind", kinds, indirect=True)
+
+
+def _usual(metafunc: pytest.Metafunc) -> tuple[str, ...]:
+    """Return all in the long form and for tests of databases; otherwise SQLite and one more, by the test's name."""
+    test = metafunc.definition.nodeid.partition("[")[0]
+    if IS_BIG or test.startswith(("tests/unit/db/", "tests/reliability/databases/")):
+        return ALL
+    return ALL[0], ALL[1 + zlib.crc32(test.encode()) % 2]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pytest
 
 from support.installation.environments import OWN, make_environment
+from support.scale import IS_BIG
 
 LOAD = """
 from importlib.metadata import distribution
@@ -11,7 +12,12 @@ print(distribution({name!r}).version, len(names))
 """
 
 
-@pytest.mark.parametrize("name", [path.name.replace("_", "-") for path in OWN])
+# The short form has the one without plug-ins, one with plug-ins and a library, and the one that needs nothing.
+SHORT = {"frepo-core", "frepo-storage-s3", "frepo-client"}
+NAMES = [path.name.replace("_", "-") for path in OWN]
+
+
+@pytest.mark.parametrize("name", NAMES if IS_BIG else [name for name in NAMES if name in SHORT])
 def test_a_wheel_installs_alone(wheels, tmp_path, name):
     environment = make_environment(tmp_path / "venv", wheels, name)
 

@@ -62,7 +62,7 @@ def test_a_database_that_fails_at_step_k_loses_nothing(world, at_database, case)
     _fail_at_each_step(world, at_database, case, broken)
 
 
-@each_case
+@each_of(BROKEN_OTHERWISE)
 def test_a_lost_answer_of_a_commit_loses_nothing(world, at_database, case):
     _fail_at_each_step(world, at_database, case, lost_after, "COMMIT")
 
@@ -129,7 +129,7 @@ def _fail_at_each_call(world, case, **error):
         _look(world, k)
 
 
-@each_case
+@each_of(BROKEN_OTHERWISE)
 def test_a_failed_request_succeeds_after_the_fault(world, at_database, case):
     injection = FaultInjection(broken)
     at_database(injection)

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import functools
 import importlib.metadata
+import locale
 import logging
 import os
 import subprocess
@@ -64,7 +65,8 @@ class InProcessConsole:
         with pytest.MonkeyPatch.context() as patch, _own_logging(), contextlib.ExitStack() as closed:
             for stream in streams.values():
                 closed.enter_context(_closed_at_the_end(stream))
-            before = dict(os.environ)
+            before, language = dict(os.environ), locale.setlocale(locale.LC_ALL)
+            closed.callback(locale.setlocale, locale.LC_ALL, language)  # cliff takes that of the environment
             closed.callback(lambda: (os.environ.clear(), os.environ.update(before)))
             os.environ.clear()
             os.environ.update(environment)
