@@ -263,7 +263,9 @@ def test_the_guide_names_the_word_of_the_console_for_keep(document):
 
 
 def test_every_endpoint_of_the_service_itself_has_a_group_of_it(document):
-    assert "Plug-ins" not in {tag["name"] for tag in document["tags"]}
+    of_plugins = {path for (_, path), one in operations_of(document).items() if "Plug-ins" in one["tags"]}
+
+    assert {"/client/frepo-client.pyz", "/client/frepo-client.pyz.sha256"} == of_plugins  # of the web console
 
 
 def test_public_operations_need_no_token(document):
