@@ -15,6 +15,7 @@ from support.scale import only_in_long_form
 IGNORED = shutil.ignore_patterns("*.egg-info", "build", "__pycache__")
 KINDS = (
     "storage",
+    "layer",
     "strategy",
     "check",
     "policy",
@@ -26,6 +27,7 @@ KINDS = (
     "slot",
     "command",
     "metric",
+    "doctor",
     "tables",
 )
 EXAMPLES = (

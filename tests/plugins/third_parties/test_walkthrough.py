@@ -36,7 +36,8 @@ def test_code_is_what_the_example_has():
             text = (ROOT / source).read_text("utf-8")
         else:
             _, kind, name = source.rsplit(" ", 2)
-            text = (TEMPLATES / f"{kind}.test.template").read_text("utf-8").replace("$name", name)
+            text = "".join((TEMPLATES / f"{kind}{part}.template").read_text("utf-8") for part in ("", ".test"))
+            text = text.replace("$name", name).replace("$Class", name.capitalize())
 
         assert f"\n{code}" in f"\n{text}"
 

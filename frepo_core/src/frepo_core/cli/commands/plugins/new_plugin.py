@@ -32,6 +32,7 @@ class Kind:
 
 KINDS = {
     "storage": Kind(description="A storage for frepo"),
+    "layer": Kind(description="A storage for frepo that keeps its blobs in another one"),
     "strategy": Kind(
         description="A collection strategy for frepo",
         no_settings="is not for a strategy; it has options, which each collection can set",
@@ -75,6 +76,7 @@ KINDS = {
         modules={"collector.py": "metric.collector.template"},
         dependencies=', "prometheus-client >=0.21"',
     ),
+    "doctor": Kind(description="A check of frepo doctor"),
     "tables": Kind(
         description="Tables of its own for a plug-in of frepo",
         modules={
@@ -107,8 +109,8 @@ class PluginNew(FrepoCommand):
         parser.add_argument(
             "--settings",
             action="store_true",
-            help="a subscriber or a job gets a setting, too; a storage, a check, a policy, a command and a metric "
-            "always have one",
+            help="a subscriber or a job gets a setting, too; a storage, a layer, a check, a policy, a command, a "
+            "metric and a doctor always have one",
         )
         return parser
 
