@@ -6,8 +6,10 @@ import pytest
 from sqlalchemy import insert
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Event
+from frepo_core.db.models import Event, Subscription
 from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.events.delivery import Delivery
+from frepo_core.services.events.masking import Mask
 from support.receivers.mail import mail_server
 from support.receivers.webhooks import webhook_receiver
 
@@ -87,3 +89,46 @@ def handle(services, context):
         services.plugins.subscribers[f"notify_{target}"].spec.handle(event, context)
 
     return handle
+
+
+class Clock:
+    def __init__(self):
+        self.time = START
+
+    def now(self):
+        return self.time
+
+    def monotonic(self):
+        return (self.time - START).total_seconds()
+
+
+@pytest.fixture
+def clock(services, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(services.database, "now", clock.now)
+    return clock
+
+
+@pytest.fixture
+def deliver(services, context, clock):
+    """Run the delivery to a target for a time of the simulated clock."""
+    deliveries = {}
+
+    def make(target):
+        name = f"notify_{target}"
+        row = {"name": name, "position": 0, "epoch": 1, "tries": 0, "created_at": START}
+        services.database.write(lambda session: session.execute(insert(Subscription), [row]))
+        subscriber = services.plugins.subscribers[name].spec
+        mask = Mask(context.settings)
+        return Delivery(
+            services.database, subscriber, context, mask=mask, current_epoch=lambda: 1, monotonic=clock.monotonic
+        )
+
+    def deliver(target, length):
+        delivery = deliveries.setdefault(target, None) or make(target)
+        deliveries[target] = delivery
+        end = clock.time + length
+        while clock.time < end:
+            clock.time += timedelta(seconds=min(delivery.step(1), 600) or 1)
+
+    return deliver
