@@ -106,6 +106,20 @@ def test_a_command_that_has_written_nothing_is_found_before_the_encryption(machi
     assert ([], "failed") == (machine.versions(), machine.state()["state"])
 
 
+def test_push_sends_no_file_that_should_be_encrypted(machine, configure):
+    recipient = make_age_key(machine.home / "key")
+    configure([recipient])
+    machine.home.joinpath("dump").write_bytes(POSTGRESQL)
+
+    done = machine.run("--config", "client.toml", "push", "shop.sql", "dump", check=2)
+
+    assert b"dump is not encrypted, and [defaults] has encrypt" in done.stderr
+    words = ["age", "--encrypt", "--recipient", recipient, "--output", "dump.age", "dump"]
+    subprocess.run(words, check=True, cwd=machine.home)
+    machine.run("--config", "client.toml", "push", "shop.sql", "dump.age")
+    assert [1] == [version["number"] for version in machine.versions()]
+
+
 def test_an_encryption_that_fails_stores_nothing(machine, configure):
     configure(["age1wrong"])
     machine.home.joinpath("dump").write_bytes(POSTGRESQL)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 
 import pytest
 
@@ -127,6 +128,29 @@ def test_a_server_that_is_down_is_another_failure_than_a_dump(machine):
     done = machine.run("--retry", "2s", "pipe", "shop.sql", "--", "echo", "INSERT", check=30)
 
     assert "http://127.0.0.1:1 cannot be reached: Connection refused" in done.stderr.decode()
+
+
+def test_a_failure_is_reported_when_the_server_is_back(machine):
+    client = machine.start(
+        "pipe",
+        "shop.sql",
+        "--",
+        "sh",
+        "-c",
+        "touch begun; while [ ! -e go ]; do sleep 0.05; done; exit 3",
+        stderr=subprocess.PIPE,
+    )
+    assert eventually(True, (machine.home / "begun").exists)
+    machine.service.stop()
+    (machine.home / "go").touch()
+    while b"next attempt" not in client.stderr.readline():
+        assert client.poll() is None
+    machine.service.start()
+
+    assert client.wait(60) == 20
+    client.stderr.close()
+    assert [(run["outcome"], run["exit_statuses"]) for run in machine.runs()] == [("failed", [3])]
+    assert machine.state()["state"] == "failed"
 
 
 def test_a_refusal_is_said_in_the_words_of_the_server(machine):

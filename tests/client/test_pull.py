@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from support.proxies.old_proxy import old_proxy
 from support.reliability.faulty_proxy import FaultyProxy
 from support.scale import first_of
 from support.wire import eventually
@@ -65,6 +66,26 @@ def test_a_client_that_was_killed_goes_on(machine, stored, proxy):
 
     assert machine.home.joinpath("restored").read_bytes() == stored
     assert list(machine.home.glob(".restored*")) == []
+
+
+def test_a_download_goes_on_through_a_proxy_that_knows_no_ranges(machine, stored, proxy):
+    proxy.arm("cut", "down", 7 << 20)
+    machine.run("--retry", "0", "pull", "shop.sql", "-o", "restored", check=30)
+    assert arrived(machine) > 1 << 20
+
+    with old_proxy(dropped=["range"]) as (url, _):
+        machine.run("pull", "shop.sql", "-o", "restored", http_proxy=url)
+
+    assert machine.home.joinpath("restored").read_bytes() == stored
+
+
+def test_more_bytes_than_were_stored_are_wrong(machine, stored):
+    command = ["sh", "-c", "cat >/dev/null; echo end > end"]
+    with old_proxy(more=b" ") as (url, _):  # after JSON, it changes nothing
+        done = machine.run("pull", "shop.sql", "--into", "--", *command, check=12, http_proxy=url)
+
+    assert f"instead of {SIZE} with".encode() in done.stderr
+    assert not machine.home.joinpath("end").exists()
 
 
 def test_wrong_bytes_never_become_a_file(machine, stored, proxy):

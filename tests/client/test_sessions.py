@@ -2,13 +2,12 @@
 
 import hashlib
 import random
-import subprocess
 
 import pytest
 
 from frepo_client.uploads.session import PART
 from support.reliability.faulty_proxy import FaultyProxy
-from support.scale import first_of, only_in_long_form
+from support.scale import only_in_long_form
 from support.wire import eventually
 
 SIZE = 3 * PART + (5 << 20)
@@ -35,20 +34,6 @@ def proxy(machine):
         yield proxy
 
 
-@pytest.mark.parametrize("command", first_of([["pipe", "shop.sql", "--", "cat", "dump"], ["push", "shop.sql", "dump"]]))
-def test_a_cut_costs_at_most_one_part(machine, dump, digest, proxy, command):
-    cuts = [PART // 2, PART // 3]
-    proxy.arm("cut", "up", cuts[0])
-    client = machine.start(*command, stderr=subprocess.PIPE)
-    assert eventually(True, lambda: proxy.is_over, 60)
-    proxy.arm("cut", "up", cuts[1])
-
-    assert client.wait(120) == 0, client.stderr.read()
-    client.stderr.close()
-    assert [version["sha256"] for version in machine.versions()] == [digest]
-    assert proxy.received <= SIZE + len(cuts) * PART + SLACK
-
-
 def test_a_client_that_was_killed_sends_the_rest(machine, dump, digest, proxy):
     client = hold_second_part(machine, proxy)
     client.kill()
@@ -60,18 +45,6 @@ def test_a_client_that_was_killed_sends_the_rest(machine, dump, digest, proxy):
 
     assert [version["sha256"] for version in machine.versions()] == [digest]
     assert proxy.received - before <= SIZE - PART + SLACK
-
-
-@only_in_long_form
-def test_a_service_that_restarts_is_waited_for(machine, dump, digest, proxy):
-    client = hold_second_part(machine, proxy, stderr=subprocess.PIPE)
-    machine.service.stop()
-    proxy.release()
-    machine.service.start()
-
-    assert client.wait(120) == 0, client.stderr.read()
-    client.stderr.close()
-    assert [version["sha256"] for version in machine.versions()] == [digest]
 
 
 @only_in_long_form

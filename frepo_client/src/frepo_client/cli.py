@@ -9,7 +9,7 @@ from typing import Sequence
 from . import __version__
 from .commands import check, enroll, pipe, pull, push, run, schedule, status, token, verify
 from .commands.context import Context
-from .errors import ClientError
+from .errors import COMMAND_FAILED, ClientError
 from .interrupts import handle_signals
 from .reporter import Reporter
 
@@ -43,6 +43,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 141
+    except OSError as error:  # such as a full disk
+        Reporter().fail(f"{error.filename or 'this machine'}: {error.strerror or error}")
+        return COMMAND_FAILED
 
 
 def split_command(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -138,7 +138,8 @@ class Commits:
             return
         run = claims.run or NewRun(outcome="failed")
         output = "\n".join(text for text in (run.error_output, problem) if text)
-        self._service.record_run(upload.collection_id, replace(run, outcome="failed", error_output=output), by=by)
+        failed = replace(run, outcome="failed", error_output=output, stored_nothing=True)
+        self._service.record_run(upload.collection_id, failed, by=by)
 
     def _store(self, upload: Upload, content: SessionFile, by: Identity, claims: Claims) -> "StoredVersion | FileInfo":
         if upload.collection_id is not None:

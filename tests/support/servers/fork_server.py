@@ -85,9 +85,14 @@ class ForkedService(Service):
     """A service whose process is a fork of the fork server."""
 
     def __init__(
-        self, folder: Path, fork_server: ForkServer, environment: dict[str, str] | None = None, ini: Path | None = None
+        self,
+        folder: Path,
+        fork_server: ForkServer,
+        environment: dict[str, str] | None = None,
+        ini: Path | None = None,
+        host: str = "127.0.0.1",
     ) -> None:
-        super().__init__(folder, environment, ini)
+        super().__init__(folder, environment, ini, host)
         self._fork_server = fork_server
 
     def start(self) -> None:

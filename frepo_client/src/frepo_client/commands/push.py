@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from ..errors import UsageError
+from ..restores.layers import is_encrypted
 from ..uploads.push import Push
 from .context import Context
 
@@ -17,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
     """Upload the file. Called again after a break, it goes on where it was."""
+    if context.options.encrypt and not is_encrypted(arguments.file):
+        raise UsageError(
+            f"{arguments.file} is not encrypted, and [defaults] has encrypt: push sends a file as it is. Encrypt it "
+            f"first, or use: frepo-client pipe {arguments.collection} -- cat {arguments.file}"
+        )
     outcome = Push(context.api(), context.reporter).send(arguments.collection, arguments.file)
     context.reporter.result(outcome.describe(arguments.collection), outcome.version)
     return outcome.status(strict=arguments.strict)

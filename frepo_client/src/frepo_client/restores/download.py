@@ -7,13 +7,12 @@ import http.client
 import urllib.parse
 from typing import Any, Iterator
 
-from ..errors import RefusedError, WrongContentError
+from ..errors import WrongContentError
 from ..reporter import Reporter
 from ..server.api import Api
 from ..server.connection import ConnectionFailedError, TransientAnswerError
 
 PIECE = 1 << 20
-_CHANGED = {412, 416}
 
 
 class Download:
@@ -40,12 +39,14 @@ class Download:
             try:
                 with self._open(done, etag) as answer:
                     etag = etag or answer.headers.get("ETag", "")
-                    for piece in _read(answer):
+                    for piece in self._read(answer, done):
                         digest.update(piece)
                         done += len(piece)
                         self._reporter.progress(done, self.size)
                         self._api.retry.succeeded()
                         yield piece
+                        if done > self.size:
+                            break
                 if done < self.size:
                     raise ConnectionFailedError("the connection was closed before the end")
             except (ConnectionFailedError, TransientAnswerError) as error:
@@ -62,18 +63,23 @@ class Download:
             headers["Range"] = f"bytes={start}-"
             headers["If-Range"] = etag or f'"{self.sha256}"'
         answer = self._api.connection.open("GET", self._path, headers=headers)
-        if start and answer.status != 206:
-            answer.close()
-            raise RefusedError("the version has changed while it was downloaded; start again", 412)
-        if start and not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+        if answer.status == 206 and not answer.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             answer.close()
             raise WrongContentError("the server has answered another range than the one that was asked for")
         return answer
 
+    @staticmethod
+    def _read(answer: http.client.HTTPResponse, start: int) -> Iterator[bytes]:
+        """Yield the bytes from `start` on: a proxy that knows no ranges answers all bytes."""
+        known = 0 if answer.status == 206 else start
+        while piece := _next(answer):
+            if known < len(piece):
+                yield piece[known:]
+            known = max(0, known - len(piece))
 
-def _read(answer: http.client.HTTPResponse) -> Iterator[bytes]:
+
+def _next(answer: http.client.HTTPResponse) -> bytes:
     try:
-        while piece := answer.read(PIECE):
-            yield piece
+        return answer.read(PIECE)
     except (OSError, http.client.HTTPException) as error:
         raise ConnectionFailedError(str(error) or type(error).__name__) from error

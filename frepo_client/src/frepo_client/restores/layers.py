@@ -57,6 +57,15 @@ def find_layer(first: bytes, *, keep: str = "") -> Layer | None:
     return next((one for one in LAYERS if one.matches(first) and not keep.endswith(one.suffixes)), None)
 
 
+def is_encrypted(path: str) -> bool:
+    """Return whether a file is encrypted by age or gpg. Raises `UsageError` if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return find_layer(file.read(64)) in {_AGE, _GPG}
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+
+
 def _is_encrypted_message(first: bytes) -> bool:
     """Whether the first packet holds a session key, in a version that exists (RFC 9580, 4.2, 5.1 and 5.3)."""
     if len(first) < 8 or not first[0] & 0x80:

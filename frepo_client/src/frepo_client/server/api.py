@@ -22,9 +22,9 @@ class Api:
         self.retry = retry
         self._ids: dict[str, str] = {}
 
-    def without_patience(self) -> Api:
-        """Return the same server, asked only once."""
-        return Api(self.connection, self.retry.without_patience())
+    def at_most(self, seconds: float) -> Api:
+        """Return the same server, tried for at most so long."""
+        return Api(self.connection, self.retry.at_most(seconds))
 
     def get(self, path: str) -> dict[str, Any]:
         """Return the JSON object at a path."""

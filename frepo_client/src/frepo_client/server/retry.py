@@ -25,9 +25,9 @@ class Retry:
         self._pauses = 0
         self._until = time.monotonic() + seconds
 
-    def without_patience(self) -> Retry:
-        """Return one that tries once."""
-        return Retry(0, self._say, self._url)
+    def at_most(self, seconds: float) -> Retry:
+        """Return one that tries for at most so long."""
+        return Retry(min(seconds, self._seconds), self._say, self._url)
 
     def succeeded(self) -> None:
         """Begin the time and the pauses anew."""

@@ -24,6 +24,8 @@ Upload = Union[UploadSession, WholeUpload, SpooledUpload]
 _NO_SESSIONS = {404, 405}
 # A larger output is not that of a command that has written nothing, compressed.
 _SMALL = 64 << 10
+# How long a report is tried: cron says that the job failed only after that.
+_REPORT_SECONDS = 900.0
 _EMPTY = "The command has written nothing"
 _HIDDEN = "a stage is a shell with several commands: the exit status of each is not known; `set -o pipefail` helps"
 
@@ -69,7 +71,7 @@ class Pipe:
             self._report(dump, {"error_output": self._reporter.masked(str(error)), **run})
             raise
         except KeyboardInterrupt:
-            self._report(dump, {**run, "error_output": "the client was ended while the command ran"})
+            self._report(dump, {**run, "error_output": "the client was ended while the command ran"}, seconds=0)
             raise
 
     def _send(self, dump: Dump, upload: Upload, run: dict[str, Any]) -> Outcome:
@@ -89,11 +91,11 @@ class Pipe:
             run["check"] = found.values()
         return upload.commit(sha256, run)
 
-    def _report(self, dump: Dump, run: dict[str, Any]) -> None:
-        """Report a failed run, with one attempt. That the server cannot be told does not make it another failure."""
+    def _report(self, dump: Dump, run: dict[str, Any], *, seconds: float = _REPORT_SECONDS) -> None:
+        """Report a failed run. That the server cannot be told does not make it another failure."""
         run.pop("check", None)
         try:
-            self._api.without_patience().report_run(dump.collection, {"outcome": "failed", **run})
+            self._api.at_most(seconds).report_run(dump.collection, {"outcome": "failed", "stored_nothing": True, **run})
         except ClientError as error:
             self._reporter.fail(f"the server could not be told of this failure: {error}")
 

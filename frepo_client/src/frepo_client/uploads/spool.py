@@ -8,7 +8,7 @@ import os
 import re
 import time
 from dataclasses import replace
-from typing import Any, Iterator
+from typing import IO, Any, Iterator
 
 from ..errors import ClientError, CommandFailedError, UnreachableError
 from ..reporter import Reporter
@@ -92,12 +92,17 @@ class SpooledUpload:
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
         """Complete the dump, and send all that waits. Raises `UnreachableError` if it has to wait on."""
-        with self._file:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        with open(self._path + _ABOUT, "w", encoding="utf-8") as file:
-            json.dump({"collection": self._collection, "run": run, "sha256": sha256}, file)
-        os.replace(self._path + _PART, self._path + _READY)
+        about = json.dumps({"collection": self._collection, "run": run, "sha256": sha256})
+        try:
+            with self._file:
+                _sync(self._file)
+            with open(self._path + _ABOUT, "w", encoding="utf-8") as file:
+                file.write(about)
+                _sync(file)
+            os.replace(self._path + _PART, self._path + _READY)
+        except OSError as error:
+            self.abort()
+            raise CommandFailedError(f"the dump cannot be kept in the spool: {error.strerror}") from None
         sent = self._spool.send_all()
         if self._path not in sent:
             raise ClientError(f"{self._path}{_READY} was not stored; see above")
@@ -105,6 +110,13 @@ class SpooledUpload:
 
     def abort(self) -> None:
         """Delete the dump."""
-        self._file.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(self._path + _PART)
+        with contextlib.suppress(OSError):  # what is in memory may not fit on the disk
+            self._file.close()
+        for suffix in (_PART, _ABOUT):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._path + suffix)
+
+
+def _sync(file: IO[Any]) -> None:
+    file.flush()
+    os.fsync(file.fileno())

@@ -133,6 +133,7 @@ def test_one_that_names_none_condemns_what_has_arrived_since_its_start(collectio
         (90_000, {"seconds": 10**8}, False),
         (600, {}, False),
         (600, {"seconds": 900, "outcome": "skipped"}, False),
+        (600, {"seconds": 900, "stored_nothing": True}, False),
     ]:
         arrived(age)
         number = sender.report(FAILED | run)

@@ -38,7 +38,8 @@ class NewRun:
     """A run to record. `version` (a number) and `sha256` name what it has stored.
 
     `started_at` is by the clock of the client (aware). `exit_statuses` are those of all stages of a pipe. Of
-    `error_output`, the end is kept. `check` counts for a version that is added with the run.
+    `error_output`, the end is kept. `check` counts for a version that is added with the run. With
+    `stored_nothing`, the client knows that no version is of this run: none is condemned.
     """
 
     outcome: RunOutcome
@@ -51,6 +52,7 @@ class NewRun:
     version: int | None = None
     sha256: str | None = None
     check: ClientCheck | None = None
+    stored_nothing: bool = False
 
     @property
     def has_failed(self) -> bool:

@@ -47,14 +47,15 @@ class ReportedUploads:
         if run is None:
             return self._add(collection, incoming, by=by, idempotency=idempotency)
         if run.has_failed:
-            self._runs.record(collection.id, replace(run, outcome="failed"), by=by)
+            self._runs.record(collection.id, replace(run, outcome="failed", stored_nothing=True), by=by)
             shown = ", ".join(map(str, run.exit_statuses)) or run.reason
             raise FieldsError({"exit_statuses": [f"The command ended with {shown}, so its output is not stored"]})
         try:
             version = self._add(collection, incoming, by=by, vouched=self._report(run), idempotency=idempotency)
         except (DigestMismatchError, BodyEndedError) as error:
             output = f"{run.error_output}\n{error.message}"
-            self._runs.record(collection.id, replace(run, outcome="failed", error_output=output), by=by)
+            failed = replace(run, outcome="failed", error_output=output, stored_nothing=True)
+            self._runs.record(collection.id, failed, by=by)
             raise
         if isinstance(version, RecordedAnswer):
             return version

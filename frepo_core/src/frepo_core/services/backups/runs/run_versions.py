@@ -28,6 +28,8 @@ def find_version(session: Session, collection: Collection, run: NewRun, client: 
 
     `client` is the key of the first token of the sender's chain of rotations. The collection is locked.
     """
+    if run.stored_nothing:
+        return None
     query: Select[Any] = select(Version).where(Version.collection_id == collection.id, Version.sent_by == client)
     if run.version is not None:
         query = query.where(Version.number == run.version)

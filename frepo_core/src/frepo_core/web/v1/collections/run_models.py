@@ -24,7 +24,7 @@ class NewBackupRun(Form):
 
     `exit_statuses` are those of all stages of a pipe. Of `error_output`, the last 8 KiB are kept, without control
     characters. `host` and `client` say where and by which program the job ran. `version` (its number) or `sha256` name
-    what the run has stored, if anything.
+    what the run has stored, if anything. With `stored_nothing`, a failed run condemns no version.
     """
 
     # A program may write anything, and its failure has to be heard.
@@ -39,6 +39,7 @@ class NewBackupRun(Form):
     client: _Name = Field("", examples=["curl"])
     version: _Number | None = None
     sha256: str | None = Field(None, pattern=json_schemas.SHA256)
+    stored_nothing: bool = Field(default=False, strict=True)
 
     def run(self) -> NewRun:
         """Convert the run for the service."""

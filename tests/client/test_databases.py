@@ -1,0 +1,110 @@
+"""Databases of real servers: a recipe makes a dump, and the restore has the same rows, or nothing."""
+
+import subprocess
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from support.reliability.faulty_proxy import FaultyProxy
+
+from .test_encryption import make_age_key
+
+ROWS = 20_000
+# Texts that a dump has to quote, and that hardly compress.
+POSTGRESQL_ROWS = f"""
+CREATE TABLE orders (id int PRIMARY KEY, name text NOT NULL);
+INSERT INTO orders SELECT n, 'it''s "' || md5(n::text) || E'\\n' || md5((n + 1)::text)
+FROM generate_series(1, {ROWS}) n;
+"""
+MARIADB_ROWS = f"""
+CREATE TABLE orders (id int PRIMARY KEY, name text NOT NULL);
+INSERT INTO orders SELECT seq, concat('it''s "', md5(seq), '\\n', md5(seq + 1)) FROM seq_1_to_{ROWS};
+"""
+
+
+def ask(words, statement, environment):
+    done = subprocess.run(words, input=statement, text=True, capture_output=True, env=environment, check=False)
+    assert 0 == done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def postgresql(postgresql_server, machine):
+    """Ask a database of PostgreSQL. `shop` has rows, `restored` has no table."""
+    parts = urlsplit(postgresql_server.url.replace("+psycopg", ""))
+    base = f"postgresql://{parts.username}@{parts.hostname}:{parts.port}"
+    password = unquote(parts.password)
+    machine.home.joinpath("job.env").write_text(f"PGPASSWORD='{password}'\n")
+    configure(machine, f'recipe = "postgres"\ndatabase = "{base}/shop"\nenv_file = "job.env"')
+    machine.secrets = {"PGPASSWORD": password}
+
+    def query(database, statement):
+        words = ["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", f"{base}/{database}"]
+        return ask(words, statement, machine.environment | machine.secrets)
+
+    for name in ("shop", "restored"):
+        query("postgres", f"DROP DATABASE IF EXISTS {name}")
+        query("postgres", f"CREATE DATABASE {name}")
+    query("shop", POSTGRESQL_ROWS)
+    query.restore = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", "--single-transaction", f"{base}/restored"]
+    return query
+
+
+@pytest.fixture
+def mariadb(mariadb_server, machine):
+    """Ask MariaDB, whose access is in the file that its programs read. The database `shop` has rows."""
+    parts = urlsplit(mariadb_server.url)
+    access = f"host={parts.hostname}\nport={parts.port}\nuser={parts.username}\npassword={unquote(parts.password)}\n"
+    machine.home.joinpath(".my.cnf").write_text(f"[client]\n{access}skip-ssl\n")
+    configure(machine, 'recipe = "mariadb"\ndatabase = "shop"')
+
+    def query(statement, *database):
+        return ask(["mariadb", "-N", *database], statement, machine.environment)
+
+    query("DROP DATABASE IF EXISTS shop; CREATE DATABASE shop CHARACTER SET utf8mb4")
+    query(MARIADB_ROWS, "shop")
+    return query
+
+
+def configure(machine, job):
+    recipient = make_age_key(machine.home / "key")
+    machine.home.joinpath("client.toml").write_text(
+        f'[defaults]\ncompress = "zstd"\nencrypt = ["{recipient}"]\nidentity = ["key"]\n'
+        f'[job.shop]\ncollection = "shop.sql"\n{job}\n'
+    )
+
+
+def pull(machine, command, check=0):
+    words = ["--config", "client.toml", "pull", "shop.sql", "--into", "--", *command]
+    return machine.run(*words, check=check, **getattr(machine, "secrets", {}))
+
+
+def test_postgresql_is_restored_after_a_cut_and_never_from_wrong_bytes(machine, postgresql):
+    machine.run("--config", "client.toml", "run")
+    assert "complete" == machine.versions()[0]["verdict"]
+    tables = "SELECT count(*) FROM pg_tables WHERE tablename = 'orders'"
+    with FaultyProxy(machine.service.address) as proxy:
+        machine.url = proxy.url
+        proxy.arm("flip", "down", 200_000)
+        pull(machine, postgresql.restore, check=12)
+        assert "0" == postgresql("restored", tables)
+        proxy.arm("cut", "down", 200_000)
+        pull(machine, postgresql.restore)
+        assert proxy.is_over
+
+    rows = "SELECT count(*), md5(string_agg(name, ',' ORDER BY id)) FROM orders"
+    assert postgresql("shop", rows) == postgresql("restored", rows)
+    assert postgresql("restored", rows).startswith(f"{ROWS}|")
+
+
+def test_mariadb_is_restored(machine, mariadb):
+    rows = "SELECT count(*), sum(crc32(concat(id, name))) FROM shop.orders"
+    before = mariadb(rows)
+    machine.run("--config", "client.toml", "run")
+    mariadb("DROP DATABASE shop")
+
+    pull(machine, ["mariadb"])
+
+    assert before == mariadb(rows)
+    assert before.startswith(f"{ROWS}\t")
+    assert "complete" == machine.versions()[0]["verdict"]
