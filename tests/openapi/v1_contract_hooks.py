@@ -73,8 +73,11 @@ def before_call(ctx, case, kwargs):
     """Mark passwords, and send the first valid requests of an operation to what the test has created for it."""
     for part in (case.query, case.headers, case.body if "json" in (case.media_type or "") else None):
         mark_passwords(part)
-    if use_existing(case) and isinstance(case.body, dict) and "file" in case.body:
+    exists = use_existing(case)
+    if exists and isinstance(case.body, dict) and "file" in case.body:
         case.body["file"] = FILE
+    if exists and "upload" in case.path_parameters and case.method in {"HEAD", "DELETE"}:
+        case.headers["Tus-Resumable"] = "1.0.0"
     # Without its own token, schemathesis would only see 401.
     if case.method != "GET" and (case.path_parameters or {}).get("fingerprint") == _own_fingerprint():
         case.path_parameters["fingerprint"] = UNKNOWN_FINGERPRINT

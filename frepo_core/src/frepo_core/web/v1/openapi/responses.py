@@ -75,9 +75,9 @@ def _success(endpoint: Endpoint, status: int, schemas: Mapping[Any, Any]) -> dic
     headers: dict[str, Any] = {}
     if model:
         answer["content"] = {JSON: {"schema": schemas[(model, "serialization")]}}
-    elif status in {200, 206}:
+    elif status in {200, 206} and endpoint.method != "HEAD":
         answer["content"] = {endpoint.media: {"schema": BINARY}}
-        headers |= HEADERS[status] if endpoint.media == "*/*" else {}
+        headers |= HEADERS[status] if 206 in endpoint.answers else {}
     if status == 201:
         headers |= _LOCATION
     if endpoint.has_etag:
