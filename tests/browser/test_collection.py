@@ -255,7 +255,7 @@ def test_the_simulator_follows_the_rules_of_the_form(signed_in, world):
 
 def test_the_snippets_name_the_collection(signed_in, world):
     page = open_collection(signed_in, world, "shop.sql.gz", "send")
-    for tool in ("cron", "systemd timer", "bahub", "newman", "curl"):
+    for tool in ("frepo-client", "cron", "systemd timer", "bahub", "newman", "curl"):
         page.get_by_role("button", name=tool, exact=True).click()
         expect(page.locator("pre")).to_contain_text(world["shop.sql.gz"])
 

@@ -10,7 +10,7 @@ import pytest
 from support.reliability.faulty_proxy import FaultyProxy
 from support.scale import IS_BIG
 
-HOSTS = 100 if IS_BIG else 3
+HOSTS = 100 if IS_BIG else 2
 
 
 class Host:

@@ -1,10 +1,12 @@
 import contextlib
 import io
 import json
+import shlex
 import sqlite3
 
 import pytest
 
+from frepo_client import cli
 from frepo_core.cli.app import FrepoApp
 
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
@@ -283,3 +285,13 @@ def test_an_unknown_collection_or_version_is_refused(console, checked):
         "backup:checks", "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb009"
     )
     assert "has no version 'v9'" in console.refusal("backup:checks", checked, "v9")
+
+
+def test_the_line_for_cron_with_the_client_is_one_that_the_client_takes(console):
+    lines = create(console, "-f", "db.sql.gz", "--token-name", "db7", "--url", "https://files.example.org/frepo/")
+
+    [line] = [line for line in lines.splitlines() if "frepo-client --url" in line]
+    words, command = cli.split_command(shlex.split(line.partition(" root ")[2]))
+    arguments = cli._parser().parse_args(words[1:])
+    assert ("https://files.example.org/frepo", ["DUMP", ":::", "gzip"]) == (arguments.url, command)
+    assert f"COLLECTION={arguments.collection}" in lines

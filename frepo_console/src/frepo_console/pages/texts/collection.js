@@ -187,7 +187,14 @@ export const t = {
 
   send: {
     kinds: "Tools",
-    names: { curl: "curl", cron: "cron", systemd: "systemd timer", bahub: "bahub", newman: "newman" },
+    names: {
+      curl: "curl",
+      client: "frepo-client",
+      cron: "cron",
+      systemd: "systemd timer",
+      bahub: "bahub",
+      newman: "newman",
+    },
     hint: "The token needs the role to upload to this collection, and to be on its list.",
   },
 

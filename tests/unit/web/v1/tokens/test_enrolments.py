@@ -28,14 +28,15 @@ def redeem(anonymous):
 def test_a_hundred_hosts_enrol_themselves(app, services, redeem):
     hosts, change = [f"db{number}" for number in range(100)], CollectionChange(limits={}, filename="dump.sql")
     invited = {host: services.enrolments.invite_host(host, change) for host in hosts}
-    tokens = {host: new_uuid4() for host in hosts}
 
-    for host, made in invited.items():
-        assert [made.collection.id] == [one["id"] for one in redeem(made.code.code, tokens[host]).json["collections"]]
+    enrolled = {host: redeem(made.code.code) for host, made in invited.items()}
 
-    assert hosts == [Client(app, tokens[host]).get("/api/v1").json["token"]["name"] for host in hosts]
-    again = [services.enrolments.invite_host(host, change) for host in hosts]
-    assert {(None, None)} == {(made.code, made.open_code) for made in again}
+    assert {host: [made.collection.id] for host, made in invited.items()} == {
+        host: [one["id"] for one in answer.json["collections"]] for host, answer in enrolled.items()
+    }
+    assert hosts == [answer.json["name"] for answer in enrolled.values()]
+    again = services.enrolments.invite_host("db7", change)
+    assert (None, None, enrolled["db7"].json["fingerprint"]) == (again.code, again.open_code, again.fingerprint)
 
 
 def test_a_code_is_shown_once(issue, root):

@@ -10,6 +10,7 @@ const url = (collection) => `${API}/collections/${collection.id}/versions`;
 /** A name that needs no quotes in a shell, a unit or a file. */
 const safe = (collection) => collection.name.split(".")[0].replace(/[^A-Za-z0-9_-]+/g, "-") || "backup";
 
+const service = API.replace(/\/api\/v1$/, "");
 const TOKEN_FILE = "/etc/frepo/token.header";
 /** How the file with the token is made: nobody but its owner can read it at any time. */
 const keep = (owner) => `# The file with the token, which only its owner can read:
@@ -23,6 +24,12 @@ const SNIPPETS = {
 ${CURL} -T ./${safe(collection)}.dump.gz \\
   -H @${TOKEN_FILE} \\
   ${url(collection)}`,
+  client: (collection) => `# It stores nothing if the command fails, and goes on where a broken connection has ended.
+curl -fO ${service}/client/frepo-client.pyz
+sudo install -m 755 frepo-client.pyz /usr/local/bin/frepo-client
+${keep('"$USER"')}
+frepo-client --url ${service} --token-file ${TOKEN_FILE} \\
+  pipe ${collection.id} -- pg_dump shop ::: gzip`,
   cron: (collection) => `# /etc/cron.d/backup-${safe(collection)}
 ${keep("postgres")}
 SHELL=/bin/bash

@@ -198,6 +198,8 @@ def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
         "Never add --retry: a second attempt would begin\n# in the middle of the dump, and would be stored."
     )
     yield f"#   {_cron_line(url)}"
+    yield "# Or with frepo-client, which stores nothing if DUMP fails:"
+    yield f"#   {_client_line(made, address)}"
 
 
 def _record(made: "Enrolled", address: str) -> dict[str, Any]:
@@ -219,6 +221,12 @@ def _record(made: "Enrolled", address: str) -> dict[str, Any]:
 
 def _upload_url(made: "Enrolled", address: str) -> str:
     return f"{address.rstrip('/')}/repository/collection/{made.collection.id}/backup"
+
+
+def _client_line(made: "Enrolled", address: str) -> str:
+    """Return the line for cron with `frepo-client`, where docs/client.md installs it."""
+    options = f"--url {shlex.quote(address.rstrip('/'))} --token-file {TOKEN_FILE}"
+    return f"0 2 * * * root /usr/local/bin/frepo-client {options} pipe {made.collection.id} -- DUMP ::: gzip"
 
 
 def _cron_line(url: str) -> str:
