@@ -25,7 +25,7 @@ ${CURL} -T ./${safe(collection)}.dump.gz \\
   -H @${TOKEN_FILE} \\
   ${url(collection)}`,
   client: (collection) => `# It stores nothing if the command fails, and goes on where a broken connection has ended.
-curl -fO ${service}/client/frepo-client.pyz
+curl -fsS -o frepo-client.pyz ${service}/client/frepo-client.pyz
 sudo install -m 755 frepo-client.pyz /usr/local/bin/frepo-client
 ${keep('"$USER"')}
 frepo-client --url ${service} --token-file ${TOKEN_FILE} \\
