@@ -15,6 +15,7 @@ SOURCES = sorted((ROOT / "frepo_client/src").glob("**/*.py"))
 
 # What is wrong in the configuration, and what the message says.
 MISTAKES = {
+    '[job.a]\ncollection = "a"\nrecipe = "postgres"\ndatabase = "postgresql://a:b@c"': "database has a password",
     '[server]\nurll = "x"': "[server] has no key 'urll'; did you mean 'url'?",
     '[job.shop]\ncommand = ["true"]': "[job.shop] needs collection",
     '[job.shop]\ncollection = "a"': "[job.shop] needs either command or recipe",

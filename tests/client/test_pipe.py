@@ -185,6 +185,27 @@ def test_a_dump_waits_in_the_spool_while_the_server_is_down(machine):
     assert os.listdir(machine.home / "spool") == []
 
 
+def test_half_a_dump_of_a_client_that_was_killed_does_not_stay_in_the_spool(machine):
+    machine.home.joinpath("client.toml").write_text(f"""
+        [job.shop]
+        collection = "shop.sql"
+        command = ["sh", "-ec", "head -c 20000000 /dev/zero; echo $$ > pid; test -e go || exec sleep 1000"]
+        spool = "{machine.home}/spool"
+    """)
+    client = machine.start("--config", "client.toml", "run")
+    pid = machine.home / "pid"
+    assert eventually(True, lambda: pid.exists() and bool(pid.read_text().strip()))
+    client.kill()
+    client.wait()
+    os.kill(int(pid.read_text()), signal.SIGKILL)
+    assert len(os.listdir(machine.home / "spool")) == 1
+
+    (machine.home / "go").touch()
+    machine.run("--config", "client.toml", "run")
+
+    assert os.listdir(machine.home / "spool") == []
+
+
 def test_a_dump_that_the_server_does_not_take_stays_in_the_spool_and_is_said(machine):
     for name, status in (("nope.sql", 40), (machine.collection, 40)):
         machine.home.joinpath("client.toml").write_text(f"""

@@ -11,6 +11,8 @@ from support.reliability.faulty_proxy import FaultyProxy
 from support.scale import first_of
 from support.wire import eventually
 
+from .test_pipe import is_running
+
 SIZE = 12 << 20
 
 
@@ -106,6 +108,21 @@ def test_a_command_never_gets_the_end_of_wrong_bytes(machine, stored, proxy):
 
     machine.run("pull", "shop.sql", "--into", "--", "sh", "-c", "cat > wrong; echo end > end", check=12)
 
+    assert not machine.home.joinpath("end").exists()
+
+
+def test_a_command_never_gets_the_end_if_the_client_is_killed(machine, stored, proxy):
+    proxy.arm("hold", "down", 5 << 20)
+    command = ["sh", "-c", "echo $$ > pid; cat > half; echo end > end"]
+    client = machine.start("pull", "shop.sql", "--into", "--", *command)
+    proxy.wait_until_held()
+    half = machine.home / "half"
+    assert eventually(True, lambda: half.exists() and half.stat().st_size > 1 << 20)
+
+    client.kill()
+    client.wait()
+
+    assert not eventually(False, lambda: is_running(int((machine.home / "pid").read_text())))
     assert not machine.home.joinpath("end").exists()
 
 

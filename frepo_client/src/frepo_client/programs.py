@@ -10,6 +10,7 @@ import threading
 from typing import IO, Iterator, Mapping, Sequence
 
 from .errors import ClientError, CommandFailedError
+from .guard import Guard, start_guard
 from .interrupts import uninterrupted
 
 PIECE = 1 << 20
@@ -28,7 +29,7 @@ def through(command: Sequence[str], source: Iterator[bytes]) -> Iterator[bytes]:
 
 def into(command: Sequence[str], source: Iterator[bytes], environment: Mapping[str, str] | None = None) -> None:
     """Send the bytes of `source` to a program, whose output is that of this one. Raises as `through`."""
-    with _Feeding(command, source, environment=environment) as feeding:
+    with _Feeding(command, source, environment=environment, is_guarded=True) as feeding:
         feeding.finish()
 
 
@@ -60,7 +61,10 @@ class _Feeding:
         *,
         stdout: int | None = None,
         environment: Mapping[str, str] | None = None,
+        is_guarded: bool = False,
     ) -> None:
+        self._is_guarded = is_guarded
+        self._guard: Guard | None = None
         self._command = command
         self._source = source
         self._stdout = stdout
@@ -74,6 +78,8 @@ class _Feeding:
         try:
             with uninterrupted():
                 process = self._process = _start(self._command, self._stdout, self._environment)
+                if self._is_guarded:
+                    self._guard = start_guard(process)
                 self._thread.start()
         except BaseException:
             if process:
@@ -98,6 +104,8 @@ class _Feeding:
         except BaseException as error:  # noqa: BLE001 - `finish` raises it in the thread that waits
             self._error = error
             _kill(self._process)
+        if self._guard:
+            self._guard.dismiss()
         with contextlib.suppress(OSError):
             self._process.stdin.close()
 

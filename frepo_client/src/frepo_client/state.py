@@ -64,10 +64,11 @@ def locked(name: str) -> Iterator[bool]:
     """
     path = os.path.join(state_folder(), f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock")
     with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
-        yield _try_lock(file.fileno())
+        yield try_lock(file.fileno())
 
 
-def _try_lock(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
+    """Lock a file until it is closed; return False if another process has done so."""
     try:
         if os.name == "nt":
             import msvcrt

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..errors import UsageError
 from .values import Table
 
@@ -25,6 +27,11 @@ def stages_of(job: Table) -> list[list[str]]:
     wrong = [key for key in RECIPE_KEYS[1:] if key in job.values and key not in _KEYS[name]]
     if wrong:
         raise UsageError(f"{job.where}: the recipe {name} has no key {wrong[0]!r}")
+    if re.search(r"://[^/@]*:[^/@]*@|\bpassword\s*=", job.text("database")):
+        raise UsageError(
+            f"{job.where} database has a password, which other users of this machine would see; write it into env_file "
+            "as PGPASSWORD=..., or into ~/.pgpass"
+        )
     return [_command(name, job)]
 
 

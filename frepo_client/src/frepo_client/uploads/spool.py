@@ -13,6 +13,7 @@ from typing import IO, Any, Iterator
 from ..errors import ClientError, CommandFailedError, UnreachableError
 from ..reporter import Reporter
 from ..server.api import Api
+from ..state import try_lock
 from .outcome import Outcome
 from .push import Push
 
@@ -35,8 +36,18 @@ class Spool:
 
     def begin(self, collection: str) -> SpooledUpload:
         """Begin a dump."""
+        self._delete_abandoned()
         name = re.sub(r"[^\w.-]", "_", collection)
         return SpooledUpload(self, self._api, collection, os.path.join(self._folder, f"{time.time_ns()}-{name}"))
+
+    def _delete_abandoned(self) -> None:
+        """Delete what clients have left that were killed while they wrote a dump."""
+        for name in os.listdir(self._folder):
+            if name.endswith(_PART):
+                path = os.path.join(self._folder, name)
+                with contextlib.suppress(OSError), open(path, "r+b") as file:
+                    if try_lock(file.fileno()):
+                        os.remove(path)
 
     def waiting(self) -> Iterator[str]:
         """Yield the paths of complete dumps, without their suffix, the oldest first."""
@@ -81,6 +92,7 @@ class SpooledUpload:
         self._collection = collection
         self._path = path
         self._file: Any = open(os.open(path + _PART, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")  # noqa: SIM115
+        try_lock(self._file.fileno())
 
     def send_part(self, part: bytes) -> None:
         """Write a part. Raises `CommandFailedError` if the disk is full."""
