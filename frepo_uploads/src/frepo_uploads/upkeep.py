@@ -47,5 +47,6 @@ def _run(context: PluginContext, sessions: Sessions, stopped: threading.Event) -
         except FrepoError as error:
             context.log.warning("the open uploads are looked after again in %s: %s", interval, error)
         except Exception:
-            context.log.exception("the open uploads are looked after again in %s", interval)
+            if not stopped.is_set():  # otherwise the process is closing what this uses
+                context.log.exception("the open uploads are looked after again in %s", interval)
         stopped.wait(interval.total_seconds())
