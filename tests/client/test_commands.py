@@ -76,6 +76,25 @@ def test_jobs_run_one_after_the_other_and_the_worst_decides(machine, configure):
     machine.run("run", "good")
 
 
+def test_each_run_is_one_line_of_json_and_a_full_disk_stops_no_other_job(machine, configure):
+    configure("""
+        [job.bad]
+        collection = "shop.sql"
+        command = [["sh", "-ec", "echo gone >&2; exit 3"], ["gzip"]]
+        [job.good]
+        collection = "shop.sql"
+        command = ["echo", "INSERT"]
+        metrics_file = "/dev/full/frepo.prom"
+    """)
+
+    done = machine.run("--json", "run", check=20)
+
+    bad, good = map(json.loads, done.stdout.splitlines())
+    assert bad == {"job": "bad", "collection": "shop.sql", "error": "sh ended with 3: gone", "status": 20}
+    assert (good["number"], good["verdict"]) == (1, "complete")
+    assert b"metrics_file /dev/full/frepo.prom cannot be written: Not a directory" in done.stderr
+
+
 def test_a_job_does_not_run_twice_at_once(machine, configure):
     configure("""
         [job.slow]

@@ -36,7 +36,8 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.module.run(Context.of(arguments), arguments))
     except ClientError as error:
-        Reporter(quiet=arguments.quiet).fail(str(error))
+        values = {"error": str(error), "status": error.status}
+        Reporter(as_json=arguments.json, quiet=arguments.quiet).fail(str(error), values)
         return status.fail(str(error)) if arguments.module is status else error.status
     except KeyboardInterrupt:
         Reporter().fail("ended; nothing that was not complete is stored")

@@ -11,7 +11,7 @@ import urllib.request
 from typing import Mapping, Sequence
 
 from .configuration.file import Job
-from .errors import STORED, ClientError, CommandFailedError
+from .errors import COMMAND_FAILED, STORED, ClientError, CommandFailedError
 from .reporter import Reporter
 from .server.api import Api
 from .stages import Pipeline, describe
@@ -38,12 +38,16 @@ class JobRunner:
         self._ping(job, "/start")
         try:
             status = self._back_up(job)
-        except ClientError as error:
-            self._reporter.fail(f"{job.name}: {error}")
-            status = error.status
+        except (ClientError, OSError) as error:  # such as a full disk
+            status = error.status if isinstance(error, ClientError) else COMMAND_FAILED
+            values = {"job": job.name, "collection": job.collection, "error": str(error), "status": status}
+            self._reporter.fail(f"{job.name}: {error}", values)
         self._ping(job, "" if status == STORED else "/fail")
         if job.options.metrics_file:
-            write_metrics(job.options.metrics_file, job.name, status, began, time.time())
+            try:
+                write_metrics(job.options.metrics_file, job.name, status, began, time.time())
+            except OSError as error:
+                self._reporter.fail(f"metrics_file {job.options.metrics_file} cannot be written: {error.strerror}")
         return status
 
     def _back_up(self, job: Job) -> int:

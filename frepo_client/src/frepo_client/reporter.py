@@ -39,9 +39,11 @@ class Reporter:
             self._clear()
             print(f"frepo-client: {self.masked(text)}", file=sys.stderr, flush=True)
 
-    def fail(self, text: str) -> None:
-        """Print why something failed, also with --quiet."""
+    def fail(self, text: str, values: dict[str, Any] | None = None) -> None:
+        """Print why something failed, also with --quiet; with --json the values, too, in one line."""
         self._clear()
+        if values and self._as_json:
+            self.result("", values)
         print(f"frepo-client: {self.masked(text)}", file=sys.stderr, flush=True)
 
     def result(self, text: str, values: dict[str, Any]) -> None:
