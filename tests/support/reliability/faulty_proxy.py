@@ -24,15 +24,16 @@ class Fault:
 class FaultyProxy:
     """Listens on a port of its own while the context is open. `url` is its address.
 
-    `received` counts the bytes from clients.
+    `received` counts the bytes from clients, `connections` their connections.
     """
 
     def __init__(self, address: str) -> None:
         host, port = address.split(":")
         self._target = (host, int(port))
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.received = 0
+        self.connections = 0
         self._fault: Fault | None = None
         self._released = threading.Event()
         self._held = threading.Semaphore(0)
@@ -71,6 +72,7 @@ class FaultyProxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
+            self.connections += 1
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
