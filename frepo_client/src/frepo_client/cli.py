@@ -14,23 +14,23 @@ from .interrupts import handle_signals
 from .reporter import Reporter
 
 _COMMANDS = {
-    "enroll": (enroll, "get this machine's token for a one-time code"),
+    "enroll": (enroll, "get the token and the configuration for a one-time code"),
     "run": (run, "make the backups of the configuration"),
     "pipe": (pipe, "store what a command prints, if it ends well"),
     "push": (push, "store a file"),
     "pull": (pull, "get a version, into a file or a command"),
     "verify": (verify, "test on this machine whether a version can be restored"),
-    "check": (check, "try everything but the dump"),
-    "schedule": (schedule, "start the backups each night"),
-    "status": (status, "say how the own collections are"),
-    "token": (token, "replace the token"),
+    "check": (check, "try everything but the dumps"),
+    "schedule": (schedule, "write what starts the backups each night"),
+    "status": (status, "print the states of the collections"),
+    "token": (token, "replace the token of this machine by a new one"),
 }
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
     words, command = split_command(sys.argv[1:] if words is None else words)
-    arguments = _parser().parse_args(words)
+    arguments = make_parser().parse_args(words)
     arguments.command = command
     handle_signals()
     try:
@@ -55,24 +55,28 @@ def split_command(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return words[:at], words[at + 1 :]
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser. Its help fits a screen: `-h` and `--version` are in the line of the usage alone."""
+    width = max(map(len, _COMMANDS))
     parser = argparse.ArgumentParser(
         prog="frepo-client",
+        usage="frepo-client [-h] [--version] [OPTION ...] COMMAND ...",
         description="Back up to a frepo, and restore from it. A dump that failed is never a backup.",
-        epilog="The configuration is frepo-client.toml in ~/.config or /etc. Without one, use --url and --token-file.",
+        epilog="\n".join(["commands:", *(f"  {name:{width}}  {text}" for name, (_, text) in _COMMANDS.items())]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
     )
-    parser.add_argument("--version", action="version", version=f"frepo-client {__version__}")
-    parser.add_argument("--config", metavar="FILE", help="the configuration")
-    parser.add_argument("--url", help="the server, https://files.example.org; or the variable FREPO_URL")
-    parser.add_argument(
-        "--token-file", metavar="FILE", help="the file with the token; or the variable FREPO_TOKEN_FILE"
-    )
-    parser.add_argument("--retry", metavar="TIME", help="how long to try again if the server does not answer, 6h")
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    parser.add_argument("--version", action="version", version=f"frepo-client {__version__}", help=argparse.SUPPRESS)
+    parser.add_argument("--config", metavar="FILE", help="default: frepo-client.toml in ~/.config or /etc")
+    parser.add_argument("--url", metavar="URL", help="the server, instead of [server] url and FREPO_URL")
+    parser.add_argument("--token-file", metavar="FILE", help="the file with the token, or FREPO_TOKEN_FILE")
+    parser.add_argument("--retry", metavar="TIME", help="try again so long if no answer comes, default: 6h")
     parser.add_argument("--json", action="store_true", help="print results as one line of JSON each")
     parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(prog="frepo-client", metavar="COMMAND", required=True, help=argparse.SUPPRESS)
     for name, (module, text) in _COMMANDS.items():
-        command = commands.add_parser(name, help=text, description=(module.__doc__ or "").split(": ", 1)[-1])
+        command = commands.add_parser(name, description=f"{text[0].upper()}{text[1:]}.")
         module.add_arguments(command)
         command.set_defaults(module=module)
     return parser

@@ -23,8 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", metavar="URL", help="the server, https://files.example.org")
     parser.add_argument(
         "--code",
+        metavar="CODE",
         default="-",
-        help="the code; without it, or with -, it is read from standard input, so that no list of processes shows it",
+        help="the code; without it, or with -, it is read from standard input: no list of processes shows it",
     )
 
 
