@@ -140,7 +140,11 @@ class Sessions:
         known = upload.require_part(head.offset, head.length)
         if upload.state not in TAKES_PARTS:
             return NoPart(upload)
-        self._admit(upload.metadata, None, identify())
+        by = identify()
+        if upload.collection_id is None:
+            self._admit(upload.metadata, None, by)
+        else:  # the commit looks again at what else was found at the creation
+            self._context.service.require_upload_right(upload.collection_id, by=by)
         file = self._open_file(upload)
         try:
             # What this part announces is written with its first bytes.

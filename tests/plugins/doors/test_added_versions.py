@@ -57,15 +57,23 @@ def test_without_the_role_or_the_list_nothing_is_added(running, service, collect
     running.request("PUT", f"/api/v1/collections/{collection}/access/{other_role.fingerprint}")
 
     for by in (unlisted, other_role):
-        for act in (add, lambda *given: service.may_add_version(given[1], by=given[2])):
+        for act in (
+            add,
+            lambda *given: service.may_add_version(given[1], by=given[2]),
+            lambda *given: service.require_upload_right(given[1], by=given[2]),
+        ):
             with pytest.raises(AccessDeniedError):
                 act(service, collection, by)
     assert [] == running.versions(collection)
 
 
 def test_a_collection_that_does_not_exist_is_not_found(service, uploader):
+    missing = "9a1b7a0e-6a0e-4f0a-9b9f-2f5d0c8a0001"
+
     with pytest.raises(NotFoundError):
-        add(service, "9a1b7a0e-6a0e-4f0a-9b9f-2f5d0c8a0001", uploader)
+        add(service, missing, uploader)
+    with pytest.raises(NotFoundError):
+        service.require_upload_right(missing, by=uploader)
 
 
 def test_the_limits_of_token_and_collection_are_refused_before_the_content(running, service, identify):
@@ -210,6 +218,7 @@ class TestReadOnly:
 
         for call in (
             lambda: service.may_add_version("x", by=by),
+            lambda: service.require_upload_right("x", by=by),
             lambda: service.add_version("x", io.BytesIO(b"x"), by=by),
             lambda: service.upload_file(io.BytesIO(b"x"), "x", by=by),
             lambda: service.record_run("x", NewRun(outcome="ok"), by=by),

@@ -40,6 +40,13 @@ class WritingService(Protocol):
         `StorageFull` if there can never be room.
         """
 
+    def require_upload_right(self, collection_id: str, *, by: Identity) -> None:
+        """Refuse a token that may not add a version to a collection now, and check nothing else.
+
+        For a further part of a content that `may_add_version` has admitted. Raises `NotFoundError`,
+        `AccessDeniedError` or `ReadOnlyError`.
+        """
+
     def add_version(
         self,
         collection_id: str,

@@ -71,6 +71,11 @@ class WritingFacade(ConnectedFacade):
             room=allowed.room,
         )
 
+    def require_upload_right(self, collection_id: str, *, by: Identity) -> None:
+        """See `WritingService.require_upload_right`."""
+        self._writable()
+        self._collection_for(collection_id, "version.upload", by)
+
     def add_version(
         self,
         collection_id: str,
