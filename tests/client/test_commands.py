@@ -183,6 +183,13 @@ def test_recipes_make_what_their_programs_restore(machine, configure, recipe):
     assert found.stdout == b"7\n"
 
 
+def test_retry_of_the_command_line_holds_for_jobs(machine, configure):
+    configure('[job.shop]\ncollection = "shop.sql"\nretry = "1h"\ncommand = ["echo", "INSERT"]\n')
+    machine.url = "http://127.0.0.1:1"
+
+    machine.run("--retry", "0", "run", check=30, timeout=20)
+
+
 def test_the_commands_of_the_documentation_work(machine):
     machine.home.joinpath("bin").mkdir()
     machine.home.joinpath("bin/frepo-client").symlink_to(machine.program)

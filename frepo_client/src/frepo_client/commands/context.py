@@ -53,6 +53,7 @@ class Context:
         if arguments.retry is not None:
             patience = duration(arguments.retry)
             options = replace(options, retry=patience)
+            configuration = configuration.with_retry(patience)
         return cls(configuration, reporter, url.rstrip("/"), token, token_file, options, path, patience)
 
     def with_token(self, token: str) -> Context:

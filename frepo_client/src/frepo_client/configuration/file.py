@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Mapping, Sequence
 
 from ..errors import UsageError
@@ -72,6 +72,11 @@ class Configuration:
     server: Server = field(default_factory=Server)
     options: Options = field(default_factory=Options)
     jobs: Mapping[str, Job] = field(default_factory=dict)
+
+    def with_retry(self, seconds: float) -> Configuration:
+        """Return the same configuration, whose jobs try again for so long."""
+        jobs = {name: replace(job, options=replace(job.options, retry=seconds)) for name, job in self.jobs.items()}
+        return replace(self, jobs=jobs)
 
 
 def find_file() -> str:
