@@ -10,6 +10,7 @@ import pytest
 from frepo_client.zipapp import build
 from support.console.terminal import Terminal, blocks
 from support.paths import ROOT
+from support.receivers.webhooks import webhook_receiver
 
 SOURCES = sorted((ROOT / "frepo_client/src").glob("**/*.py"))
 
@@ -111,6 +112,23 @@ def test_a_job_does_not_run_twice_at_once(machine, configure):
     machine.home.joinpath("end").touch()
     assert first.wait(30) == 0
     assert len(machine.versions()) == 1
+
+
+def test_the_begin_and_the_end_of_a_job_are_pinged(machine, configure):
+    with webhook_receiver("127.0.0.1") as receiver:
+        configure(f"""
+            [defaults]
+            ping_url = "{receiver.origin}/uuid"
+            [job.bad]
+            collection = "shop.sql"
+            command = ["false"]
+            [job.good]
+            collection = "shop.sql"
+            command = ["echo", "INSERT"]
+        """)
+        machine.run("run", check=20)
+
+    assert ["/uuid/start", "/uuid/fail", "/uuid/start", "/uuid"] == receiver.seen
 
 
 def test_check_finds_what_would_fail_at_night(machine, configure):

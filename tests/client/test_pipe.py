@@ -86,8 +86,17 @@ def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine):
     assert machine.versions() == []
 
 
+def test_a_version_in_quarantine_has_an_exit_status_of_its_own(machine, pipe):
+    machine.call("PATCH", f"collections/{machine.collection}", {"guards": {"min_version_size": 1000}})
+
+    done = pipe("echo", "INSERT", check=11)
+
+    assert "suspicious, in quarantine: " in done.stdout.decode()
+    assert [True] == [version["quarantined"] for version in machine.versions()]
+
+
 def test_a_shell_that_hides_failures_is_never_proof(machine):
-    done = machine.run("pipe", "shop.sql", "--", "sh", "-c", "false | echo INSERT")
+    done = machine.run("pipe", "shop.sql", "--strict", "--", "sh", "-c", "false | echo INSERT", check=10)
     machine.run("pipe", "shop.sql", "--", "bash", "-o", "pipefail", "-c", "true | echo UPDATE")
 
     proven, hidden = machine.versions()

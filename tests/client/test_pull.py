@@ -164,6 +164,29 @@ def test_a_restore_test_is_told_to_the_server(machine, stored):
     assert (found["outcome"], found["message"]) == ("broken", "sh ended with 1")
 
 
+def test_the_restore_test_of_a_job_is_what_verify_runs(machine, stored):
+    machine.home.joinpath("job.env").write_text("SCRATCH=restored\n")
+    machine.home.joinpath("client.toml").write_text("""
+        [job.shop]
+        collection = "shop.sql"
+        command = ["true"]
+        restore_test = [["cat"], ["sh", "-c", "cat > $SCRATCH"]]
+        env_file = "job.env"
+    """)
+
+    machine.run("--config", "client.toml", "verify", "shop.sql")
+
+    assert stored == machine.home.joinpath("restored").read_bytes()
+
+
+def test_a_restore_test_whose_program_is_missing_says_nothing_about_the_version(machine, stored):
+    done = machine.run("verify", "shop.sql", "--with", "--", "pqsl", "scratch", check=20)
+
+    assert b"the program pqsl is missing on this machine" in done.stderr
+    checks = machine.call("GET", f"collections/{machine.collection}/versions/v1/checks")["items"]
+    assert "restore (client)" not in [check["name"] for check in checks]
+
+
 def test_a_token_never_goes_to_another_server(machine, stored, proxy):
     """Neither after a redirect nor in an argument, which other users of the machine see."""
     proxy.arm("hold", "down", 1 << 20)

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+import time
 
 import pytest
 
@@ -66,6 +67,25 @@ def test_a_dump_that_fails_late_leaves_nothing(machine, dump):
     assert machine.versions() == []
     assert [one for one in machine.call("GET", "uploads")["items"] if one["collection"] == machine.collection] == []
     assert [run["exit_statuses"] for run in machine.runs()] == [[1]]
+
+
+def test_an_empty_file_is_no_backup(machine):
+    machine.home.joinpath("dump").touch()
+
+    done = machine.run("push", "shop.sql", "dump", check=40)
+
+    assert b"The content is empty, there is nothing to store" in done.stderr
+    assert [] == machine.versions()
+
+
+def test_limit_rate_leaves_the_line_to_others(machine):
+    machine.home.joinpath("dump").write_bytes(bytes(200_000))
+    machine.home.joinpath("client.toml").write_text('[defaults]\nlimit_rate = "250k"\n')
+
+    began = time.monotonic()
+    machine.run("--config", "client.toml", "push", "shop.sql", "dump")
+
+    assert time.monotonic() - began >= 200_000 / 250_000
 
 
 def hold_second_part(machine, proxy, **options):

@@ -32,6 +32,10 @@ class CommandFailedError(ClientError):
     status = COMMAND_FAILED
 
 
+class NotStartedError(CommandFailedError):
+    """A program is missing or cannot be started, which says nothing about what it should read."""
+
+
 class UnreachableError(ClientError):
     """The server did not answer for as long as `retry` says."""
 

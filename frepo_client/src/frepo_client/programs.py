@@ -9,20 +9,22 @@ import subprocess
 import threading
 from typing import IO, Iterator, Mapping, Sequence
 
-from .errors import ClientError, CommandFailedError
+from .errors import ClientError, CommandFailedError, NotStartedError
 from .guard import Guard, start_guard
 from .interrupts import uninterrupted
 
 PIECE = 1 << 20
 
 
-def through(command: Sequence[str], source: Iterator[bytes]) -> Iterator[bytes]:
+def through(
+    command: Sequence[str], source: Iterator[bytes], environment: Mapping[str, str] | None = None
+) -> Iterator[bytes]:
     """Yield what a program makes of the bytes of `source`.
 
     It gets its end of file only after `source` has ended without an error. Otherwise it is killed, and the error is
     raised here. Raises `CommandFailedError` if it ends with another status than 0.
     """
-    with _Feeding(command, source, stdout=subprocess.PIPE) as feeding:
+    with _Feeding(command, source, stdout=subprocess.PIPE, environment=environment) as feeding:
         yield from feeding.output()
         feeding.finish()
 
@@ -36,7 +38,7 @@ def into(command: Sequence[str], source: Iterator[bytes], environment: Mapping[s
 def _start(
     command: Sequence[str], stdout: int | None, environment: Mapping[str, str] | None
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a group of its own. Raises `CommandFailedError` if there is no such program."""
+    """Start a program in a group of its own. Raises `NotStartedError` if that is not possible."""
     try:
         return subprocess.Popen(
             list(command),
@@ -46,9 +48,9 @@ def _start(
             start_new_session=os.name == "posix",
         )
     except FileNotFoundError:
-        raise CommandFailedError(f"the program {command[0]} is missing on this machine; install it") from None
+        raise NotStartedError(f"the program {command[0]} is missing on this machine; install it") from None
     except OSError as error:
-        raise CommandFailedError(f"{command[0]} cannot be started: {error.strerror}") from None
+        raise NotStartedError(f"{command[0]} cannot be started: {error.strerror}") from None
 
 
 class _Feeding:

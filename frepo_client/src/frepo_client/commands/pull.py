@@ -39,7 +39,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         context.reporter.fail(f"version {version['number']} is {version['verdict']}: {version.get('verdict_reason')}")
     text = f"{arguments.collection}: version {version['number']} of {version['created_at']}"
     if arguments.into:
-        pull.into_command(arguments.collection, version, arguments.command)
+        pull.into_stages(arguments.collection, version, [arguments.command])
         # The output of the command is on standard output.
         context.reporter.say(f"{text} is restored, {size_text(version['size'])}")
     elif arguments.output == "-":

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from typing import Any, Mapping, Sequence, Tuple
 
-from ..errors import COMMAND_FAILED, STORED, CommandFailedError, RefusedError, UsageError, WrongContentError
+from ..errors import (
+    COMMAND_FAILED,
+    STORED,
+    CommandFailedError,
+    NotStartedError,
+    RefusedError,
+    UsageError,
+    WrongContentError,
+)
 from ..restores.pull import Decoding, Pull
 from .context import Context
+
+_Commands = Tuple[Sequence[Sequence[str]], Mapping[str, str]]  # stages, and variables for them
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,18 +30,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
-    """Restore a version, compare its digest, and tell the server the outcome."""
+    """Restore a version, compare its digest, and tell the server the outcome.
+
+    Without --with, the commands are `restore_test` of the job of this collection; without that, the version is read.
+    """
     if arguments.with_command != bool(arguments.command):
         raise UsageError("write --with -- COMMAND, such as: --with -- psql scratch")
     api = context.api()
+    given: _Commands = ([arguments.command], {})
+    stages, environment = given if arguments.command else _restore_test(context, api.collection(arguments.collection))
     pull = Pull(api, context.reporter, Decoding(identities=arguments.identity or context.options.identity))
     version = pull.find(arguments.collection, arguments.selector)
     try:
-        if arguments.command:
-            pull.into_command(arguments.collection, version, arguments.command)
+        if stages:
+            pull.into_stages(arguments.collection, version, stages, environment)
         else:
             pull.discard(arguments.collection, version)
         outcome, message, status = "good", "restored", STORED
+    except NotStartedError:
+        raise  # nothing is known about the version
     except (CommandFailedError, WrongContentError) as error:
         outcome, message, status = "broken", str(error), COMMAND_FAILED
     path = f"/api/v1/collections/{api.collection_id(arguments.collection)}/versions/v{version['number']}/checks"
@@ -40,3 +58,13 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     text = f"{arguments.collection}: version {version['number']} of {version['created_at']}: {message}"
     context.reporter.result(text, {**version, "outcome": outcome, "message": message})
     return status
+
+
+def _restore_test(context: Context, collection: Mapping[str, Any]) -> _Commands:
+    """Return the stages of `restore_test` of the job that fills this collection, and the variables of its env_file."""
+    for job in context.configuration.jobs.values():
+        if job.restore_test and job.collection in (collection["id"], collection["name"]):
+            environment = job.environment()
+            context.reporter.hide(environment.values())
+            return job.restore_test, environment
+    return (), {}

@@ -7,10 +7,10 @@ import hashlib
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from ..errors import BROKEN, ClientError, CommandFailedError
-from ..programs import into
+from ..programs import into, through
 from ..reporter import Reporter
 from ..server.api import Api
 from .download import PIECE, Download
@@ -46,10 +46,18 @@ class Pull:
         """Return the version that a selector names, `good` or `v3`."""
         return self._api.version(collection, selector)
 
-    def into_command(self, collection: str, version: dict[str, Any], command: Sequence[str]) -> None:
-        """Send a version to a command, which gets its end of file only if every byte was right."""
-        download = self._download(collection, version)
-        into(command, self._decoding.undo(download.pieces()))
+    def into_stages(
+        self,
+        collection: str,
+        version: dict[str, Any],
+        stages: Sequence[Sequence[str]],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Send a version through stages, each of which gets its end of file only if every byte was right."""
+        content = self._decoding.undo(self._download(collection, version).pieces())
+        for stage in stages[:-1]:
+            content = through(stage, content, environment)
+        into(stages[-1], content, environment)
 
     def discard(self, collection: str, version: dict[str, Any]) -> None:
         """Read a version to its end, without encryption and compression, and compare its digest."""
