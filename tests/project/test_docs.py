@@ -199,3 +199,11 @@ def test_the_methods_of_commands_that_plugins_md_names_exist():
 
     assert len(named) >= 3
     assert set() == {name for name in named if not callable(getattr(FrepoCommand, name, None))}
+
+
+def test_the_tests_that_the_promises_of_the_client_name_exist():
+    named = set(re.findall(r"`((?:tests/[\w/]+/)?test_\w+\.py)`", (ROOT / "docs/client-promises.md").read_text()))
+
+    paths = [ROOT / (name if "/" in name else f"tests/client/{name}") for name in named]
+    assert paths
+    assert [] == [path for path in paths if not path.exists()]
