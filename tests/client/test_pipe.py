@@ -15,6 +15,11 @@ FAILURES = {
         [3, 0],
         "sh ended with 3: pg_dump",
     ),
+    "its error has a hint": (
+        ["sh", "-c", r"printf 'pg_dump: error: no socket\n\tIs the server running?\n' >&2; exit 1"],
+        [1, 0],
+        "sh ended with 1: pg_dump: error: no socket",
+    ),
     "it is killed": (["sh", "-c", "echo half; kill -9 $$"], [137, 0], "sh ended with 137"),
     "the second fails": (["sh", "-c", "echo whole", ":::", "false"], [0, 1, 0], "false ended with 1"),
     "it writes nothing": (["true"], [0, 0], "The command has written nothing: true | gzip"),
@@ -50,6 +55,7 @@ def test_a_command_that_fails_stores_nothing_and_says_why(machine, pipe, failure
     assert (run["outcome"], run["exit_statuses"]) == ("failed", statuses)
     state = machine.state()
     assert state["state"] == "failed"
+    assert "Is the server" not in state["state_reason"]
     assert state["newest_good"]["number"] == 1
 
 

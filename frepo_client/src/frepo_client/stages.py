@@ -73,8 +73,10 @@ class Ended:
         if self.timed_out:
             return f"the command did not end within its timeout: {describe(stages)}"
         failed = [f"{stage[0]} ended with {status}" for stage, status in zip(stages, self.statuses) if status]
-        lines = [line.strip() for line in self.error_output.splitlines() if line.strip()]
-        return ", ".join(failed) + (f": {lines[-1]}" if lines else "")
+        lines = [line for line in self.error_output.splitlines() if line.strip()]
+        # A line behind a tab continues the one before, such as a hint of PostgreSQL.
+        last = next((line for line in reversed(lines) if line[0] != "\t"), lines[-1] if lines else "")
+        return ", ".join(failed) + (f": {last.strip()}" if last else "")
 
 
 class Pipeline:

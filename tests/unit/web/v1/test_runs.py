@@ -100,6 +100,7 @@ def test_passwords_in_the_output_are_masked(sender, path):
 def test_the_reason_is_the_last_line_or_the_exit_statuses(sender, path):
     for more, reason in [
         ({"error_output": "one\n  two  \n\n"}, "two"),
+        ({"error_output": "pg_dump: error: no socket\n\tIs the server running?\n"}, "pg_dump: error: no socket"),
         ({"error_output": "x" * 500}, "x" * 199 + "…"),
         ({"error_output": " \n"}, "Exit statuses: 1, 0"),
         ({"error_output": "", "exit_statuses": []}, "The run failed"),

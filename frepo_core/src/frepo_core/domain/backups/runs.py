@@ -67,9 +67,12 @@ class NewRun:
 
     @property
     def reason(self) -> str:
-        """Why the run failed or was skipped: the last line of its output, else its exit statuses."""
-        lines = clean_output(self.error_output).split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        """Why the run failed or was skipped: the last line of its output, else its exit statuses.
+
+        A line behind a tab continues the one before, such as a hint of PostgreSQL, and is no reason on its own.
+        """
+        lines = [line for line in clean_output(self.error_output).split("\n") if line.strip()]
+        last = next((line for line in reversed(lines) if line[0] != "\t"), lines[-1] if lines else "").strip()
         if last or self.outcome == "ok":
             return shorten(last)
         if self.outcome == "skipped":
