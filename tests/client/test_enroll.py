@@ -73,9 +73,13 @@ def test_each_host_enrols_itself_and_makes_a_backup(machine, tmp_path):
             False,
         ]
         assert "shop.sql" in host.config.read_text()
+        assert "there are no jobs, so `run` makes no backup" in host.run("check").stderr.decode()
         host.run("pipe", machine.collection, "--", "echo", f"{number}")
         assert "used" == machine.call("GET", f"enrolments/{host.id}")["state"]
         assert not list(host.home.glob("*.new"))
+    host.config.write_text(host.config.read_text().replace("# ", ""))
+    assert "there are no jobs" not in host.run("check", check=None).stderr.decode()
+    host.run("status")
 
 
 def test_a_lost_answer_uses_no_code_up(machine, host, proxy):

@@ -174,9 +174,12 @@ def test_the_restore_test_of_a_job_is_what_verify_runs(machine, stored):
         env_file = "job.env"
     """)
 
-    machine.run("--config", "client.toml", "verify", "shop.sql")
+    verify = ["--config", "client.toml", "verify", "shop.sql"]
 
-    assert stored == machine.home.joinpath("restored").read_bytes()
+    machine.run(*verify)
+    machine.run(*verify, "--with", "--", "sh", "-c", "cat > $SCRATCH.2")
+
+    assert [stored] * 2 == [machine.home.joinpath(name).read_bytes() for name in ("restored", "restored.2")]
 
 
 def test_a_restore_test_whose_program_is_missing_says_nothing_about_the_version(machine, stored):

@@ -35,6 +35,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         problems += [f"{job.name}: {problem}" for problem in _problems(api, job)]
     for spool in {job.options.spool for job in context.configuration.jobs.values() if job.options.spool}:
         problems += [f"{path} waits in the spool" for path in Spool(spool, api, context.reporter).waiting()]
+    if not context.configuration.jobs:
+        context.reporter.say("there are no jobs, so `run` makes no backup; write [job.shop] into the configuration")
     for problem in problems:
         context.reporter.fail(problem)
     if not problems:

@@ -16,6 +16,11 @@ from .context import Context
 
 GONE = 410
 NEEDS_TOKEN = False
+# A new database each time: into one that has the tables, no dump can be restored.
+_RESTORE_TEST = """[["sh", "-ec", '''
+#     dropdb --if-exists frepo_restore_test
+#     createdb frepo_restore_test
+#     exec psql -qX -o /dev/null -v ON_ERROR_STOP=1 frepo_restore_test''']]"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +110,7 @@ def _configuration(url: str, token_file: str, collections: Sequence[dict[str, An
     lines = ["[server]", f"url = {_text(url)}", f"token_file = {_text(token_file)}"]
     for one in collections:
         lines += ["", f"# [job.{one['id'][:8]}]", f"# collection = {_text(one['name'])}"]
-        lines += ['# command = [["pg_dump", "shop"]]']
+        lines += ['# recipe = "postgres"', '# database = "shop"', f"# restore_test = {_RESTORE_TEST}"]
     return "\n".join(lines) + "\n"
 
 

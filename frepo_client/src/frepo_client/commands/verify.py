@@ -37,8 +37,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if arguments.with_command != bool(arguments.command):
         raise UsageError("write --with -- COMMAND, such as: --with -- psql scratch")
     api = context.api()
-    given: _Commands = ([arguments.command], {})
-    stages, environment = given if arguments.command else _restore_test(context, api.collection(arguments.collection))
+    stages, environment = _restore_test(context, api.collection(arguments.collection))
+    if arguments.command:
+        stages = [arguments.command]
     pull = Pull(api, context.reporter, Decoding(identities=arguments.identity or context.options.identity))
     version = pull.find(arguments.collection, arguments.selector)
     try:
@@ -61,9 +62,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _restore_test(context: Context, collection: Mapping[str, Any]) -> _Commands:
-    """Return the stages of `restore_test` of the job that fills this collection, and the variables of its env_file."""
+    """Return `restore_test` of the job of a collection, and the variables of its env_file, which --with gets, too."""
     for job in context.configuration.jobs.values():
-        if job.restore_test and job.collection in (collection["id"], collection["name"]):
+        if job.collection in (collection["id"], collection["name"]):
             environment = job.environment()
             context.reporter.hide(environment.values())
             return job.restore_test, environment
