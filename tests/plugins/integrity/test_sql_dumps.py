@@ -232,6 +232,7 @@ def makers(pg_dump, mysql_dump, sqlite_dump):
 def test_a_dump_of_stored_dumps_is_whole(check, makers):
     """Applications store dumps as texts, their first lines, or each line as a row."""
     dumps = [make(["it's", "a 'text'", ", (comma)"]).decode() for make in makers.values()]
+    dumps = [dump for dump in dumps if len(dump) < 1 << 16]  # a column's limit: pg_dumpall has what other tests left
     dumps += [WHOLE["of MySQL 8"].decode(), WHOLE["with a token of restricted mode"].decode()]
     starts = [dump[:size] for dump in dumps for size in (110, 250, 600, len(dump) - 90)]
     stored = [[*dumps, *starts, *(f"A question:\n{one}" for one in starts)]]

@@ -292,6 +292,6 @@ def test_the_line_for_cron_with_the_client_is_one_that_the_client_takes(console)
 
     [line] = [line for line in lines.splitlines() if "frepo-client --url" in line]
     words, command = cli.split_command(shlex.split(line.partition(" root ")[2]))
-    arguments = cli._parser().parse_args(words[1:])
+    arguments = cli.make_parser().parse_args(words[1:])
     assert ("https://files.example.org/frepo", ["DUMP", ":::", "gzip"]) == (arguments.url, command)
     assert f"COLLECTION={arguments.collection}" in lines
