@@ -5,6 +5,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from support.console.terminal import blocks
+from support.paths import ROOT
 from support.reliability.faulty_proxy import FaultyProxy
 
 from .test_encryption import make_age_key
@@ -46,6 +48,7 @@ def postgresql(postgresql_server, machine):
         query("postgres", f"DROP DATABASE IF EXISTS {name}")
         query("postgres", f"CREATE DATABASE {name}")
     query("shop", POSTGRESQL_ROWS)
+    query.access = {"PGHOST": parts.hostname, "PGPORT": str(parts.port), "PGUSER": parts.username}
     query.restore = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", "--single-transaction", f"{base}/restored"]
     return query
 
@@ -95,6 +98,31 @@ def test_postgresql_is_restored_after_a_cut_and_never_from_wrong_bytes(machine, 
     rows = "SELECT count(*), md5(string_agg(name, ',' ORDER BY id)) FROM orders"
     assert postgresql("shop", rows) == postgresql("restored", rows)
     assert postgresql("restored", rows).startswith(f"{ROWS}|")
+
+
+def test_a_new_host_has_a_tested_backup_after_the_two_lines_of_the_documentation(machine, postgresql):
+    first, second = blocks((ROOT / "docs/client.md").read_text(), "From nothing to a tested backup of PostgreSQL")
+    code = machine.call("POST", "enrolments", {"name": "db7", "collections": [machine.collection]})["code"]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(machine.home), "XDG_CONFIG_HOME": str(machine.home)}
+    environment |= postgresql.access | machine.secrets
+
+    def run(line, **more):
+        line = line.replace("https://files.example.org", machine.url)
+        done = subprocess.run(
+            line, shell=True, env=environment, cwd=machine.home, text=True, capture_output=True, check=False, **more
+        )
+        assert 0 == done.returncode, done.stderr
+
+    run(first.code, input=code)
+    config = machine.home / "frepo-client.toml"
+    config.write_text(config.read_text().replace("# ", ""))
+    run(second.code)
+    run("./frepo-client verify shop.sql")
+
+    rows = "SELECT count(*), md5(string_agg(name, ',' ORDER BY id)) FROM orders"
+    assert postgresql("shop", rows) == postgresql("frepo_restore_test", rows)
+    checks = machine.call("GET", f"collections/{machine.collection}/versions/v1/checks")["items"]
+    assert ("restore (client)", "good") in [(check["name"], check["outcome"]) for check in checks]
 
 
 def test_mariadb_is_restored(machine, mariadb):
