@@ -287,6 +287,33 @@ def test_the_line_for_cron_sends_a_dump_and_leaves_no_file(signed_in, service, w
     assert (1, []) == (failed.returncode, list((tmp_path / "tmp").iterdir()))
 
 
+def test_the_lines_for_a_new_server_enrol_it(signed_in, world, api, tmp_path):
+    page = open_collection(signed_in, world, "late.tar", "send")
+    page.get_by_label("Name of the server").fill("db7")
+    page.get_by_role("button", name="Make a one-time code").click()
+    code = page.locator("output").inner_text()
+    expect(page.get_by_text("It works once, for 7 days")).to_be_visible()
+    install, enroll = page.locator("pre").all_inner_texts()[:2]
+    (tmp_path / "sudo").write_text('#!/bin/sh\nexec "$@"\n')
+    (tmp_path / "sudo").chmod(0o755)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "FREPO_CLIENT_CONFIG": str(tmp_path / "client.toml")}
+    options = {"input": code, "text": True, "env": variables, "cwd": tmp_path, "capture_output": True}
+
+    def paste(lines):
+        return subprocess.run(["bash", "-c", lines.replace("/usr/local/bin", str(tmp_path))], check=False, **options)
+
+    changed = paste(re.sub('echo "[0-9a-f]{8}', 'echo "00000000', install))
+    assert (1, False) == (changed.returncode, (tmp_path / "frepo-client").exists())
+    done = paste(f"{install}\n{enroll}\nfrepo-client --version")
+    assert (0, code in install + enroll) == (done.returncode, False), done.stderr
+    assert "enrolled as db7. Its token may upload to late.tar" in done.stdout
+    expect(page.get_by_role("heading", name=done.stdout.splitlines()[-1])).to_be_visible()
+    assert "db7" in [one["name"] for one in api("GET", f"/collections/{world['late.tar']}/access")["items"]]
+    signed_in.go(f"#/collections/{world['late.tar']}")
+    open_collection(signed_in, world, "late.tar", "send")
+    expect(page.locator("output")).to_have_count(0)
+
+
 def test_its_events_are_shown(signed_in, world):
     page = open_collection(signed_in, world, "mail.tar", "events")
 
@@ -343,6 +370,9 @@ def test_a_token_of_one_collection_opens_it(console, world, api):
     expect(page.get_by_role("button", name="Upload")).to_be_visible()
     expect(page.get_by_role("link", name="Settings")).to_have_count(0)
     expect(page.locator("main").get_by_role("link", name="Collections")).to_have_count(0)
+    page.get_by_role("link", name="Send backups here").click()
+    expect(page.get_by_text("This token may not make one-time codes")).to_be_visible()
+    expect(page.locator("pre")).to_contain_text(world["shop.sql.gz"])
 
 
 def test_a_collection_that_the_token_may_not_see_says_so(console, world, api):

@@ -197,7 +197,8 @@ def test_a_plugin_imports_only_public_names_of_the_core():
     rooms = [importlib.import_module(f"frepo_core.{name}") for name in PUBLIC]
     offered = {f"{module.__name__}.{name}" for module in rooms for name in module.__all__}
     offered |= {module.__name__ for module in rooms}
-    offered.add("frepo_client.zipapp.build")  # the web console serves the file of the client
+    # The web console serves the file of the client, and says which version it is.
+    offered |= {"frepo_client.zipapp.build", "frepo_client.__version__"}
 
     def beyond(path):
         own = path.relative_to(ROOT).parts[2]

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 from pyramid.response import Response
 
+from frepo_client import __version__
 from frepo_client.zipapp import build
 from frepo_core.web import Endpoint, FrepoRequest
 
 NAME = "frepo-client.pyz"
-_HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
+_VERSION = "Frepo-Client-Version"
+_HEADERS = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff", _VERSION: __version__}
 
 # It is built once for each process: 150 KB, in some 20 ms.
 _content = functools.cache(build)
@@ -28,7 +30,7 @@ def send_client(request: FrepoRequest) -> Response:
 
 
 def send_digest(request: FrepoRequest) -> Response:
-    """Answer its SHA-256 as `sha256sum -c` reads it."""
+    """Answer its SHA-256 as `sha256sum -c` reads it. A header has its version, here and in the other answer."""
     digest = hashlib.sha256(_content()).hexdigest()
     answer = Response(f"{digest}  {NAME}\n", content_type="text/plain")
     return _finish(answer, f"{digest}-sha256")
@@ -52,6 +54,7 @@ def endpoints() -> Sequence[Endpoint]:
             summary="The client for servers that are backed up",
             permission=None,
             ignores_token=True,
+            answer_headers=(_VERSION,),
             answers={200: None},
             media="application/octet-stream",
         ),
@@ -63,6 +66,7 @@ def endpoints() -> Sequence[Endpoint]:
             summary="The SHA-256 of the client",
             permission=None,
             ignores_token=True,
+            answer_headers=(_VERSION,),
             answers={200: None},
             media="text/plain",
         ),

@@ -14,7 +14,7 @@ def test_the_client_is_the_file_that_make_client_writes(app, tmp_path):
     path = tmp_path / "frepo-client.pyz"
     path.write_bytes(answer.body)
     shown = subprocess.run([sys.executable, path, "--version"], capture_output=True, text=True, check=True).stdout
-    assert shown.startswith("frepo-client ")
+    assert f"frepo-client {answer.headers['Frepo-Client-Version']}\n" == shown
 
 
 def test_its_digest_is_next_to_it(app):

@@ -198,6 +198,22 @@ export const t = {
     hint: "The token needs the role to upload to this collection, and to be on its list.",
   },
 
+  enrol: {
+    title: "A new server",
+    name: "Name of the server",
+    nameHint: "Its token, which may only send backups here and read them, gets this name.",
+    make: "Make a one-time code",
+    notAllowed:
+      "This token may not make one-time codes for new servers: it must be allowed to create tokens, and to change the list of tokens of this collection.",
+    install: (version) => `Install the client on the server, frepo-client ${version}`,
+    copyInstall: "Copy the line that installs",
+    enroll: "Enrol the server",
+    copyEnroll: "Copy the line that enrols",
+    code: "The line asks for this code",
+    codeText: (end) => `It works once, for 7 days, until ${end}. Copy it now: it is not shown again.`,
+    copyCode: "Copy code",
+  },
+
   settings: {
     title: "Settings",
     unsaved: (changes, errors) =>

@@ -4,13 +4,13 @@ import { html, useState } from "../../lib/html.js";
 import { API } from "../../lib/api.js";
 import { CopyButton } from "../../components/form.js";
 import { t } from "../../texts/collection.js";
+import { Enrol, service } from "./enrol.js";
 
 const url = (collection) => `${API}/collections/${collection.id}/versions`;
 
 /** A name that needs no quotes in a shell, a unit or a file. */
 const safe = (collection) => collection.name.split(".")[0].replace(/[^A-Za-z0-9_-]+/g, "-") || "backup";
 
-const service = API.replace(/\/api\/v1$/, "");
 const TOKEN_FILE = "/etc/frepo/token.header";
 /** How the file with the token is made: nobody but its owner can read it at any time. */
 const keep = (owner) => `# The file with the token, which only its owner can read:
@@ -85,17 +85,18 @@ const newmanOf = (collection) => ({
 export function Send({ collection }) {
   const [shown, setShown] = useState("curl");
   const text = SNIPPETS[shown](collection);
-  return html`<section class="card stack">
-    <h2>${t.collection.tabs.send}</h2>
-    <div class="seg" role="group" aria-label=${t.send.kinds}>
-      ${Object.keys(SNIPPETS).map(
-        (name) =>
-          html`<button class="btn s" aria-pressed=${String(name === shown)} onClick=${() => setShown(name)}>
-            ${t.send.names[name]}
-          </button>`,
-      )}
-    </div>
-    <pre tabindex="0">${text}</pre>
-    <div class="row"><span class="sm dim grow">${t.send.hint}</span><${CopyButton} text=${text} /></div>
-  </section>`;
+  return html`<${Enrol} key=${collection.id} collection=${collection} />
+    <section class="card stack">
+      <h2>${t.collection.tabs.send}</h2>
+      <div class="seg" role="group" aria-label=${t.send.kinds}>
+        ${Object.keys(SNIPPETS).map(
+          (name) =>
+            html`<button class="btn s" aria-pressed=${String(name === shown)} onClick=${() => setShown(name)}>
+              ${t.send.names[name]}
+            </button>`,
+        )}
+      </div>
+      <pre tabindex="0">${text}</pre>
+      <div class="row"><span class="sm dim grow">${t.send.hint}</span><${CopyButton} text=${text} /></div>
+    </section>`;
 }
