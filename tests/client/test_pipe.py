@@ -192,7 +192,7 @@ def test_a_dump_waits_in_the_spool_while_the_server_is_down(machine):
     machine.service.stop()
 
     done = machine.run(*run, check=30)
-    assert "1 dumps wait" in done.stderr.decode()
+    assert f"dumps that wait in {machine.home}/spool: 1" in done.stderr.decode()
     machine.service.start()
     machine.run(*run)
 

@@ -68,7 +68,8 @@ class Spool:
                 sent[path] = self._push.send(about["collection"], path + _READY, about["run"])
                 self._reporter.say(f"from the spool: {sent[path].describe(about['collection'])}")
             except UnreachableError as error:
-                raise UnreachableError(f"{error}; {len(list(self.waiting()))} dumps wait in {self._folder}") from None
+                waiting = len(list(self.waiting()))
+                raise UnreachableError(f"{error}; dumps that wait in {self._folder}: {waiting}") from None
             except (ClientError, OSError, ValueError) as error:
                 self.refused.append(path)
                 self._reporter.fail(
