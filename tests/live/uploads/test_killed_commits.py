@@ -1,14 +1,13 @@
 """A service that is killed while it stores an upload: the client repeats its request, and there is one version."""
 
 import http.client
-import time
 
 import pytest
 
 from frepo_core.services.content.blobs.failpoints import ENVIRONMENT
 from support.scale import first_of
 from support.tus.wire_client import WireTus
-from support.wire import Client
+from support.wire import Client, eventually
 
 CONTENT = b"-- PostgreSQL database dump\nselect 1;\n" * 1000
 HALF = len(CONTENT) // 2
@@ -37,14 +36,10 @@ def start_again(service):
     service.start()
 
 
-def patiently(call):
-    """Repeat as clients do: 423 is answered while the service that has started finds out about the upload."""
-    for _ in range(50):
-        try:
-            return call()
-        except AssertionError:
-            time.sleep(0.1)
-    return call()
+def offset_after_start(tus, path):
+    """Return the offset. 423 is answered while the service that has started finds out about the upload: ask again."""
+    eventually(False, lambda: tus.head(path).status == 423)
+    return tus.offset(path)
 
 
 def versions(client, collection):
@@ -61,7 +56,7 @@ def test_a_last_part_is_repeated_after_a_kill(start_dying, point):
     with pytest.raises(KILLED):
         tus.patch(path, HALF, CONTENT[HALF:])
     start_again(client.service)
-    begin = patiently(lambda: tus.offset(path))
+    begin = offset_after_start(tus, path)
     answer = tus.patch(path, begin, CONTENT[begin:])
 
     assert (len(CONTENT) if point == "committed" else HALF, 204) == (begin, answer.status)
@@ -79,7 +74,7 @@ def test_a_commit_is_repeated_after_a_kill(start_dying, point):
     with pytest.raises(KILLED):
         tus.commit(path, exit_statuses=[0])
     start_again(client.service)
-    patiently(lambda: tus.offset(path))
+    offset_after_start(tus, path)
     answer = tus.commit(path, exit_statuses=[0])
 
     assert (200, "committed") == (answer.status, answer.json["state"])
