@@ -17,7 +17,8 @@ from .decision_task import METHODS_WITHOUT_BODY, DecisionTask, EarlyResponse, ac
 # Bodies up to this size, in bytes, are received without a decision, unless they are slow.
 MAX_UNDECIDED_BODY = 1 << 20
 SLOW_SECONDS = 1.0
-# While the first decision is pending, at most this much is received. It does not need the disk.
+# Before the first decision, at most this much is received if it is pending or another request is served before. It does
+# not need the disk.
 MAX_UNWRITTEN_BODY = 256 << 10
 
 
@@ -259,6 +260,8 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
             return False
         if request.feed is not None:
             return bool(request.feed.is_full)
+        if self.requests and self.hooks is not None:  # `check_body` asks when they are served
+            return len(request.body_rcv) > MAX_UNWRITTEN_BODY
         return self.is_deciding_about(request) and self._is_too_long(request)
 
     def handle_write(self) -> None:

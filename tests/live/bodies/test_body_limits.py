@@ -2,10 +2,15 @@
 
 import json
 import os
+import threading
+from functools import partial
 
 import pytest
 
 from frepo_core.services.content.held_bytes import PREFIX
+from frepo_core.web import Answer, Endpoint, Reply
+from support.contract.body_sinks import app_with
+from support.servers.in_process import running_server
 from support.wire import Wire, chunked, eventually, field, form, head, temporary_files
 
 pytestmark = pytest.mark.own_server
@@ -112,20 +117,31 @@ def test_a_chunked_version_is_limited_while_it_arrives(client, pour):
     assert most <= ROOM
 
 
-def test_a_second_request_on_a_connection_is_limited_while_the_first_is_served(service, client, wire, small):
-    """The first one is a download that the client does not read, so that its answer takes long."""
-    name = client.upload(bytes(50 << 20)).json["filename"]
-    wire.send(head("GET", f"/repository/file/{name}"), head("POST", FILE, small, "Transfer-Encoding: chunked"))
-    wire.socket.settimeout(1)
-    most = 0
-    try:
-        for _ in range(MUCH):
-            wire.send(chunked([PIECE], end=b""))
-            most = max(most, spooled(service))
-    except TimeoutError:
-        pass
+def test_a_second_body_on_a_connection_waits_until_the_first_request_is_served(services, admin):
+    """The bytes that wait are in memory: it has not been asked yet whether they may use the disk."""
+    may_answer = threading.Event()
+    path = "/api/v1/acme/slow"
+    answers = {"permission": None, "writes": False, "answers": {200: Reply}}
+    slow = Endpoint(name="slow", method="GET", path=path, view=partial(wait, may_answer), summary="Wait", **answers)
+    app = app_with(services, slow)
+    with running_server(app, app.server_hooks, channel_request_lookahead=1) as server, Wire(server) as wire:
+        auth = f"X-Auth-Token: {admin}"
+        wire.send(head("GET", path), head("POST", FILE, auth, "Transfer-Encoding: chunked"))
+        sender = threading.Thread(target=wire.send, args=[chunked([PIECE] * MUCH)])
+        sender.start()
+        sender.join(1)
+        spooled = services.ingest.held.total().spooled
+        may_answer.set()
+        replies = [wire.reply(), wire.reply()]
+        sender.join()
 
-    assert most <= ROOM
+    assert (0, [200, 200]) == (spooled, [reply.status for reply in replies])
+
+
+def wait(may_answer, request):
+    """Answer as soon as the test allows it."""
+    assert may_answer.wait(20)
+    return Answer(body=Reply())
 
 
 def test_a_refused_form_within_its_envelope_keeps_its_text(client, small, post):
