@@ -126,11 +126,11 @@ class FrepoCommand(Command):
             return self.app.services.backends.get(name)
         from frepo_core.plugins.registry import PluginRegistry
         from frepo_core.services.content.storages.backends import Backends
-        from frepo_core.settings import load_disabled_plugins
+        from frepo_core.settings import load_disabled_plugins, storage_names
 
         ini = read_ini(find_ini(self.app.options.ini))
         plugins = PluginRegistry.from_entry_points(load_disabled_plugins(ini, os.environ))
-        return Backends(plugins, name, ini).get(name)
+        return Backends(plugins, name, ini, named=storage_names(ini, os.environ)).get(name)
 
     def answer(self, identifier: str, *, form: dict[str, Any], response: dict[str, Any]) -> None:
         """Print only the id, for `$(frepo ...)` in scripts; with `-v`, the request and the answer as JSON."""

@@ -17,16 +17,21 @@ from .findings import Finding, Level, problem
 def check_plugins(services: Services) -> Iterator[Finding]:
     """Yield what the checks of all plug-ins find. One that fails or hangs is a problem, and the others go on."""
     for owned in services.plugins.doctor_checks.values():
-        if owned.spec.storage in {None, *services.backends.in_use}:
-            yield from _findings(services, owned)
+        if owned.spec.storage is None:
+            yield from _findings(services, owned, None)
+            continue
+        for name in services.backends.in_use:
+            if services.backends.adapter(name) == owned.spec.storage:
+                yield from _findings(services, owned, name)
 
 
-def _findings(services: Services, owned: Owned[DoctorCheck]) -> Iterator[Finding]:
+def _findings(services: Services, owned: Owned[DoctorCheck], storage: str | None) -> Iterator[Finding]:
+    """Run one check; of the storage with this name if it examines one."""
     spec, origin = owned.spec, f"The check {owned.spec.name!r} ({owned.plugin.origin})"
     threads = PluginThreads(f"doctor check {spec.name}", spec.deadline)
     remedy = f"Fix or uninstall the package {owned.plugin.distribution}"
     try:
-        found = threads.call(partial(_run, services, owned))
+        found = threads.call(partial(_run, services, owned, storage))
     except PluginHangs as hangs:
         yield problem(spec.name, f"{origin} {hangs}", remedy)
     except FrepoError as error:
@@ -39,9 +44,9 @@ def _findings(services: Services, owned: Owned[DoctorCheck]) -> Iterator[Finding
             yield Finding(subject=spec.name, level=Level(one.level), message=one.message, remedy=one.remedy)
 
 
-def _run(services: Services, owned: Owned[DoctorCheck]) -> list[DoctorFinding]:
+def _run(services: Services, owned: Owned[DoctorCheck], storage: str | None) -> list[DoctorFinding]:
     spec, context = owned.spec, services.contexts[owned.plugin.name]
-    arguments: list[Any] = [context] if spec.storage is None else [services.backends.get(spec.storage), context]
+    arguments: list[Any] = [context] if storage is None else [services.backends.get(storage), context]
     found = list(spec.run(*arguments))
     if odd := [one for one in found if not isinstance(one, DoctorFinding)]:
         raise TypeError(f"run() returned {odd[0]!r}, which is not a DoctorFinding")

@@ -135,10 +135,10 @@ class PluginRegistry:
         more = {"storages": storages} if _has_parameter(spec.build, "storages") else {}
         return _built(lambda: spec.build(settings, **more), StorageBackend, self.storage_origin(name))
 
-    def storage_origin(self, name: str) -> str:
-        """Name a storage, its plug-in and its package, for messages."""
-        owners = [plugin.origin for plugin in self.found if any(spec.name == name for spec in plugin.storages)]
-        return f"the storage {name!r} ({owners[0]})" if owners else f"the storage {name!r}"
+    def storage_origin(self, adapter: str, name: str | None = None) -> str:
+        """Name a storage, its plug-in and its package, for messages; `name` is its name, if it has one of its own."""
+        owners = [plugin.origin for plugin in self.found if any(spec.name == adapter for spec in plugin.storages)]
+        return f"the storage {name or adapter!r} ({owners[0]})" if owners else f"the storage {name or adapter!r}"
 
     def strategy_origin(self, name: str) -> str:
         """Name a strategy, its plug-in and its package, for messages."""

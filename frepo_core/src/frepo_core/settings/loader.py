@@ -11,11 +11,14 @@ from .model import Settings
 from .secrets import read_or_make_secrets
 from .validation import environment_name, fill_model, unknown_setting
 
+# First parts of names that the service uses, or will use, although no setting of its own begins with them.
+_RESERVED = frozenset({"pyramid", "storage", "mirror", "compact"})
+
 SECRETS = ("app.secret", "enc.token_phrase")
 
 
 def load_settings(ini: Mapping[str, str], environment: Mapping[str, str], *, others: Collection[str] = ()) -> Settings:
-    """Read the service's own settings; `fs.<adapter>.*` and `pyramid.*` are ignored here.
+    """Read the service's own settings; `fs.<adapter>.*`, `storage.<name>.*` and `pyramid.*` are ignored here.
 
     `others` are the prefixes of the settings of plug-ins; they are ignored, too.
     Raises `ConfigurationError`, which gives the setting's names in the ini file and in the environment.
@@ -68,11 +71,11 @@ def load_disabled_plugins(ini: Mapping[str, str], environment: Mapping[str, str]
 def core_prefixes() -> set[str]:
     """Return the first parts of the names of the service's own settings, which plug-ins cannot use."""
     names = {field.alias for field in Settings.model_fields.values() if field.alias}
-    return {name.partition(".")[0] for name in names} | {"pyramid"}
+    return {name.partition(".")[0] for name in names} | _RESERVED
 
 
 def _belongs_to_others(name: str) -> bool:
-    return name.startswith("pyramid.") or (name.count(".") >= 2 and name.startswith("fs."))
+    return name.startswith("pyramid.") or (name.count(".") >= 2 and name.startswith(("fs.", "storage.")))
 
 
 def _with_secrets(settings: Settings) -> Settings:

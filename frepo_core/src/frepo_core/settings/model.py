@@ -121,7 +121,12 @@ class Settings(DatabaseSettings, RestoreTestSettings):
 
     # Storage
     fs_adapter: str = harmless(
-        "fs.adapter", "local", "The storage for new blobs; `frepo plugins` lists the installed ones."
+        "fs.adapter",
+        "local",
+        "The adapter of the first storage, or the name of one of `storages`; `frepo plugins` lists the adapters.",
+    )
+    storages: Words = harmless(
+        "storages", (), "Names of further storages, such as `offsite archive`; each has settings `storage.NAME.*`."
     )
     fs_accel_redirect: Location = harmless(
         "fs.accel_redirect",

@@ -18,7 +18,7 @@ def load_storage_settings(
 
     Unknown names are refused in the environment as well: a variable with this prefix must be a misspelt setting.
     """
-    return _load_prefixed(model, f"fs.{adapter}.", ini, environment)
+    return read_prefixed(model, f"fs.{adapter}.", ini, environment)
 
 
 def load_plugin_settings(
@@ -30,17 +30,20 @@ def load_plugin_settings(
     """
     variables = {environment_name(f"{prefix}.{name}") for prefix in models for name in models[prefix].model_fields}
     foreign = variables | FOREIGN_VARIABLES
-    return {prefix: _load_prefixed(model, f"{prefix}.", ini, environment, foreign) for prefix, model in models.items()}
+    return {prefix: read_prefixed(model, f"{prefix}.", ini, environment, foreign) for prefix, model in models.items()}
 
 
-def _load_prefixed(
+def read_prefixed(
     model: type[AnySettings],
     prefix: str,
     ini: Mapping[str, str],
     environment: Mapping[str, str],
     foreign: Collection[str] = (),
 ) -> AnySettings:
-    """Fill a model from settings that begin with a prefix. `foreign` are variables with this prefix to ignore."""
+    """Fill a model from settings that begin with a prefix. `foreign` are variables with this prefix to ignore.
+
+    Raises `ConfigurationError`.
+    """
     names = {prefix + name for name in model.model_fields}
     own = {name: value for name, value in ini.items() if name.startswith(prefix)}
     known = {environment_name(name) for name in names}

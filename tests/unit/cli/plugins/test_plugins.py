@@ -171,6 +171,11 @@ def test_the_configured_storage_is_marked_as_in_use(console):
 
     assert [row["Name"] for row in rows if row["Kind"] == "storage" and row["In use"] == "yes"] == ["awss3v3"]
 
+    named = {"STORAGES": "here there", "STORAGE_HERE_ADAPTER": "ftp", "STORAGE_THERE_ADAPTER": "awss3v3"}
+    rows = json.loads(console.answer("plugins", "-f", "json", FS_ADAPTER="here", **named))
+
+    assert [row["Name"] for row in rows if row["Kind"] == "storage" and row["In use"] == "yes"] == ["awss3v3", "ftp"]
+
 
 def test_a_plugin_that_is_switched_off_is_not_listed(console):
     rows = json.loads(console.answer("plugins", "-f", "json", PLUGINS_DISABLED="local"))

@@ -116,3 +116,18 @@ def test_a_layer_is_swept_as_any_storage(root, services):
     )
 
     assert (1, 0, []) == (report.blobs, report.orphans, report.missing)
+
+
+def test_a_layer_over_a_named_storage_is_no_second_name_of_it(ini, plugins, services, tmp_path):
+    more = {"storages": "archive vault", "storage.archive.adapter": "local", "fs.adapter": "local"}
+    more |= {"storage.archive.directory": f"{tmp_path}/archive", "storage.vault.adapter": "sealed"}
+    later = assemble(ini | more | {"storage.vault.over": "archive"}, {}, plugins, services.database.engine)
+    ownership = Ownership(later.database, later.backends)
+
+    for name in later.backends.configured:
+        ownership.claim(name)
+        later.presence.look(name)
+    sweep(later.database, later.backends, later.blobs, SweepPlan(storage="vault", grace=timedelta(hours=1)))
+
+    later.presence.look("archive")
+    assert tmp_path / "archive" == later.backends.get("vault").inner.root

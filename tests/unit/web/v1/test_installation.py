@@ -133,3 +133,27 @@ def test_a_storage_that_is_not_in_use_is_not_built_for_the_list(root):
     ftp = by_name(root.get(STORAGES))["ftp"]
 
     assert (False, "ok", None) == (ftp["current"], ftp["state"], ftp["free_space"])
+
+
+@with_settings(
+    storages="offsite",
+    storage__offsite__adapter="awss3v3",
+    storage__offsite__bucket="backups",
+    storage__offsite__key="AKIA",
+    storage__offsite__secret="5ecre7-of-offsite",
+)
+def test_a_named_storage_is_listed_with_its_settings(root, services):
+    settings, storages, plugins = (root.get(path) for path in (SETTINGS, STORAGES, PLUGINS))
+
+    found = by_name(settings)
+    assert [("backups", "ini file", "frepo-storage-s3"), ("awss3v3", "ini file", "frepo-core")] == [
+        tuple(found[f"storage.offsite.{name}"][key] for key in ("value", "source", "package"))
+        for name in ("bucket", "adapter")
+    ]
+    assert "***" == found["storage.offsite.secret"]["value"]
+    assert "5ecre7" not in settings.text + services.mask("failed with 5ecre7-of-offsite")
+    offsite = by_name(storages)["offsite"]
+    assert ("awss3v3", "frepo-storage-s3", True, False) == tuple(
+        offsite[key] for key in ("adapter", "package", "configured", "current")
+    )
+    assert [True] == [offer["used"] for offer in by_name(plugins)["awss3v3"]["offers"] if offer["kind"] == "storage"]

@@ -45,7 +45,9 @@ def assemble(
         settings.database_url.get_secret_value(), settings.database_driver, _timeouts(settings)
     )
     database = Database(engine, settings.database_reserve)
-    backends = Backends(plugins, settings.fs_adapter, ini, environment, reads_back=settings.fs_read_back)
+    backends = Backends(
+        plugins, settings.fs_adapter, ini, environment, named=settings.storages, reads_back=settings.fs_read_back
+    )
     services = Services(
         ini=ini,
         environment=environment,
@@ -57,7 +59,7 @@ def assemble(
         backends=backends,
         presence=Presence(database, backends),
         storage_states=StorageStates(database, is_read_only=settings.read_only),
-        mask=Mask(settings, backends.current_settings, *(context.settings for context in contexts.values())),
+        mask=Mask(settings, *backends.in_use.values(), *(context.settings for context in contexts.values())),
     )
     connection.services = services
     return services

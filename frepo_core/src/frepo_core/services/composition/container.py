@@ -68,12 +68,15 @@ class Services(CoreServices):
         from .service_time import ServiceTime
 
         is_read_only = self.settings.read_only
-        watch = StorageWatch(self.database, self.backends, self.presence, self.storage_states)
+        watches = [
+            StorageWatch(self.database, self.backends, self.presence, self.storage_states, storage=name)
+            for name in self.backends.configured
+        ]
         return ServiceTime(
             self.plugins,
             self.contexts,
             self.backends,
             UseRecorder(self.token_uses),
             self.worker if self.settings.worker_in_process and not is_read_only else None,
-            None if is_read_only else watch,
+            [] if is_read_only else watches,
         )

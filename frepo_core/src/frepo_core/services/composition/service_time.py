@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.plugins import Lifecycle, PluginContext
@@ -32,18 +32,18 @@ class ServiceTime:
         backends: Backends,
         recorder: UseRecorder,
         worker: Worker | None = None,
-        watch: StorageWatch | None = None,
+        watches: Sequence[StorageWatch] = (),
     ) -> None:
         """`worker` is started after the plug-ins, and stopped before them. `recorder` stops last.
 
-        `watch` is None for a service that stores nothing.
+        `watches` is empty for a service that stores nothing.
         """
         self._plugins = plugins
         self._contexts = contexts
         self._backends = backends
         self._recorder = recorder
         self._worker = worker
-        self._watch = watch
+        self._watches = watches
         self._lock = threading.Lock()
         self._started: list[tuple[FoundPlugin, Lifecycle]] = []
         self._is_running = False
@@ -58,8 +58,8 @@ class ServiceTime:
                 return
             self._is_running = True
         self._recorder.start()
-        if self._watch is not None:
-            self._watch.start()
+        for watch in self._watches:
+            watch.start()
         for plugin in self._plugins.found:
             for lifecycle in plugin.lifecycles:
                 try:
@@ -93,6 +93,6 @@ class ServiceTime:
             except PLUGIN_FAILURES:
                 log.exception("%s did not stop", plugin.origin)
         self._recorder.stop()
-        if self._watch is not None:
-            self._watch.stop()
+        for watch in self._watches:
+            watch.stop()
         self._backends.close()

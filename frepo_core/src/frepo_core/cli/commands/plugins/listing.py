@@ -35,7 +35,7 @@ class Plugins(Lister):
         """Load the plug-ins and return the rows. Mistakes of the installation are reported on stderr."""
         from frepo_core.plugins.installation.mistakes import find_deprecated_uses, find_mistakes
         from frepo_core.plugins.registry import PluginRegistry
-        from frepo_core.settings import load_disabled_plugins
+        from frepo_core.settings import adapters_in_use, load_disabled_plugins
 
         from . import plugin_tables
 
@@ -48,7 +48,9 @@ class Plugins(Lister):
         for text in (*find_mistakes(disabled), *find_deprecated_uses(plugins.found)):
             self._warn(text)
         plugins, contexts = self._configured(plugins, ini)
-        return plugin_tables.OFFERS, sorted(plugin_tables.offer_rows(plugins, contexts, plugin_tables.adapter_of(ini)))
+        return plugin_tables.OFFERS, sorted(
+            plugin_tables.offer_rows(plugins, contexts, adapters_in_use(ini, os.environ))
+        )
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[str]]

@@ -1,7 +1,6 @@
 """The rows that `frepo plugins` shows: what each plug-in offers, and the settings of one."""
 
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
@@ -19,11 +18,11 @@ HIDDEN = {"Entry point", "Version", "Variable"}
 
 
 def offer_rows(
-    plugins: PluginRegistry, contexts: Mapping[str, PluginContext], adapter: str
+    plugins: PluginRegistry, contexts: Mapping[str, PluginContext], adapters: Collection[str]
 ) -> Iterator[tuple[str, ...]]:
     """Yield a row for each storage, strategy, check, ... of all plug-ins, and for each of their commands."""
     for plugin in plugins.found:
-        for offer in offers_of(plugin, contexts.get(plugin.name), adapter):
+        for offer in offers_of(plugin, contexts.get(plugin.name), adapters):
             used = "yes" if offer.is_used else "no"
             yield offer.kind, offer.name, used, plugin.name, plugin.distribution, plugin.version, offer.summary
     for entry in plugin_commands():
@@ -57,8 +56,3 @@ def for_people(names: Sequence[str], rows: Iterable[Sequence[str]]) -> tuple[lis
     if names == SETTINGS:
         rows = [(f"{name}\n{variable}", variable, *others) for name, variable, *others in rows]
     return [name for name in names if name not in HIDDEN], rows
-
-
-def adapter_of(ini: Mapping[str, str]) -> str:
-    """Return the name of the storage for new blobs."""
-    return os.environ.get("FS_ADAPTER") or ini.get("fs.adapter") or "local"

@@ -1,15 +1,15 @@
-"""The storage backends by name: one receives new blobs, the others are built when a blob's row names them."""
+"""The storage backends by name: the first one, the further ones of `storages`, and those of older blobs."""
 
 import contextlib
 import logging
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import ConfigurationError, StorageBackend, StorageSettings, StorageUnavailable
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.settings import load_storage_settings
+from frepo_core.settings import NamedStorage, load_named_storage_settings, load_named_storages, load_storage_settings
 
 from .guarded_storage import GuardedStorage
 
@@ -19,8 +19,9 @@ log = logging.getLogger(__name__)
 class Backends:
     """Builds each backend from its settings, once, when it is first needed.
 
-    `current` is the name of the backend for new blobs. `reads_back` says whether each new blob is read again and
-    compared before its upload is answered.
+    `current` is the name of the first storage, which gets the blobs of plain files, and of collections that name no
+    other. `named` are the further ones by name; `configured` are the names of all, the first one first.
+    `reads_back` says whether each new blob is read again and compared before its upload is answered.
     """
 
     def __init__(
@@ -30,8 +31,15 @@ class Backends:
         ini: Mapping[str, str],
         environment: Mapping[str, str] = os.environ,
         *,
+        named: Sequence[str] = (),
         reads_back: bool = False,
     ) -> None:
+        """`current` is the name of an adapter, or one of the names `named`.
+
+        Raises `ConfigurationError` if the first storage cannot be built, or the settings of another one are wrong.
+        """
+        self.named: Mapping[str, NamedStorage] = load_named_storages(named, plugins.storages, ini, environment)
+        self.configured = (current, *(name for name in named if name != current))
         self.current = current
         self.reads_back = reads_back
         self._plugins = plugins
@@ -42,22 +50,35 @@ class Backends:
         self._uses: dict[str, set[str]] = {}
         self._lock = threading.RLock()  # a storage may ask for another one while it is built
         self.get(current)
+        for name in self.named:
+            self._settings[name] = self._load_settings(name)
 
     @property
     def current_settings(self) -> StorageSettings:
-        """The settings of the backend for new blobs, with its secrets."""
+        """The settings of the first storage, with its secrets."""
         return self._settings[self.current]
+
+    def adapter(self, name: str) -> str:
+        """Return the adapter of a storage."""
+        return self.named[name].adapter if name in self.named else name
+
+    def settings_prefix(self, name: str) -> str:
+        """Return what the names of the settings of a storage begin with, without the dot."""
+        return f"storage.{name}" if name in self.named else f"fs.{name}"
 
     @property
     def in_use(self) -> Mapping[str, StorageSettings]:
-        """The settings of the backends that this process has built, by name, with their secrets."""
+        """The settings of the configured storages and of all others that this process has built, by name.
+
+        They contain secrets.
+        """
         with self._lock:
             return dict(self._settings)
 
     def get(self, name: str) -> StorageBackend:
         """Return the backend with this name.
 
-        If its package or its settings are missing, raises `ConfigurationError` for the current backend and
+        If its package or its settings are missing, raises `ConfigurationError` for the first storage and
         `StorageUnavailable` for any other: the blobs in that one cannot be read until it is configured again.
         """
         with self._lock:
@@ -65,11 +86,7 @@ class Backends:
                 try:
                     self._built[name] = self._build(name)
                 except ConfigurationError as error:
-                    if name == self.current:
-                        raise ConfigurationError(f"fs.adapter (FS_ADAPTER) is {name!r}: {error.message}") from error
-                    raise StorageUnavailable(
-                        f"The storage {name!r}, which holds some of the blobs, cannot be used: {error.message}"
-                    ) from error
+                    raise self._unusable(name, error) from error
             return self._built[name]
 
     def use(self, name: str, *, by: str) -> StorageBackend:
@@ -90,19 +107,36 @@ class Backends:
     def require_unused(self, name: str, others: Iterable[str] = ()) -> None:
         """Raise `ConfigurationError` if another storage keeps its blobs in this one: the database does not know them.
 
-        `others` are the storages that hold blobs: each is built, so that what it uses is known. One that cannot be
-        built is passed over.
+        `others` are the storages that hold blobs.
         """
-        for other in others:
-            with contextlib.suppress(FrepoError):
-                self.get(other)
-        with self._lock:
-            users = sorted(user for user, used in self._uses.items() if name in used)
-        if users:
+        if users := self.find_users(name, others):
             raise ConfigurationError(
                 f"The storage {users[0]!r} keeps its blobs in the storage {name!r}, where the database does not know "
                 f"them. Name {users[0]!r} instead"
             )
+
+    def find_users(self, name: str, others: Iterable[str] = ()) -> list[str]:
+        """Return which storages keep their blobs in this one, directly.
+
+        The configured storages and `others` are built, so that what they use is known. One that cannot be built is
+        passed over.
+        """
+        for other in (*self.configured, *others):
+            with contextlib.suppress(FrepoError):
+                self.get(other)
+        with self._lock:
+            return sorted(user for user, used in self._uses.items() if name in used)
+
+    def layers_below(self, name: str) -> set[str]:
+        """Return the storages in which this one keeps its blobs, directly or not."""
+        with contextlib.suppress(FrepoError):
+            self.get(name)
+        with self._lock:
+            return self._all_used_by(name)
+
+    def are_layers(self, one: str, other: str) -> bool:
+        """Return whether one of two storages keeps its blobs in the other one, directly or not."""
+        return one in self.layers_below(other) or other in self.layers_below(one)
 
     def _all_used_by(self, name: str) -> set[str]:
         found: set[str] = set()
@@ -115,7 +149,8 @@ class Backends:
 
     def check_name(self, name: str) -> None:
         """Raise `ConfigurationError`, which lists the installed storages, if no storage has this name."""
-        self._plugins.storage(name)
+        if name not in self.named:
+            self._plugins.storage(name)
 
     def close(self) -> None:
         """Close all storages that were built, at the end of the process. Failures are logged."""
@@ -128,10 +163,34 @@ class Backends:
                 log.error("a storage was not closed: %s", error.message, exc_info=error)
 
     def _build(self, name: str) -> StorageBackend:
-        spec = self._plugins.storage(name)
-        settings = self._settings[name] = load_storage_settings(spec.settings, name, self._ini, self._environment)
-        backend = self._plugins.build_storage(name, settings, _Others(self, name))
-        return GuardedStorage(backend, self._plugins.storage_origin(name))
+        adapter, settings = self.adapter(name), self._load_settings(name)
+        self._settings[name] = settings
+        try:
+            backend = self._plugins.build_storage(adapter, settings, _Others(self, name))
+        except ConfigurationError as error:
+            if name not in self.named:
+                raise
+            text = error.message.replace(f"fs.{adapter}.", f"storage.{name}.")  # storages know the names of one only
+            variable = f"STORAGE_{name.upper()}_"
+            raise ConfigurationError(text.replace(f"FS_{adapter.upper()}_", variable)) from error
+        return GuardedStorage(backend, self._plugins.storage_origin(adapter, name))
+
+    def _unusable(self, name: str, error: ConfigurationError) -> FrepoError:
+        if name == self.current:
+            setting = "" if name in self.named else f"fs.adapter (FS_ADAPTER) is {name!r}: "
+            return ConfigurationError(setting + error.message)
+        which = "" if name in self.named else ", which holds some of the blobs,"
+        return StorageUnavailable(f"The storage {name!r}{which} cannot be used: {error.message}")
+
+    def _load_settings(self, name: str) -> StorageSettings:
+        try:
+            model = self._plugins.storage(self.adapter(name)).settings
+        except ConfigurationError as error:
+            if name not in self.named:
+                raise
+            raise ConfigurationError(f"Setting storage.{name}.adapter: {error.message}") from error
+        load = load_named_storage_settings if name in self.named else load_storage_settings
+        return load(model, name, self._ini, self._environment)
 
 
 class _Others:

@@ -50,12 +50,13 @@ def find_absence(database: Database, backends: Backends, storage: str) -> str | 
 def require_known_blobs(database: Database, backends: Backends, storage: str) -> None:
     """Raise `StorageUnavailable` if an unmarked storage is not the one of this database."""
     if absence := find_absence(database, backends, storage):
-        raise exchanged(storage, absence)
+        raise exchanged(backends, storage, absence)
 
 
-def exchanged(storage: str, reason: str) -> StorageUnavailable:
+def exchanged(backends: Backends, storage: str, reason: str) -> StorageUnavailable:
     """Return the error that the storage is another one; `reason` says how this was found."""
+    prefix = backends.settings_prefix(storage)
     return StorageUnavailable(
         f"The storage {storage!r} is not the one it was: {reason}. Nothing is written to it. Mount the right disk, or "
-        f"correct the settings fs.{storage}.*. If it was replaced on purpose: frepo storage:adopt --storage {storage}"
+        f"correct the settings {prefix}.*. If it was replaced on purpose: frepo storage:adopt --storage {storage}"
     )

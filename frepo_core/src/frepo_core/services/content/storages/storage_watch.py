@@ -1,4 +1,4 @@
-"""The thread that looks each minute whether the storage for new blobs is still the one it was."""
+"""The threads that look each minute whether each configured storage is still the one it was."""
 
 import logging
 import threading
@@ -19,7 +19,7 @@ _WATCH = Actor(name="system:storage")
 
 
 class StorageWatch:
-    """Marks the storage when the process starts to serve, then looks for the mark each minute.
+    """Marks one storage when the process starts to serve, then looks for the mark each minute.
 
     Sweeps of other services on the same storage then find the mark before they take new blobs for orphans. In a thread,
     because the storage may not answer.
@@ -32,10 +32,12 @@ class StorageWatch:
         presence: Presence,
         states: StorageStates,
         *,
+        storage: str | None = None,
         seconds: float = SECONDS,
     ) -> None:
+        """`storage` is the name of the storage, by default the first one."""
         self._ownership = Ownership(database, backends)
-        self._backends = backends
+        self._storage = storage or backends.current
         self._presence = presence
         self._states = states
         self._seconds = seconds
@@ -46,7 +48,7 @@ class StorageWatch:
     def start(self) -> None:
         """Start the thread. It may be started again after a stop."""
         self._wants_stop.clear()
-        self._thread = threading.Thread(target=self._run, name="frepo storage watch", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"frepo storage watch {self._storage}", daemon=True)
         self._thread.start()
 
     def stop(self, seconds: float = 1) -> None:
@@ -64,7 +66,7 @@ class StorageWatch:
 
     def look(self) -> None:
         """Look once. What begins or ends is logged and recorded, as failed and successful uploads are. Never raises."""
-        storage = self._backends.current
+        storage = self._storage
         try:
             self._ownership.claim(storage)
             self._presence.look(storage)

@@ -33,6 +33,7 @@ from ...events.recording import NewEvent, record
 from ..blobs.failpoints import hit
 from .backends import Backends
 from .owner_mark import OwnerMark, find_marks
+from .second_names import require_own_place, require_two_places
 from .storage_identity import find_absence, is_there, require_known_blobs
 
 log = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ class Ownership:
         Raises `StorageUnavailable` if the database names blobs in the storage that are not there.
         """
         if self.current(storage) is None:
+            require_own_place(self._database, self._backends, storage)
             require_known_blobs(self._database, self._backends, storage)
             self._leave_next(storage)
             log.info("the storage %s was marked as that of the database %s", storage, ensure_id(self._database))
@@ -102,6 +104,7 @@ class Ownership:
         """
         current = self.current(storage)
         if current is None:
+            require_own_place(self._database, self._backends, storage)
             require_known_blobs(self._database, self._backends, storage)
         elif self._is_missing(storage, current):
             self._refuse(storage, find_marks(self._backends.get(storage)))
@@ -120,14 +123,15 @@ class Ownership:
         if self.find_problem(storage, found):
             self._refuse(storage, found)
         current = self.current(storage)
+        below = self._marks_below(storage)
         for mark in found:
-            if current and mark.epoch < current.epoch:
+            if current and mark.epoch < current.epoch and mark not in below:
                 self._backends.get(storage).delete(mark.key)
                 hit("old_mark_deleted")
 
     def find_problem(self, storage: str, found: Sequence[OwnerMark]) -> str | None:
         """Return what differs between database and storage, or None. Changes nothing."""
-        current, own = self.current(storage), self._own_marks(storage)
+        current, own = self.current(storage), self._own_marks(storage) | self._marks_below(storage)
         others = [mark for mark in found if mark not in own]
         # A concurrent sweep may have left the current mark after the storage was listed, so it is looked for again.
         if current is None and not others:
@@ -143,6 +147,7 @@ class Ownership:
         Returns the new mark.
         """
         self.require_unused(storage)
+        require_two_places(self._database, self._backends, storage)
         found = find_marks(self._backends.get(storage))
         problem = self.find_problem(storage, found)
         mark = self._leave_next(storage, above=max((mark.epoch for mark in found), default=0))
@@ -150,7 +155,7 @@ class Ownership:
         self._database.write(lambda session: session.execute(row.values(adopted_at=utc_now())), may_use_reserve=True)
         data = {"storage": storage, "epoch": mark.epoch, "problem": problem}
         self._record(EventKind.STORAGE_ADOPTED, data)
-        for other in found:
+        for other in set(found) - self._marks_below(storage):
             self._backends.get(storage).delete(other.key)
         log.info("the storage %s was adopted with the epoch %s: %s marks deleted", storage, mark.epoch, len(found))
         return mark
@@ -193,9 +198,13 @@ class Ownership:
         event = NewEvent(kind=kind, by=self._by, data=data)
         self._database.write(lambda session: record(session, event), may_use_reserve=True)
 
-    def _own_marks(self, storage: str) -> set[OwnerMark]:
+    def _marks_below(self, storage: str) -> set[OwnerMark]:
+        """Return the marks of the storages in which this one keeps its blobs: it may show them."""
+        return self._own_marks(*self._backends.layers_below(storage))
+
+    def _own_marks(self, *storages: str) -> set[OwnerMark]:
         with self._database.reading() as session:
-            rows = session.scalars(select(StorageMark).where(StorageMark.storage == storage)).all()
+            rows = session.scalars(select(StorageMark).where(StorageMark.storage.in_(storages))).all()
         database_id = ensure_id(self._database)
         return {OwnerMark(database=database_id, epoch=row.epoch, nonce=row.nonce) for row in rows}
 

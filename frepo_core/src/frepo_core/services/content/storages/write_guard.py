@@ -11,6 +11,7 @@ from frepo_core.errors import BlobNotFound
 
 from .backends import Backends
 from .owner_mark import OwnerMark
+from .second_names import require_own_place
 from .storage_identity import exchanged, has_file, is_there, require_known_blobs
 from .sweep_guard import Ownership
 
@@ -58,6 +59,8 @@ class Presence:
         """
         self.forget(storage)
         mark = self.look_for_mark(storage)
+        if mark is None or storage != self._backends.current:
+            require_own_place(self._database, self._backends, storage)
         if mark is None:
             require_known_blobs(self._database, self._backends, storage)
         is_file = mark is not None and has_file(self._backends.get(storage), mark.key)
@@ -73,7 +76,7 @@ class Presence:
         while mark is not None and not self._is_there(storage, mark):
             before, mark = mark, self._ownership.current(storage)
             if mark == before:  # no sweep has left a newer one meanwhile
-                raise exchanged(storage, f"the mark of this database is missing in it ({mark.key})")
+                raise exchanged(self._backends, storage, f"the mark of this database is missing in it ({mark.key})")
         return mark
 
     def find_file(self, storage: str) -> Path | None:

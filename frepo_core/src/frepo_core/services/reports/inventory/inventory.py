@@ -26,9 +26,8 @@ class Inventory:
     def plugins(self) -> list[InstalledPlugin]:
         """Return the installed plug-ins by name, with those that are switched off."""
         base = self._base
-        return installed_plugins(
-            base.plugins.found, base.contexts, base.backends.current, base.settings.plugins_disabled
-        )
+        adapters = {base.backends.adapter(name) for name in base.backends.configured}
+        return installed_plugins(base.plugins.found, base.contexts, adapters, base.settings.plugins_disabled)
 
     def settings(self) -> list[SettingInForce]:
         """Return the settings of the service, its storages, its jobs and its plug-ins, by name."""
@@ -48,7 +47,10 @@ class Inventory:
         yield FilledModel(prefix="", model=base.settings, package=CORE)
         packages = {spec.name: plugin.distribution for plugin in base.plugins.found for spec in plugin.storages}
         for name, model in base.backends.in_use.items():
-            yield FilledModel(prefix=f"fs.{name}", model=model, package=packages[name])
+            prefix = base.backends.settings_prefix(name)
+            yield FilledModel(prefix=prefix, model=model, package=packages[base.backends.adapter(name)])
+        for name, named in base.backends.named.items():
+            yield FilledModel(prefix=base.backends.settings_prefix(name), model=named, package=CORE)
         for prefix, owned in base.plugins.settings.items():
             model = base.contexts[owned.plugin.name].settings
             yield FilledModel(prefix=prefix, model=model, package=owned.plugin.distribution)

@@ -1,6 +1,6 @@
 """What plug-ins offer: storages, strategies, checks, jobs, commands and more, and what of it is in use."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 
@@ -39,13 +39,13 @@ class InstalledPlugin:
     is_disabled: bool = False
 
 
-def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapter: str) -> Iterator[Offer]:
-    """Yield what a plug-in offers; `adapter` is the storage for new blobs.
+def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapters: Collection[str]) -> Iterator[Offer]:
+    """Yield what a plug-in offers; `adapters` are those of the configured storages.
 
     Every strategy counts as in use: collections choose it.
     """
     for storage in plugin.storages:
-        yield _offer("storage", storage.name, storage.summary, is_used=storage.name == adapter)
+        yield _offer("storage", storage.name, storage.summary, is_used=storage.name in adapters)
     for strategy in plugin.strategies:
         yield _offer("strategy", strategy.name, strategy.summary + _options(strategy))
     for check in plugin.upload_checks:
@@ -81,7 +81,10 @@ def _checks_with_deadline(plugin: FoundPlugin) -> Iterator[Offer]:
 
 
 def installed_plugins(
-    found: Iterable[FoundPlugin], contexts: Mapping[str, PluginContext], adapter: str, disabled: Iterable[str] = ()
+    found: Iterable[FoundPlugin],
+    contexts: Mapping[str, PluginContext],
+    adapters: Collection[str],
+    disabled: Iterable[str] = (),
 ) -> list[InstalledPlugin]:
     """Return all installed plug-ins by name, also those that are switched off by `disabled`."""
     loaded = [
@@ -90,7 +93,7 @@ def installed_plugins(
             distribution=plugin.distribution,
             version=plugin.version,
             hooks=sorted(plugin.hooks),
-            offers=[*offers_of(plugin, contexts.get(plugin.name), adapter), *_commands(plugin.distribution)],
+            offers=[*offers_of(plugin, contexts.get(plugin.name), adapters), *_commands(plugin.distribution)],
         )
         for plugin in found
     ]

@@ -11,7 +11,9 @@ from ...schemas.models import Reply
 
 
 class Storage(Reply):
-    """A storage. `current`: new contents are stored there.
+    """A storage. `current`: it is the first one, for plain files and for collections that name no other.
+
+    `configured`: a collection can name it. `adapter` is what `storage.NAME.adapter` says, or the name itself.
 
     `state` is what uploads and health checks found last: `full` or `unavailable` since `since`, else `ok`. `free_space`
     (bytes) is null if the storage cannot tell, does not answer or is not used by the process. `damaged` is the number
@@ -20,9 +22,11 @@ class Storage(Reply):
     """
 
     name: str
+    adapter: str
     package: str | None
     summary: str
     current: bool
+    configured: bool
     state: Literal["ok", "full", "unavailable"]
     since: Time | None
     free_space: int | None
@@ -34,9 +38,11 @@ class Storage(Reply):
         return cls.model_validate(
             {
                 "name": found.name,
+                "adapter": found.adapter,
                 "package": found.package,
                 "summary": found.summary,
                 "current": found.is_current,
+                "configured": found.is_configured,
                 "state": found.trouble.state if found.trouble else "ok",
                 "since": found.trouble.since if found.trouble else None,
                 "free_space": found.free_space,
