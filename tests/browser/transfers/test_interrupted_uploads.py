@@ -163,6 +163,7 @@ def test_another_file_does_not_continue_an_upload(page, dump, interrupted, api, 
     assert [] == versions(api, collection)
 
 
+@only_in_long_form
 def test_an_upload_waits_for_the_network(page, dump, proxy, api, collection, sent):
     proxy.arm("hold", "up", PART + MIB)
     choose(page, dump)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from support.scale import first_of
 from support.servers.disks import small_disk
 from support.wire import Client, blob_files
 
@@ -23,7 +24,7 @@ def settings():
     return {}
 
 
-@pytest.fixture(params=["with the storage", "alone"])
+@pytest.fixture(params=first_of(["alone", "with the storage"]))
 def service(request, disk, start_service, settings):
     # The worker writes by itself. That makes room in the write-ahead log, in which a small upload finds space again.
     environment = settings | {"DATABASE_URL": f"sqlite:///{disk}/frepo.db", "WORKER_IN_PROCESS": "false"}

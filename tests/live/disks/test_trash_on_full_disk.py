@@ -7,6 +7,7 @@ from select import select
 
 import pytest
 
+from support.scale import first_of, only_in_long_form
 from support.servers.disks import small_disk
 from support.wire import Client, Wire, chunked, eventually, field, head
 
@@ -99,6 +100,7 @@ def test_what_is_announced_ends_nothing(upload, client, trash, collection):
     assert "full" == client.request("GET", f"/api/v1/collections/{collection}").json["state"]
 
 
+@only_in_long_form
 def test_a_file_keeps_as_much_free_as_the_trash_needs(client, disk, trash, collection):
     for method, path in FILES:
         assert 507 == client.request(method, path, (os.urandom(MIB) for _ in range(60))).status, path
@@ -128,12 +130,13 @@ def test_the_trash_gives_way_to_a_version_that_arrives(client, trash, collection
     assert [1, 3] == trash()
 
 
+@only_in_long_form
 def test_the_trash_gives_way_in_larger_steps_if_the_size_is_unknown(client, trash, collection):
     assert 200 == client.push(collection, (os.urandom(MIB) for _ in range(44))).status
     assert [3] == trash()
 
 
-@pytest.mark.parametrize("action", ["refuse", "quarantine"])
+@pytest.mark.parametrize("action", first_of(["refuse", "quarantine"]))
 def test_guards_wait_for_the_whole_of_a_version_whose_size_is_unknown(client, service, trash, collection, action):
     guards = json.dumps({"guards": {"max_shrink_percent": 10, "on_suspicious": action}})
     client.request("PATCH", f"/api/v1/collections/{collection}", guards, {"Content-Type": "application/json"})
@@ -145,6 +148,7 @@ def test_guards_wait_for_the_whole_of_a_version_whose_size_is_unknown(client, se
     assert [3] == trash()
 
 
+@only_in_long_form
 def test_a_version_that_turns_out_to_be_suspicious_keeps_the_room_that_its_bytes_took(client, disk, trash, collection):
     guards = json.dumps({"guards": {"max_shrink_percent": 10, "on_suspicious": "quarantine"}})
     client.request("PATCH", f"/api/v1/collections/{collection}", guards, {"Content-Type": "application/json"})
@@ -157,6 +161,7 @@ def test_a_version_that_turns_out_to_be_suspicious_keeps_the_room_that_its_bytes
     assert 1 == client.request("GET", f"/api/v1/collections/{collection}").json["quarantined_versions"]
 
 
+@only_in_long_form
 def test_the_trash_gives_way_to_the_file_of_a_form(client, trash, collection):
     """It is copied: the form and the copy are on the disk at the same time."""
     form = field("file", os.urandom(26 * MIB), "dump.gz") + b"--XX--\r\n"
@@ -223,6 +228,7 @@ class TestTwoDisks:
         assert [1, 2] == trash()
 
 
+@only_in_long_form
 def test_a_token_that_expires_while_its_body_arrives_is_not_refused_at_the_next_step(client, service, disk, collection):
     form = {"roles": ["collections.upload_to_allowed_collections"], "expires": "+1 day"}
     token = client.request("POST", "/auth/token/generate", json.dumps(form)).json
@@ -239,6 +245,7 @@ def test_a_token_that_expires_while_its_body_arrives_is_not_refused_at_the_next_
         assert 200 == wire.send(os.urandom(28 * MIB)).reply().status
 
 
+@only_in_long_form
 def test_one_upload_of_a_collection_makes_room_at_a_time(client, upload, disk, trash, collection):
     first, content = upload(VERSIONS[0][1].format(collection), f"Content-Length: {LARGE}"), os.urandom(LARGE)
     first.send(content[:-1])

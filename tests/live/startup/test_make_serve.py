@@ -13,6 +13,7 @@ import urllib.request
 import pytest
 
 from support.logs import log_recorder
+from support.scale import only_in_long_form
 from support.servers.processes import free_port
 from support.servers.service import ROOT, START_SECONDS
 
@@ -125,6 +126,7 @@ def test_a_start_prints_no_warning(first):
     assert "Warning" not in (folder / "output").read_text()
 
 
+@only_in_long_form
 def test_an_interrupted_start_does_not_block_the_next(make_serve, tmp_path):
     """The first start stopped before the token was in its file; a still earlier one, while it wrote the token."""
     (tmp_path / "state").mkdir()

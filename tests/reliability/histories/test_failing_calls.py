@@ -51,7 +51,7 @@ def each_of(cases):
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.__name__)
 
 
-each_case = each_of(CASES)
+each_case = each_of(CASES if IS_BIG else CASES[::2])
 each_break = pytest.mark.parametrize(
     ("do", "only"), [(broken, ""), (lost, ""), (lost_after, "COMMIT")], ids=["broken", "lost", "lost-after"]
 )
