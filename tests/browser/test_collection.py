@@ -113,30 +113,13 @@ def test_a_version_is_deleted_after_a_question(signed_in, world, api):
     assert [3, 2] == numbers
 
 
-def test_a_version_is_pinned_by_a_key_and_gets_a_note(signed_in, world, api):
-    page = open_collection(signed_in, world, "late.tar")
-    row = page.locator("tbody tr").filter(has=page.get_by_role("button", name="Note of version 1"))
-    row.focus()
-    page.keyboard.press("p")
-    expect(row).to_contain_text("Pinned")
-    page.get_by_role("button", name="Note of version 1").click()
-    page.get_by_label("Note", exact=True).fill("Before the move")
-    page.get_by_role("button", name="Save").click()
-    expect(row).to_contain_text("Before the move")
-
-    version = api("GET", f"/collections/{world['late.tar']}/versions/v1")
-    assert (True, "Before the move") == (version["pinned"], version["note"])
-    page.get_by_role("button", name="Unpin version 1").click()
-    expect(row).not_to_contain_text("Pinned")
-
-
 def test_a_row_says_why_its_key_failed(open_console, service, world):
     console = open_console(script="delete window.showSaveFilePicker")
     console.sign_in(service.admin)
     console.expect("503")
     page = console.page
     page.route("**/versions?*", lambda route: route.fulfill(json=_with_large_versions(route.fetch().json())))
-    for key, path in {"p": "**/versions/v1", "d": "**/link", "Enter": "**/link"}.items():
+    for key, path in {"d": "**/link", "Enter": "**/link"}.items():
         page.route(path, lambda route: route.fulfill(**FAILS))
         open_collection(console, world, "late.tar", "send")
         open_collection(console, world, "late.tar")

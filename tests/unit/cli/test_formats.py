@@ -59,6 +59,7 @@ ARGUMENTS = {
     "backup:list": "",
     "backup:note": f"{ID} v1 'a \"quoted\" note'",
     "backup:pin": f"{ID} v1",
+    "backup:pins": "",
     "backup:preview": ID,
     "backup:runs": ID,
     "backup:show": ID,

@@ -85,6 +85,7 @@ TABLE = {
     "collection.tokens": ({Role.MANAGE_COLLECTION_TOKENS}, set()),
     "version.upload": ({Role.UPLOAD_VERSIONS}, set()),
     "version.list": ({Role.LIST_VERSIONS}, set()),
+    "pin.list": ({Role.LIST_VERSIONS}, set()),
     "version.edit": ({Role.PIN_VERSIONS}, set()),
     "version.delete": ({Role.DELETE_VERSIONS}, set()),
     "trash.list": ({Role.RESTORE_FROM_TRASH}, set()),

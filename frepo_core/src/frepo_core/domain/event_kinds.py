@@ -65,8 +65,16 @@ class EventKind(StrEnum):
         "A version has waited for its verdict for `checks.patience`; rotation goes on without it.",
         *("name", "size", "sha256", "type", "since"),
     )
-    VERSION_PINNED = "version.pinned", "A version was pinned.", "name", "size", "sha256", "type"
-    VERSION_UNPINNED = "version.unpinned", "A version was unpinned.", "name", "size", "sha256", "type"
+    VERSION_PINNED = (
+        "version.pinned",
+        "A version was pinned, until `pinned_until` if that is set, or the end or the reason of its pin was changed.",
+        *("name", "size", "sha256", "type", "pinned_until", "pin_reason"),
+    )
+    VERSION_UNPINNED = (
+        "version.unpinned",
+        "A version was unpinned: by a person, or, if `ended`, because the time of the pin was over.",
+        *("name", "size", "sha256", "type", "pin_reason", "ended"),
+    )
     VERSION_NOTED = "version.noted", "The note of a version was changed.", "before", "after"
     VERSION_DELETED = (
         "version.deleted",

@@ -77,6 +77,7 @@ RULES: Mapping[str, Rule] = {
     "collection.tokens": _in_collection(Role.MANAGE_COLLECTION_TOKENS),
     "version.upload": _in_collection(Role.UPLOAD_VERSIONS),
     "version.list": _in_collection(Role.LIST_VERSIONS),
+    "pin.list": _holding(Role.LIST_VERSIONS),
     "version.edit": _in_collection(Role.PIN_VERSIONS),
     "version.delete": _in_collection(Role.DELETE_VERSIONS),
     "trash.list": _in_collection(Role.RESTORE_FROM_TRASH),
@@ -90,7 +91,7 @@ RULES: Mapping[str, Rule] = {
 READING = frozenset(
     {"token", "token.list", "token.lookup", "file.read_any", "file.list", "file.list_all_tags", "file.list_private"}
     | {"events.view", "jobs.view", "settings.view", "metrics.view"}
-    | {"collection.list", "collection.list_deleted", "collection.fetch", "version.list", "trash.list"}
+    | {"collection.list", "collection.list_deleted", "collection.fetch", "version.list", "pin.list", "trash.list"}
 )
 
 

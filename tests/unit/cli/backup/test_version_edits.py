@@ -188,3 +188,25 @@ def test_the_status_names_others_with_the_same_content(console, collection, uplo
     status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
     assert ["etc.tar v1"] == status["same_content_in"]
     assert "same_content_in" not in added
+
+
+def test_pins_are_listed_with_their_ends_and_reasons(console, collection, upload):
+    assert [] == rows(console, "backup:pins")
+    upload()
+    said = console.answer("backup:pin", collection, "v1", "--until", "2099-12-31", "--reason", "the law")
+    assert f"Pinned version v1 of {collection} until 2099-12-31 00:00:00 UTC" == said
+    pinned = rows(console, "backup:pins")[0]
+    assert (collection, "db.sql.gz", "v1", "2099-12-31T00:00:00+00:00", "the law") == (
+        pinned["Collection"],
+        pinned["Name"],
+        pinned["Version"],
+        pinned["Until"],
+        pinned["Reason"],
+    )
+
+    console.answer("backup:pin", collection, "v1", "--until", "never")
+    assert (None, "the law") == (rows(console, "backup:pins")[0]["Until"], rows(console, "backup:pins")[0]["Reason"])
+    console.answer("backup:pin", collection, "v1", "--until", "90d")
+    assert rows(console, "backup:versions", collection)[0]["Pinned until"] > "2026"
+    for wrong in ("tomorrow", "2001-01-01", "99999999999d"):
+        assert 1 == console.run("backup:pin", collection, "v1", "--until", wrong).returncode, wrong

@@ -27,6 +27,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
         "samples": ("5 0 * * *", "short"),
         "restore_tests": ("off", "long"),
         "unjudged": ("every 1h", "short"),
+        "pins": ("every 10m", "short"),
     }
 
     assert expected == {job.name: (job.schedule, job.lane) for job in upkeep_jobs(services)}

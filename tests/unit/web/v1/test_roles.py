@@ -46,6 +46,7 @@ ASKED = {
     "jobs.run": ["POST /jobs/{name}/runs"],
     "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs"],
     "metrics.view": ["GET /history", "GET /overview"],
+    "pin.list": ["GET /pins"],
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
     "token": [
         *("GET ", "GET /collections", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"),

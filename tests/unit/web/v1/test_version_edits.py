@@ -268,3 +268,41 @@ def test_the_first_api_lists_and_fetches_them(root, patch, quarantining):
     assert 302 == root.get(f"{FIRST_API}/{collection}/backup/v3").status_int
     assert "-v2" in root.get(f"{FIRST_API}/{collection}/backup/latest").headers["Location"]
     assert 200 == root.delete(f"{FIRST_API}/{collection}/backup/v3").status_int
+
+
+def test_a_pin_has_an_end_and_a_reason(root, patch, collection):
+    root.push(collection, b"1")
+    path = f"{COLLECTIONS}/{collection}/versions/v1"
+    pinned = patch(path, pinned=True, pinned_until="2099-12-31", pin_reason="the law").json
+    assert (True, "2099-12-31T00:00:00Z", "the law") == (
+        pinned["pinned"],
+        pinned["pinned_until"],
+        pinned["pin_reason"],
+    )
+    listed = root.get("/api/v1/pins").json
+    assert [(collection, 1, "2099-12-31T00:00:00Z", "the law")] == [
+        (one["collection"], one["number"], one["pinned_until"], one["pin_reason"]) for one in listed["items"]
+    ]
+    assert patch(path, pinned_until=None).json["pinned_until"] is None
+    refused = patch(path, pinned_until="2001-01-01")
+    assert (400, True) == (refused.status_int, "past" in refused.text)
+
+    unpinned = patch(path, pinned=False).json
+    assert (False, None, "") == (unpinned["pinned"], unpinned["pinned_until"], unpinned["pin_reason"])
+    assert (400, []) == (patch(path, pin_reason="why").status_int, root.get("/api/v1/pins").json["items"])
+
+
+def test_the_list_of_pins_has_the_collections_whose_versions_the_token_lists(services, root, holder, patch):
+    reader, blind = holder(Role.LIST_VERSIONS), holder(Role.UPLOAD_VERSIONS)
+    made = [root.post(COLLECTIONS, {"name": "dump.sql"}).json["id"] for _ in range(3)]
+    for one in made:
+        root.push(one, b"good")
+        assert 200 == patch(f"{COLLECTIONS}/{one}/versions/v1", pinned=True).status_int
+    for client in (reader, blind):
+        root.call("PUT", f"{COLLECTIONS}/{made[1]}/access/{services.tokens.fingerprint(client.token)}")
+
+    assert [made[1]] == [one["collection"] for one in reader.get("/api/v1/pins").json["items"]]
+    assert 403 == blind.get("/api/v1/pins").status_int
+    pages = [root.get("/api/v1/pins?limit=2").json]
+    pages.append(root.get(f"/api/v1/pins?limit=2&cursor={pages[0]['next']}").json)
+    assert sorted(made) == [one["collection"] for page in pages for one in page["items"]]

@@ -14,9 +14,15 @@ export function Dialog({ title, close, children, isWide = false }) {
   useLayoutEffect(() => {
     const opener = document.activeElement;
     const first = "[data-first], input, select, textarea, button:not([aria-label])";
-    dialog.current?.showModal();
-    focus(dialog.current?.querySelector(first));
-    return () => focus(opener);
+    const shown = dialog.current;
+    shown?.showModal();
+    focus(shown?.querySelector(first));
+    return () => {
+      // While it is open, nothing outside gets the focus. Its person has closed it already, so nobody has to be told.
+      shown?.addEventListener("close", (event) => event.stopImmediatePropagation(), { capture: true });
+      shown?.close();
+      focus(opener);
+    };
   }, []);
   return html`<dialog
     ref=${dialog}

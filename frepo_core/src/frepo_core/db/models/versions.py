@@ -27,7 +27,8 @@ class Version(Base):
     `is_suspicious` says that the version violates a guard and was kept, so later versions are not compared with it. It
     is null for versions from before migration 0005.
 
-    A `pinned` version is never deleted. A version is in quarantine while `quarantined_at` is set; `quarantine_reason`
+    A `pinned` version is never deleted. The pin ends at `pinned_until`, if that is set, and `pin_reason` says why it is
+    there. A version is in quarantine while `quarantined_at` is set; `quarantine_reason`
     is the code name of the guard's error, `check <name>`, or `overtaken`. A version is never both.
 
     A version that was restored from the trash is not evicted before `protected_until`.
@@ -42,6 +43,7 @@ class Version(Base):
     __table_args__ = (
         UniqueConstraint("collection_id", "number"),
         Index("ix_version_verdict", "verdict", "collection_id"),
+        Index("ix_version_pinned", "pinned", "collection_id", "number"),
     )
 
     id: Mapped[str] = mapped_column(exact(36), primary_key=True)
@@ -51,6 +53,8 @@ class Version(Base):
     created_at: Mapped[datetime]
     is_suspicious: Mapped[bool | None] = mapped_column(Boolean)
     pinned: Mapped[bool] = mapped_column(Boolean, server_default="0")
+    pinned_until: Mapped[datetime | None] = mapped_column(index=True)
+    pin_reason: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
     quarantined_at: Mapped[datetime | None]
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
     note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))

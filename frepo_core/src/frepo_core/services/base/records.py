@@ -1,7 +1,7 @@
 """Records: the frozen dataclasses that services return instead of database rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
@@ -246,6 +246,7 @@ def collection_info(record: CollectionRecord) -> CollectionInfo:
 class VersionRecord:
     """One version and its file.
 
+    A pin ends at `pinned_until`; None: when somebody unpins it.
     `is_suspicious` says that it violates a guard and was kept, or is in quarantine since `quarantined_at` (UTC, aware).
     A restored one is not evicted before `protected_until`. `verdict` is what is known about it. Rotation waits for it
     while `pending_since` is set; it was accepted and found broken at `condemned_at`; `released_by` has released it.
@@ -258,6 +259,8 @@ class VersionRecord:
     file: FileRecord
     is_suspicious: bool = False
     pinned: bool = False
+    pinned_until: datetime | None = None
+    pin_reason: str = ""
     quarantined_at: datetime | None = None
     quarantine_reason: str | None = None
     note: str = ""
@@ -278,21 +281,15 @@ class VersionRecord:
     def of(cls, row: Version, file: FileRecord | None = None) -> "VersionRecord":
         """Make a record of a row; `file` is given where it was read already."""
         return cls(
-            id=row.id,
-            collection_id=row.collection_id,
-            number=row.number,
-            created_at=row.created_at,
+            **{name: getattr(row, name) for name in _OF_VERSION},
             file=file or FileRecord.of(row.file),
             is_suspicious=bool(row.is_suspicious),
             pinned=bool(row.pinned),
-            quarantined_at=row.quarantined_at,
-            quarantine_reason=row.quarantine_reason,
+            pin_reason=row.pin_reason or "",
             note=row.note or "",
-            protected_until=row.protected_until,
             verdict=Verdict(row.verdict),
-            verdict_reason=row.verdict_reason,
-            pending_since=row.pending_since,
-            condemned_at=row.condemned_at,
-            released_at=row.released_at,
-            released_by=row.released_by,
         )
+
+
+_CONVERTED = {"file", "is_suspicious", "pinned", "pin_reason", "note", "verdict"}
+_OF_VERSION = [each.name for each in fields(VersionRecord) if each.name not in _CONVERTED]

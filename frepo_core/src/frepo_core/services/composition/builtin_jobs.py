@@ -10,6 +10,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, StorageUnavailable
 from frepo_core.plugins import Job, JobContext, hookimpl
 
+from ..backups.holds.pins import end_pins
 from ..backups.restore.nightly_tests import RestoreFailedError
 from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
@@ -100,6 +101,12 @@ def end_trash(services: CoreServices, context: JobContext) -> Summary:
     ended = end_expired(services.database, services.blobs, now=context.now, by=by, keep_going=keep_going)
     early = services.early_ending.keep_free(by=by, keep_going=keep_going)
     return {**ended, "early": early.versions, "freed_early": early.size}
+
+
+def unpin_ended(services: CoreServices, context: JobContext) -> Summary:
+    """Unpin the versions whose pin has an end that is over."""
+    by = _actor("pins")
+    return {"unpinned": end_pins(services.database, now=context.now, by=by, keep_going=context.check_lease)}
 
 
 def prune(services: CoreServices, context: JobContext) -> Summary:
@@ -196,6 +203,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
         "End what was in the trash for its time, or early if the storage is full",
         end_trash,
     ),
+    ("pins", "every 10m", "short", "Unpin versions whose pin is over", unpin_ended),
     ("unjudged", "every 1h", "short", "Rotate versions in whose verdict is late", rotate_unjudged),
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
     ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..backups.collections.collections import Collections
     from ..backups.collections.enrolment import Enrolments
     from ..backups.collections.token_list import TokenLists
+    from ..backups.holds.pins import Pins
     from ..backups.preview.preview import Previews
     from ..backups.restore.nightly_tests import NightlyTests
     from ..backups.restore.restore_ages import RestoreAges
@@ -107,6 +108,12 @@ class CoreServices(FileServices):
         from ..backups.versions.version_edits import VersionEdits
 
         return VersionEdits(self.database, self.strategies, self.blobs, self.settings.trash_keep)
+
+    @cached_property
+    def pins(self) -> "Pins":
+        from ..backups.holds.pins import Pins
+
+        return Pins(self.database)
 
     @cached_property
     def version_checks(self) -> "VersionChecks":

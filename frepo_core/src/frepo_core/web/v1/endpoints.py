@@ -5,7 +5,17 @@ Where a route with a placeholder and one with a word match the same path, the on
 
 from ..base.endpoint import Endpoint
 from . import about, documentation, history, overview
-from .collections import allowed_tokens, checks, collections, deleted_collections, retention, runs, trash, versions
+from .collections import (
+    allowed_tokens,
+    checks,
+    collections,
+    deleted_collections,
+    pins,
+    retention,
+    runs,
+    trash,
+    versions,
+)
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import enrolments, tokens
@@ -19,6 +29,7 @@ MODULES = (
     collections,
     retention,
     versions,
+    pins,
     checks,
     runs,
     allowed_tokens,

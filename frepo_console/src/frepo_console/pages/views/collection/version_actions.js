@@ -44,9 +44,6 @@ function fileName(name, number) {
   return [`${first}-v${number}`, ...rest].join(".");
 }
 
-export const pinVersion = (collection, version) =>
-  send("PATCH", versionPath(collection, version.number), { body: { pinned: !version.pinned } });
-
 export const releaseVersion = (collection, version) =>
   send("PATCH", versionPath(collection, version.number), { body: { quarantined: false } });
 
@@ -72,6 +69,47 @@ export function DeleteDialog({ collection, versions, until, close, changed }) {
     close=${close}
   >
     ${text} ${free.length < versions.length && t.versions_.pinnedStay(versions.length - free.length)}
+  <//>`;
+}
+
+/** Pins a version, with a reason and an end if it has one; changes the pin of a pinned version, or unpins it. */
+export function PinDialog({ collection, version, close, changed }) {
+  const { number, pinned } = version;
+  const form = useForm({ pinned_until: version.pinned_until?.slice(0, 10) ?? "", pin_reason: version.pin_reason });
+  const patch = (body) =>
+    form.submit(async () => {
+      await send("PATCH", versionPath(collection, number), { body });
+      changed();
+      close();
+    });
+  const submit = (event) => {
+    event.preventDefault();
+    const { pinned_until: until, pin_reason } = form.values;
+    const end = form.changed.includes("pinned_until") ? { pinned_until: until || null } : {};
+    patch({ pinned: true, pin_reason, ...end });
+  };
+  return html`<${Dialog} title=${t.versions_.pinTitle(number, pinned)} close=${close}>
+    <form class="stack" onSubmit=${submit}>
+      <p class="sm dim">${t.versions_.pinText}</p>
+      <${Field} label=${t.versions_.pinReason} rows="2" maxlength="1000" ...${fieldOf(form, "pin_reason")} />
+      <${Field}
+        label=${t.versions_.pinUntil}
+        type="date"
+        hint=${t.versions_.pinUntilHint}
+        ...${fieldOf(form, "pinned_until")}
+      />
+      <${FormError} form=${form} />
+      <div class="row actions">
+        ${
+          pinned &&
+          html`<button type="button" class="btn bad" disabled=${form.isSending} onClick=${() => patch({ pinned: false })}>
+            ${t.versions_.unpin}
+          </button>`
+        }
+        <button type="button" class="btn" onClick=${close}>${t.cancel}</button
+        ><button class="btn pri" disabled=${form.isSending}>${pinned ? t.save : t.versions_.pin}</button>
+      </div>
+    </form>
   <//>`;
 }
 

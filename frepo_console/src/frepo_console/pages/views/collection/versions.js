@@ -4,7 +4,7 @@ import { html, useMemo, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { path } from "../../lib/api.js";
 import { useList, useReload, useResource } from "../../lib/data.js";
-import { dateTime, exactTime, percent, size } from "../../lib/format.js";
+import { date, dateTime, exactTime, percent, size } from "../../lib/format.js";
 import { ActionButton } from "../../components/action.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
@@ -14,11 +14,11 @@ import { t } from "../../texts/collection.js";
 import { Calendar } from "./calendar.js";
 import { SizeCurve, VersionBars } from "./size_charts.js";
 import { Trash } from "./trash.js";
-import { DeleteDialog, NoteDialog, downloadVersion, pinVersion, releaseVersion } from "./version_actions.js";
+import { DeleteDialog, NoteDialog, PinDialog, downloadVersion, releaseVersion } from "./version_actions.js";
 
 const SHOWN = 100;
 
-/** @typedef {{ kind: "note", version: any } | { kind: "delete", versions: any[] } | { kind: "slot", slot: ConsoleSlot, version: any }} Asked */
+/** @typedef {{ kind: "note" | "pin", version: any } | { kind: "delete", versions: any[] } | { kind: "slot", slot: ConsoleSlot, version: any }} Asked */
 
 export function Versions({ collection, changed, changes, now }) {
   const access = useAccess();
@@ -32,6 +32,7 @@ export function Versions({ collection, changed, changes, now }) {
   const close = () => setDialog(null);
   const open = {
     note: (version) => setDialog({ kind: "note", version }),
+    pin: (version) => setDialog({ kind: "pin", version }),
     delete: (versions) => setDialog({ kind: "delete", versions }),
     slot: (slot, version) => setDialog({ kind: "slot", slot, version }),
   };
@@ -79,6 +80,10 @@ export function Versions({ collection, changed, changes, now }) {
     ${
       dialog?.kind === "note" &&
       html`<${NoteDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`
+    }
+    ${
+      dialog?.kind === "pin" &&
+      html`<${PinDialog} collection=${collection} version=${dialog.version} close=${close} changed=${changed} />`
     }
     ${dialog?.kind === "slot" && html`<${Slot} ...${{ ...dialog, collection, changed, close }} />`}
     ${
@@ -150,8 +155,15 @@ const Received = ({ version, now, table }) => html`
   }
   ${version.damaged && html` <span class="badge damaged"><${Icon} name="damaged" />${t.states.damaged}</span>`}
   <${Standing} version=${version} table=${table} now=${now} />
+  ${version.pinned && html`<${PinOf} version=${version} now=${now} />`}
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
+
+/** Why a version is pinned, and until when. */
+function PinOf({ version: { pinned_until: until, pin_reason: reason }, now }) {
+  const text = [reason, until && t.versions_.pinnedUntil(date(until, now))].filter(Boolean).join(", ");
+  return text && html`<div class="sm dim" title=${until ? exactTime(until) : undefined}>${text}</div>`;
+}
 
 /** What follows from the verdict: quarantine, waiting, or that it is not the latest any more; and who released it. */
 function Standing({ version, table, now }) {
@@ -231,11 +243,7 @@ function Checks({ version, results, hasFailed }) {
   );
 }
 
-function Actions({ version, collection, open, changed }) {
-  const run = (action) => async () => {
-    await action(collection, version);
-    changed();
-  };
+function Actions({ version, collection, open }) {
   const name = t.versions_.number(version.number);
   const canPin = "pinned" in version && collection.may.includes("version.edit");
   const bare = { className: "btn bare s" };
@@ -251,15 +259,16 @@ function Actions({ version, collection, open, changed }) {
     ${
       canPin &&
       !version.quarantined &&
-      html`<${ActionButton}
-        run=${run(pinVersion)}
+      html`<button
+        class="btn bare s"
         aria-label=${t.versions_.pinOne(name, version.pinned)}
         title=${t.versions_.pinOne(name, version.pinned)}
         aria-pressed=${String(version.pinned)}
         data-row-key="p"
-        ...${bare}
-        ><${Icon} name="pin"
-      /><//>`
+        onClick=${() => open.pin(version)}
+      >
+        <${Icon} name="pin" />
+      </button>`
     }
     ${
       canPin &&

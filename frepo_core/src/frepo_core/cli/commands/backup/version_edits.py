@@ -1,4 +1,4 @@
-"""Commands that pin versions, write notes, and release versions from quarantine."""
+"""Commands that write notes about versions, and release them from quarantine."""
 
 import argparse
 from typing import TYPE_CHECKING, get_args
@@ -7,7 +7,7 @@ from frepo_core.domain.backups.guards import ReasonName
 from frepo_core.errors import FieldsError, FrepoError
 
 from ...base import check_length
-from ...columns import Words
+from ...columns import Moment, Words
 from ...error_messages import OPTIONS
 from ...outcomes import ActionCommand, Outcome
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_NOTE = 1000
 _WHICH = "latest, first, good, v<number> or the version's id"
-_EXAMPLE = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3"
+EXAMPLE = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3"
 
 
 class EditVersion(ActionCommand):
@@ -40,39 +40,6 @@ class EditVersion(ActionCommand):
         return self.services().version_edits.edit(version.collection_id, version.id, change, by=None)
 
 
-class Pin(EditVersion):
-    """Pin a version: it is not deleted until it is unpinned, neither by the strategy nor on request."""
-
-    examples = (f"frepo backup:pin {_EXAMPLE} --note 'before the move to PostgreSQL 18'",)
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
-        parser.add_argument("--note", metavar="TEXT", help="why; replaces the note of the version")
-        return parser
-
-    def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Pin the version."""
-        from frepo_core.services.backups.versions.version_edits import VersionChange
-
-        note = check_length("--note", arguments.note, MAX_NOTE)
-        version = self.edit(self.find(arguments), VersionChange(pinned=True, note=note))
-        return _outcome("Pinned", version)
-
-
-class Unpin(EditVersion):
-    """Unpin a version: the strategy of its collection may delete it again."""
-
-    examples = (f"frepo backup:unpin {_EXAMPLE}",)
-
-    def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Unpin the version."""
-        from frepo_core.services.backups.versions.version_edits import VersionChange
-
-        version = self.edit(self.find(arguments), VersionChange(pinned=False))
-        return _outcome("Unpinned", version)
-
-
 class Release(EditVersion):
     """Release a version: it becomes a normal one, and the strategy may delete others for it.
 
@@ -82,7 +49,7 @@ class Release(EditVersion):
     stay where they are, because two of them can evict all good ones of a small collection; --broken releases them, too.
     """
 
-    examples = (f"frepo backup:release {_EXAMPLE}", "frepo backup:release --all --reason kind")
+    examples = (f"frepo backup:release {EXAMPLE}", "frepo backup:release --all --reason kind")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
@@ -111,7 +78,7 @@ class Release(EditVersion):
         if not found.is_quarantined and found.verdict.is_good:
             raise FrepoError(f"Version v{found.number} of {found.collection_id} is not in quarantine.")
         released, said = self._release(found)
-        return _outcome("Released", released, said)
+        return outcome_of("Released", released, said)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Return 1 if one of several versions was not released."""
@@ -161,7 +128,7 @@ class Release(EditVersion):
 class Note(EditVersion):
     """Write a note about a version, for people. An empty text removes it."""
 
-    examples = (f"frepo backup:note {_EXAMPLE} 'the last one before the move'",)
+    examples = (f"frepo backup:note {EXAMPLE} 'the last one before the move'",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
@@ -175,15 +142,18 @@ class Note(EditVersion):
 
         note = check_length("TEXT", arguments.note, MAX_NOTE)
         version = self.edit(self.find(arguments), VersionChange(note=note))
-        return _outcome("Noted at", version)
+        return outcome_of("Noted at", version)
 
 
-def _outcome(verb: str, version: "VersionRecord", said: str = "") -> Outcome:
+def outcome_of(verb: str, version: "VersionRecord", said: str = "") -> Outcome:
+    """Return what a command did with a version, for people and for programs."""
     record = {
         "collection": version.collection_id,
         "version": f"v{version.number}",
         "id": version.id,
         "pinned": version.pinned,
+        "pinned_until": Moment(version.pinned_until),
+        "pin_reason": version.pin_reason,
         "quarantined": version.is_quarantined,
         "verdict": version.verdict.value,
         "note": version.note,

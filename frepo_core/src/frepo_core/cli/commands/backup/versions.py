@@ -30,6 +30,8 @@ COLUMNS = (
     "Verdict",
     "Suspicious",
     "Pinned",
+    "Pinned until",
+    "Pin reason",
     "Quarantine",
     "Note",
     "Checks",
@@ -48,7 +50,9 @@ class Versions(ListCommand):
     Without the id of a collection, list those of all collections that have problems, or one of the verdicts or reasons.
     """
 
-    long = frozenset({"Suspicious", "Note", "Message", "SHA-256", "File", "Id", "Collection"})
+    long = frozenset(
+        {"Suspicious", "Pinned until", "Pin reason", "Note", "Message", "SHA-256", "File", "Id", "Collection"}
+    )
     examples = (
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --problems -c Version -c Message",
@@ -119,6 +123,8 @@ class Versions(ListCommand):
             self.word(version.verdict.value),
             self.alarm(version.is_suspicious, YELLOW),
             version.pinned,
+            Moment(version.pinned_until),
+            version.pin_reason,
             self.word(version.quarantine_reason or "", YELLOW),
             version.note,
             self._outcome(checks, is_damaged=blob.is_damaged),

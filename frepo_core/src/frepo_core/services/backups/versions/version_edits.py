@@ -1,19 +1,20 @@
 """The use case of editing a version: pin and unpin it, write a note, release it from quarantine."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database
+from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.limits import Limits
-from frepo_core.errors import NotFoundError, PinsLeaveNoRoomError, VersionQuarantinedError
+from frepo_core.errors import FieldsError, NotFoundError, PinsLeaveNoRoomError, VersionQuarantinedError
 from frepo_core.plugins import IncomingVersion
 
 from ...base.records import CollectionRecord, VersionRecord
@@ -22,6 +23,7 @@ from ...events.facts import version_event
 from ...events.recording import NewEvent, record
 from ..collections.collection_rows import lock_collection
 from ..collections.expected_backups import set_deadline
+from ..holds.pins import pin, unpin
 from ..quarantine import end_nights, is_there_for
 from ..rotation.content_guards import start_anew
 from ..rotation.newest_size import find_newest_size
@@ -36,9 +38,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class VersionChange:
-    """The requested values of a version; None keeps the value. `releases` ends its quarantine."""
+    """The requested values of a version; None keeps the value. `releases` ends its quarantine.
+
+    `pin` has the requested `until` (aware, None: no end) and `reason` of its pin, as far as they are given.
+    """
 
     pinned: bool | None = None
+    pin: Mapping[str, Any] = field(default_factory=dict)
     note: str | None = None
     releases: bool = False
 
@@ -77,8 +83,9 @@ class VersionEdits:
         against it: one that was found broken later can be released, too. What is so already stays, without an event.
 
         `precondition` is called with the locked version before the change; what it raises prevents the change.
-        Raises `NotFoundError` if the version was deleted meanwhile, and `RuleError`: a version in quarantine cannot be
-        pinned, the pinned versions have to leave room, and there has to be room for a released version.
+        Raises `NotFoundError` if the version was deleted meanwhile, `FieldsError` for an end in the past, and for the
+        end or the reason of a pin that is not there, and `RuleError`: a version in quarantine cannot be pinned, the
+        pinned versions have to leave room, and there has to be room for a released version.
         """
 
         question = self._question(collection_id, version_id)
@@ -94,8 +101,7 @@ class VersionEdits:
             edit = _Edit(row=row)
             if change.releases and _is_held(row):
                 self._release(session, collection, edit, by, question)
-            if change.pinned is not None and change.pinned != row.pinned:
-                _set_pinned(session, collection, edit, by, pinned=change.pinned)
+            _edit_pin(session, collection, edit, change, by)
             if change.note is not None and change.note != row.note:
                 _set_note(edit, change.note, by)
             session.flush()
@@ -165,18 +171,27 @@ def _set_arrived(collection: Collection, version: Version) -> None:
         set_deadline(collection)
 
 
-def _set_pinned(session: Session, collection: Collection, edit: _Edit, by: Identity | None, *, pinned: bool) -> None:
-    if pinned and edit.row.is_quarantined:
+def _edit_pin(
+    session: Session, collection: Collection, edit: _Edit, change: VersionChange, by: Identity | None
+) -> None:
+    row, was_pinned = edit.row, bool(edit.row.pinned)
+    is_pinned = was_pinned if change.pinned is None else change.pinned
+    if change.pin and not is_pinned:
+        names = {"until": "pinned_until", "reason": "pin_reason"}
+        raise FieldsError({names[one]: ["the version is not pinned: pin it as well"] for one in change.pin})
+    if not is_pinned:
+        edit.events += [unpin(collection, row, by=by)] if was_pinned else []
+        return
+    until, reason = change.pin.get("until", row.pinned_until), change.pin.get("reason", row.pin_reason)
+    if was_pinned and (until, reason) == (row.pinned_until, row.pin_reason):
+        return
+    if until is not None and until <= utc_now():
+        raise FieldsError({"pinned_until": ["is in the past: write a time that is still to come"]})
+    if row.is_quarantined:
         raise VersionQuarantinedError()
-    step = 1 if pinned else -1
-    edit.row.pinned = pinned
-    if edit.row.is_counted:  # a pending one is counted when rotation goes on
-        collection.pinned_count += step
-        collection.pinned_size += step * edit.row.file.blob.size
-    if pinned:
+    edit.events.append(pin(collection, row, until=until, reason=reason, by=by))
+    if not was_pinned:
         check_pins_leave_room(session, collection, CollectionRecord.of(collection).limits)
-    kind = EventKind.VERSION_PINNED if pinned else EventKind.VERSION_UNPINNED
-    edit.events.append(version_event(kind, VersionRecord.of(edit.row), by=by))
 
 
 def _set_note(edit: _Edit, note: str, by: Identity | None) -> None:

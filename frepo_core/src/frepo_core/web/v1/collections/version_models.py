@@ -19,7 +19,7 @@ from frepo_core.services.base.records import VersionRecord
 from ...conventions.entity_tags import entity_tag
 from ...conventions.merge_patch import Patch, unset
 from ...conventions.paging import PageQuery
-from ...conventions.types import DURATION, Duration, Time, Whole
+from ...conventions.types import DURATION, Duration, End, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Form, Reply
 
@@ -27,7 +27,8 @@ from ...schemas.models import Form, Reply
 class Version(Reply):
     """A version. The size is in bytes. `file_name` is the name under which `/files` and links know its content.
 
-    A `pinned` version is not deleted. A `suspicious` one violates a guard. One in quarantine is downloaded by its
+    A `pinned` version is not deleted. The pin ends at `pinned_until`, null: when somebody unpins it; `pin_reason` says
+    why it is there. A `suspicious` one violates a guard. One in quarantine is downloaded by its
     number only, and limits do not count it; `quarantine_reason` is the code name of the guard, `check` and the name of
     the upload check, or `overtaken` if newer versions of the same client arrived before it; `reason` is its short name.
     A version that was restored from the trash is not evicted before `protected_until`.
@@ -48,6 +49,8 @@ class Version(Reply):
     file_name: str
     suspicious: bool
     pinned: bool
+    pinned_until: Time | None
+    pin_reason: str
     quarantined: bool
     quarantined_at: Time | None
     quarantine_reason: str | None
@@ -78,6 +81,8 @@ class Version(Reply):
             file_name=record.file.stored_name,
             suspicious=record.is_suspicious,
             pinned=record.pinned,
+            pinned_until=record.pinned_until,
+            pin_reason=record.pin_reason,
             quarantined=record.is_quarantined,
             quarantined_at=record.quarantined_at,
             quarantine_reason=record.quarantine_reason,
@@ -118,18 +123,29 @@ class ShownVersion(Version):
 class VersionPatch(Patch):
     """What can be changed of a version.
 
+    `pinned_until` is when the pin ends, null for no end, and `pin_reason` says why it is there. Both need a version
+    that is pinned, or `pinned: true` next to them.
+
     `quarantined: false` releases it from quarantine, from waiting for its verdict, or from a verdict that speaks
     against it: what was found before no longer counts. `true` is not possible.
     """
 
     pinned: Annotated[bool, Field(strict=True)] = unset()
+    pinned_until: End | None = unset()
+    pin_reason: str = Field(default_factory=str, max_length=1000)
     note: str = Field(default_factory=str, max_length=1000)
     quarantined: Literal[False] = unset()
 
     def change(self) -> VersionChange:
         """Convert the patch for the service."""
         sent = self.changes()
-        return VersionChange(pinned=sent.get("pinned"), note=sent.get("note"), releases="quarantined" in sent)
+        names = {"pinned_until": "until", "pin_reason": "reason"}
+        return VersionChange(
+            pinned=sent.get("pinned"),
+            pin={names[name]: value for name, value in sent.items() if name in names},
+            note=sent.get("note"),
+            releases="quarantined" in sent,
+        )
 
 
 def version_tag(record: VersionRecord) -> str:

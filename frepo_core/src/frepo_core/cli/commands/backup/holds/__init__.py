@@ -1,0 +1,1 @@
+"""Commands about what holds versions: pins and locks."""

@@ -1,0 +1,1 @@
+"""What holds a version: pins, with or without an end, and the locks of collections."""

@@ -1,0 +1,26 @@
+"""What holds versions, in the web console: pins and locks."""
+
+from playwright.sync_api import expect
+
+from .conftest import open_collection
+
+
+def test_a_version_is_pinned_by_a_key_and_gets_a_note(signed_in, world, api):
+    page = open_collection(signed_in, world, "late.tar")
+    row = page.locator("tbody tr").filter(has=page.get_by_role("button", name="Note of version 1"))
+    row.focus()
+    page.keyboard.press("p")
+    page.get_by_label("Reason").fill("Accounts of 2026")
+    page.get_by_label("Until").fill("2036-12-31")
+    page.get_by_role("button", name="Pin", exact=True).click()
+    expect(row).to_contain_text("Accounts of 2026, pinned until")
+    page.get_by_role("button", name="Note of version 1").click()
+    page.get_by_label("Note", exact=True).fill("Before the move")
+    page.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("Before the move")
+
+    version = api("GET", f"/collections/{world['late.tar']}/versions/v1")
+    assert ("2036-12-31T00:00:00Z", "Before the move") == (version["pinned_until"], version["note"])
+    page.get_by_role("button", name="Pin of version 1").click()
+    page.get_by_role("button", name="Unpin").click()
+    expect(row).not_to_contain_text("Pinned")
