@@ -45,6 +45,7 @@ DOCS_VENV := .venv-docs
 # Further requirements of the benchmarks: a load generator, and the peers to compare with.
 BENCH_PACKAGES := wrk rclone
 PEERS_VENV := .venv-peers
+TUS_SERVER := @tus/server@2.4.5 @tus/file-store@2.1.1
 GROUPS ?=
 # The name of the row in benchmarks/history.csv; by default the commit.
 CANDIDATE ?=
@@ -174,14 +175,16 @@ $(SWIFT_VENV)/installed: Makefile
 	$(SWIFT_VENV)/bin/pip install --quiet --disable-pip-version-check $(SWIFT)
 	@touch $@
 
-bench-services:  ## install what the benchmarks compare with (Debian, as root), and peers from PyPI
+bench-services:  ## install what the benchmarks compare with (Debian, as root), and peers from PyPI and npm
 	apt-get update -q
 	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(BENCH_PACKAGES)
 	$(MAKE) $(PEERS_VENV)/installed
 
-$(PEERS_VENV)/installed: benchmarks/peers.txt
+$(PEERS_VENV)/installed: Makefile benchmarks/peers.txt
 	$(PYTHON) -m venv $(PEERS_VENV)
 	$(PEERS_VENV)/bin/pip install --quiet --disable-pip-version-check -r benchmarks/peers.txt
+	PATH="$(CURDIR)/$(PEERS_VENV)/bin:$$PATH" npm install --silent --no-fund --no-audit \
+	    --prefix $(PEERS_VENV)/tus $(TUS_SERVER)
 	@touch $@
 
 $(VENV)/bench-installed: setup.cfg $(VENV)/installed

@@ -1,15 +1,18 @@
 """Compares uploads in parts (tus) with one PUT of the same file, and measures the memory of ten at once."""
 
 import base64
+import contextlib
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from support.servers.service import Service
 
 from .harness.client import PersistentConnection, make_file, post_file, send_part, stamp
 from .harness.measure import Results, Row, Sizes, alternate, compare, timed
+from .harness.tus_server import PATH, tus_server
 from .harness.world import folder, forget, frepo, headers
 from .memory import REACH, status
 
@@ -47,9 +50,18 @@ def _compare(results: Results, sizes: Sizes, service: Service, where: Path, at: 
         forget(service)
         return seconds
 
-    samples = alternate({"parts": parts, "PUT": put})
-    what = f"upload of {sizes.middle >> 20} MiB {at} in parts of 16 MiB : one PUT"
-    results.add(compare("sessions", what, samples["parts"], samples["PUT"], reach=1.25))
+    with contextlib.ExitStack() as stack:
+        works = {"parts": parts, "PUT": put}
+        try:
+            works["tus"] = timed(partial(_send_to_tus_server, stack.enter_context(tus_server(where)), file))
+        except FileNotFoundError as error:
+            results.skipped[f"parts to another server of tus {at}"] = str(error)
+        samples = alternate(works)
+    what = f"upload of {sizes.middle >> 20} MiB {at} in parts of 16 MiB"
+    results.add(compare("sessions", f"{what} : one PUT", samples["parts"], samples["PUT"], reach=1.25))
+    if "tus" in samples:
+        note = "which writes to a file, without a sync, a digest or a token"
+        results.add(compare("sessions", f"{what} : @tus/server", samples["parts"], samples["tus"], note=note))
 
 
 def _measure_memory(results: Results, sizes: Sizes, service: Service, where: Path) -> None:
@@ -70,17 +82,25 @@ def _measure_memory(results: Results, sizes: Sizes, service: Service, where: Pat
 
 def upload_in_parts(service: Service, collection: str, file: Path) -> None:
     """Upload a file as a version, with one request for each part."""
-    size = file.stat().st_size
-    tus = headers(service) | {"Tus-Resumable": "1.0.0"}
     metadata = "collection " + base64.b64encode(collection.encode()).decode()
-    connection = PersistentConnection(service.address, tus | {"Upload-Length": str(size), "Upload-Metadata": metadata})
-    location = connection.locate("POST", "/api/v1/uploads")
+    more = headers(service) | {"Upload-Metadata": metadata}
+    _send_parts(service.address, "/api/v1/uploads", file, more)
+
+
+def _send_to_tus_server(address: str, file: Path) -> None:
+    stamp(file)
+    _send_parts(address, PATH, file, {})
+
+
+def _send_parts(address: str, path: str, file: Path, more: dict[str, str]) -> None:
+    size = file.stat().st_size
+    tus = more | {"Tus-Resumable": "1.0.0"}
+    connection = PersistentConnection(address, tus | {"Upload-Length": str(size)})
+    location = connection.locate("POST", path)
     connection.close()
     patch = tus | {"Content-Type": "application/offset+octet-stream"}
     for start in range(0, size, PART):
-        send_part(
-            service.address, location, file, patch | {"Upload-Offset": str(start)}, start, min(PART, size - start)
-        )
+        send_part(address, location, file, patch | {"Upload-Offset": str(start)}, start, min(PART, size - start))
 
 
 def _collection(service: Service) -> str:
