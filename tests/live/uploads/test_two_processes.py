@@ -1,16 +1,21 @@
-"""Two processes of a host: parts of one upload go to both, and only one request writes at a time."""
+"""Two processes: of one host, which take parts of the same upload, and of two hosts, one of which is lost."""
 
 import hashlib
 import itertools
 import threading
 import time
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
+from frepo_core.db import make_engine, utc_now
+from frepo_core.db.models import PluginValue
 from support.scale import first_of
 from support.tus.client import PART
 from support.tus.wire_client import WireTus, digests
-from support.wire import Client, Wire, head
+from support.wire import Client, Wire, eventually, head
 
 CONTENT = b"".join(b"insert into a values (%d);\n" % number for number in range(40_000))
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -92,3 +97,35 @@ def test_of_two_equal_parts_at_once_one_is_taken(clients, processes, collection)
         assert {*statuses} <= {204, 409, 423}
 
     assert [DIGEST] == digests(clients[0], collection)
+
+
+def test_an_upload_of_a_host_that_is_gone_is_given_up(start_service, fresh_database_url, tmp_path):
+    own = {"UPLOADS_HOST": "backup9", "UPLOADS_DIRECTORY": str(tmp_path / "uploads")}
+    gone = start_service(DATABASE_URL=fresh_database_url, **own)
+    client = Client(gone)
+    path = WireTus(client).create(len(CONTENT), collection=client.collection(20))
+    gone.process.kill()
+    shared = {name: gone.environment[name] for name in SHARED}
+    survivor = start_service(**shared, UPLOADS_HOST="backup1")
+    there = WireTus(Client(survivor, gone.admin))
+    statuses = [there.head(path).status]
+    seen_two_days_ago(fresh_database_url, "host/backup9")
+    statuses.append(there.head(path).status)
+    survivor.frepo("jobs:run", "uploads")
+
+    assert [503, 410] == statuses
+    assert eventually(True, lambda: "'backup9' was last there" in told(survivor))
+
+
+def told(service):
+    """Return what the event about the lost host says; nothing until a worker has numbered it."""
+    return service.frepo("events", "--kind", "uploads.host_lost", "-f", "json")
+
+
+def seen_two_days_ago(url, key):
+    """Make the note of a host as old as it would be if the host had been away for longer than `uploads.expire`."""
+    engine = make_engine(url)
+    with Session(engine) as session, session.begin():
+        row = session.scalars(select(PluginValue).where(PluginValue.key == key)).one()
+        row.value = row.value | {"seen_at": (utc_now() - timedelta(hours=49)).isoformat()}
+    engine.dispose()
