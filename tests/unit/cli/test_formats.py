@@ -34,8 +34,8 @@ FOR_PEOPLE = {
     "storage:adopt",
     "worker",
 }
-# It needs a second storage. It prints with the same class as `storage:sweep`.
-LEFT_OUT = {"storage:migrate"}
+# They need a second storage. They print with the same class as `storage:sweep`.
+LEFT_OUT = {"storage:migrate", "storage:mirror"}
 # Columns that a table has only if `-c` names them, so that it fits on a terminal.
 NOT_IN_TABLES = {"plugins": {"Entry point", "Version"}}
 DELETED = ID.replace("1d1f", "2d1f")

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from .context import PluginContext
 from .settings import require_callable
 
-Lane: TypeAlias = Literal["short", "medium", "long"]
+Lane: TypeAlias = Literal["short", "medium", "long", "mirror"]
 
 
 class LeaseLost(Exception):  # the contract's name
@@ -38,7 +38,7 @@ class Job:
     - `run`: does the work and returns a summary, which is stored as JSON. An exception is recorded; the job is run
       again at its next time.
     - `lane`: `short` for seconds, `medium` for minutes, and for work that must not wait for days, `long` for hours and
-      more. One job of each lane runs at a time.
+      more. `mirror` is that of the job which makes second copies. One job of each lane runs at a time.
     - `summary`: one line about what the job does.
     """
 

@@ -10,6 +10,7 @@ from frepo_core.errors import RemotesBusyError
 
 from .database import DatabaseSettings
 from .declaration import harmless, setting
+from .mirror import MirrorSettings
 from .restore_tests import RestoreTestSettings
 from .types import (
     BasePath,
@@ -27,7 +28,7 @@ from .types import (
 )
 
 
-class Settings(DatabaseSettings, RestoreTestSettings):
+class Settings(DatabaseSettings, MirrorSettings, RestoreTestSettings):
     """The settings of one service. They are frozen: a change needs a restart."""
 
     model_config = ConfigDict(

@@ -28,6 +28,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
         "restore_tests": ("off", "long"),
         "unjudged": ("every 1h", "short"),
         "pins": ("every 10m", "short"),
+        "mirror": ("off", "mirror"),
     }
 
     assert expected == {job.name: (job.schedule, job.lane) for job in upkeep_jobs(services)}

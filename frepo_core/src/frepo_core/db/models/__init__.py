@@ -3,15 +3,15 @@
 from .aliases import Alias
 from .base import NAMES, Base
 from .collections import Collection, CollectionSender, CollectionToken
+from .copies import BlobCopy
 from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
 from .files import Blob, File, Tag, file_tag
-from .installation import Installation
 from .plugins import PluginValue
 from .runs import Run
 from .tokens import Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
-from .upkeep import Sample, StorageMark
+from .upkeep import Installation, Sample, StorageMark
 from .uploads import Upload
 from .versions import Version, VersionCheck
 from .worker import JobRequest, JobRun, JobState, Lease, ParkedEvent, Subscription
@@ -21,6 +21,7 @@ __all__ = [
     "Alias",
     "Base",
     "Blob",
+    "BlobCopy",
     "Collection",
     "CollectionSender",
     "CollectionToken",

@@ -1,12 +1,21 @@
-"""The tables of the upkeep: marks of storages, and samples of sizes."""
+"""The tables of the upkeep: values about the installation, marks of storages, and samples of sizes."""
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, Index
+from sqlalchemy import Boolean, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..types import RowId, exact
 from .base import Base
+
+
+class Installation(Base):
+    """A named value about the installation that uses the database."""
+
+    __tablename__ = "installation"
+
+    name: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    value: Mapped[str] = mapped_column(String(255))
 
 
 class StorageMark(Base):

@@ -1,6 +1,8 @@
 """The built-in jobs. The commands `storage:verify` and `storage:sweep` use the same functions."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -190,6 +192,19 @@ def test_restores(services: CoreServices, context: JobContext) -> Summary:
     }
 
 
+def mirror(services: CoreServices, context: JobContext) -> Summary:
+    """Make the second copies that are due, and delete those whose contents were deleted `mirror.delete_delay` ago.
+
+    Raises `SweepStoppedError` if more than 20 % of the copies in a storage would be deleted within a day.
+    """
+    service, summary, problems = services.mirror, Counter[str](), list[str]()
+    for storage in service.storages():
+        report = service.run(storage, keep_going=context.check_lease, progress=context.progress, by=_actor("mirror"))
+        summary.update({name: value for name, value in asdict(report).items() if name != "problem"})
+        problems += [report.problem] if report.problem else []
+    return {**summary, **({"problem": "; ".join(problems)} if problems else {})}
+
+
 # Name, schedule, lane, what it does, and the function.
 UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext], Summary]], ...] = (
     ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
@@ -204,6 +219,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
         end_trash,
     ),
     ("pins", "every 10m", "short", "Unpin versions whose pin is over", unpin_ended),
+    ("mirror", "every 1m", "mirror", "Make second copies, and delete those of deleted contents", mirror),
     ("unjudged", "every 1h", "short", "Rotate versions in whose verdict is late", rotate_unjudged),
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
     ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),
@@ -233,6 +249,7 @@ class CoreJobs:
 def upkeep_jobs(services: CoreServices) -> list[Job]:
     """Return the built-in jobs of a service. In read-only mode they change nothing. Restore tests need a command."""
     off = set() if services.settings.restore_tests_command else {"restore_tests"}
+    off |= set() if services.settings.mirror else {"mirror"}
     return [
         Job(
             name=name,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..reports.audit import Audit
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
+    from ..upkeep.mirror.mirror import Mirror
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,3 +236,9 @@ class CoreServices(FileServices):
         from ..reports.overview.overview import Overviews
 
         return Overviews(self.database, self.backends)
+
+    @cached_property
+    def mirror(self) -> "Mirror":
+        from ..upkeep.mirror.mirror import Mirror
+
+        return Mirror(self.database, self.backends, self.presence, self.storage_states, self.settings)

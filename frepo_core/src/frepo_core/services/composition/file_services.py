@@ -137,8 +137,10 @@ class FileServices(Foundation):
     @cached_property
     def blobs(self) -> "Blobs":
         from ..content.blobs.lifecycle import Blobs
+        from ..content.copies.mirror_setting import find_mirror
 
-        return Blobs(self.database, self.backends, self.presence, self.storage_states, self.ingest.held)
+        mirror = find_mirror(self.settings, self.backends)
+        return Blobs(self.database, self.backends, self.presence, self.storage_states, self.ingest.held, mirror)
 
     @cached_property
     def stored_content(self) -> "StoredContent":

@@ -22,6 +22,15 @@ SWEEP_POINTS = (
     "mark_current",  # the database knows that, the older mark still exists
     "old_mark_deleted",
 )
+MIRROR_POINTS = (
+    "copies_claimed",  # the copies have their keys, no byte is stored yet
+    "copy_stored",
+    "copy_read_back",  # the copy is sound, its row does not say so yet
+    "copies_recorded",
+    "copies_leaving",
+    "copies_gone",  # the rows say so, the bytes still exist
+    "copy_deleted",
+)
 ENVIRONMENT = "FREPO_FAIL_POINT"
 
 _armed = os.environ.get(ENVIRONMENT, "")

@@ -33,13 +33,16 @@ class Blobs:
         presence: Presence,
         states: StorageStates,
         held: HeldBytes,
+        mirror: str | None = None,
     ) -> None:
+        """`mirror` is the storage that gets second copies, None without them."""
         self.database = database
         self.backends = backends
         self.presence = presence
         self.states = states
         self.patience = Patience()
         self.held = held
+        self.mirror = mirror
 
     def is_known(self, content: Content) -> bool:
         """Return whether a blob has this content, sound or not."""

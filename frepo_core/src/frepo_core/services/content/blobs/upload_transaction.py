@@ -11,6 +11,7 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnav
 
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ...base.records import BlobRecord, FileRecord
+from ..copies.outbox import want_copy
 from ..ingest import Content
 from .blob_write import BlobVanishedError, BlobWrite
 from .failpoints import hit
@@ -156,6 +157,8 @@ class UploadTransaction(ABC, Generic[Written]):
         blob = self._blob_write.upsert_row(session)
         hit("blob_row_written")
         written = self.write_rows(session, blob)
+        if self._blobs.mirror is not None:
+            want_copy(session, blob, self._blobs.mirror)
         hit("rows_written")
         self._blob_write.check_not_swept()
         return written

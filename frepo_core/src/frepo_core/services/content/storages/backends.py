@@ -11,6 +11,7 @@ from frepo_core.plugins import ConfigurationError, StorageBackend, StorageSettin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import NamedStorage, load_named_storage_settings, load_named_storages, load_storage_settings
 
+from .breaker import Breaker
 from .guarded_storage import GuardedStorage
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,7 @@ class Backends:
     `current` is the name of the first storage, which gets the blobs of plain files, and of collections that name no
     other. `named` are the further ones by name; `configured` are the names of all, the first one first.
     `reads_back` says whether each new blob is read again and compared before its upload is answered.
+    `breaker` knows which of them fail.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Backends:
         self.configured = (current, *(name for name in named if name != current))
         self.current = current
         self.reads_back = reads_back
+        self.breaker = Breaker()
         self._plugins = plugins
         self._ini = ini
         self._environment = environment

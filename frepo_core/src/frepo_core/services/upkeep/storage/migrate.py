@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.commit_watch import CommitWatch
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.naming import new_blob_key, parse_digest_in_key
 from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
@@ -132,7 +132,7 @@ class Migrator:
         purged = 0
         for stat in self._source.list():
             digest = parse_digest_in_key(stat.key)
-            if digest and self._is_in_target(digest, stat.size):
+            if digest and self._is_in_target(digest, stat.size) and not self._is_second_copy(stat.key):
                 self._source.delete(stat.key)
                 purged += 1
         return purged
@@ -144,6 +144,11 @@ class Migrator:
             return row is not None and not row.damaged_at and self._target.stat(row.key).size == size
         except BlobNotFound:
             return False
+
+    def _is_second_copy(self, key: str) -> bool:
+        with self._database.reading() as session:
+            query = select(BlobCopy.id).where(BlobCopy.storage == self._source_name, BlobCopy.key == key)
+            return session.scalar(query) is not None
 
 
 class _DamagedError(Exception):

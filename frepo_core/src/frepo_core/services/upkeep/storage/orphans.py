@@ -8,10 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.naming import parse_digest_in_key, printable
 from frepo_core.plugins import BlobStat, StorageBackend
 
+from ...content.copies.states import CopyState
 from ...content.storages.owner_mark import OwnerMark
 from .progress import Progress, batches, count_blobs
 
@@ -68,6 +69,8 @@ def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> 
     keys = [stat.key for stat in stats]
     with database.reading() as session:
         known = set(session.scalars(select(Blob.key).where(Blob.storage == storage, Blob.key.in_(keys))))
+        copies = select(BlobCopy.key).where(BlobCopy.storage == storage, BlobCopy.key.in_(keys))
+        known.update(key for key in session.scalars(copies) if key is not None)
         moved = _moved_away(session, storage, [key for key in keys if key not in known])
     return [stat for stat in stats if stat.key not in known and not _is_migrated_copy(stat, moved)]
 
@@ -85,8 +88,14 @@ def _is_migrated_copy(stat: BlobStat, moved: dict[str, datetime]) -> bool:
 def _moved_away(session: Session, storage: str, keys: Sequence[str]) -> dict[str, datetime]:
     """Return the digests of contents whose rows name another storage, and when those rows were inserted.
 
-    Bytes from about that time are the original that was moved. A copy from an unfinished migration is younger.
+    Bytes from about that time are the original that was moved. A copy from an unfinished migration is younger. Bytes
+    next to a second copy of the same content in this storage are a copy that failed.
     """
     digests = [digest for key in keys if (digest := parse_digest_in_key(key))]
-    query = select(Blob.digest, Blob.created_at).where(Blob.storage != storage, Blob.digest.in_(digests))
+    copies = select(BlobCopy.id).where(
+        BlobCopy.digest == Blob.digest, BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value
+    )
+    query = select(Blob.digest, Blob.created_at).where(
+        Blob.storage != storage, Blob.digest.in_(digests), ~copies.exists()
+    )
     return {row.digest: row.created_at for row in session.execute(query)}

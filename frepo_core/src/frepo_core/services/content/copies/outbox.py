@@ -1,0 +1,50 @@
+"""The outbox of second copies: each transaction that begins to use a blob says that it wants one."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.row_inserts import insert_of, insert_rows
+
+from ...base.records import BlobRecord
+from .states import CopyState
+
+_INSERT = insert_of(BlobCopy)
+
+
+def want_copy(session: Session, blob: BlobRecord, storage: str) -> None:
+    """Insert a row for a copy of the blob in this storage, unless the blob is in it or has a row."""
+    if blob.storage == storage:
+        return
+    of_blob = select(BlobCopy.id).where(BlobCopy.blob_id == blob.id, BlobCopy.storage == storage)
+    if blob.is_new or session.scalar(of_blob) is None:
+        insert_rows(session, _INSERT, [_wanted_row(blob.id, blob.digest, blob.size, storage, utc_now())])
+
+
+def want_copies(session: Session, blob_ids: Sequence[int], storage: str) -> int:
+    """Do this for several blobs; return the number of inserted rows."""
+    copies = select(BlobCopy.id).where(BlobCopy.blob_id == Blob.id, BlobCopy.storage == storage)
+    query = select(Blob.id, Blob.digest, Blob.size).where(
+        Blob.id.in_(blob_ids), Blob.storage != storage, ~copies.exists()
+    )
+    blobs, now = session.execute(query).all(), utc_now()
+    if blobs:
+        insert_rows(session, _INSERT, [_wanted_row(*blob, storage, now) for blob in blobs])
+    return len(blobs)
+
+
+def _wanted_row(blob_id: int, digest: str, size: int, storage: str, now: datetime) -> dict[str, Any]:
+    return {
+        "blob_id": blob_id,
+        "digest": digest,
+        "size": size,
+        "storage": storage,
+        "state": CopyState.WANTED.value,
+        "next_try": now,
+        "wanted_at": now,
+    }

@@ -1,0 +1,1 @@
+"""The job `mirror`: makes second copies, and deletes those whose blobs were deleted."""

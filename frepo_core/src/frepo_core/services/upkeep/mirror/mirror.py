@@ -1,0 +1,109 @@
+"""The second copies of a service, as its job and the console work on them."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import func, select
+
+from frepo_core.db import Database
+from frepo_core.db.models import BlobCopy
+from frepo_core.domain.identity import By
+from frepo_core.settings import Settings
+
+from ...content.storages.backends import Backends
+from ...content.storages.storage_troubles import StorageStates
+from ...content.storages.write_guard import Presence
+from .departures import Departures, confirm_departures, part_with_copies
+from .gaps import fill_gaps
+from .mirror_run import CopyReport, MirrorRun
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorReport:
+    """What a run has done in one storage.
+
+    :param wanted: the number of contents that were found without a copy and without a row
+    :param copied: the number of copies that were made, and `size` their bytes
+    :param failed: the number of copies that failed
+    :param leaving: the number of copies whose contents were deleted since the last run
+    :param deleted: the number of copies that were deleted
+    :param problem: why the run ended early, or None
+    """
+
+    wanted: int
+    copied: int
+    size: int
+    failed: int
+    leaving: int
+    deleted: int
+    problem: str | None
+
+
+class Mirror:
+    """Brings second copies up to date. One run at a time."""
+
+    def __init__(
+        self, database: Database, backends: Backends, presence: Presence, states: StorageStates, settings: Settings
+    ) -> None:
+        self._database = database
+        self._backends = backends
+        self._presence = presence
+        self._states = states
+        self._settings = settings
+
+    def storages(self) -> list[str]:
+        """Return the storages that hold second copies or shall get some, by name."""
+        found = {self._settings.mirror} - {""}
+        last = ""
+        with self._database.reading() as session:
+            while last := session.scalar(select(func.min(BlobCopy.storage)).where(BlobCopy.storage > last)) or "":
+                found.add(last)
+        return sorted(found)
+
+    def run(
+        self,
+        storage: str,
+        *,
+        keep_going: Callable[[], None],
+        progress: Callable[[str], None],
+        by: By = None,
+    ) -> MirrorReport:
+        """Find what lacks a copy, copy it, and delete the copies whose time is over.
+
+        A storage that does not work ends the run early, which the report says. Raises `SweepStoppedError` at the end if
+        more than 20 % of the copies would be deleted within a day.
+        """
+        is_mirror = storage == self._settings.mirror
+        wanted = fill_gaps(self._database, storage, keep_going=keep_going) if is_mirror else 0
+        copied = self._copy(storage, keep_going, progress, by)
+        left = Departures(leaving=0, deleted=0)
+        if copied.problem is None:
+            delay = self._settings.mirror_delete_delay
+            left = part_with_copies(
+                self._database,
+                self._backends,
+                self._presence,
+                storage,
+                delay=delay,
+                keep_going=keep_going,
+            )
+        return MirrorReport(wanted=wanted, **asdict(copied), **asdict(left))
+
+    def confirm(self, storage: str, most: int) -> None:
+        """Let the next run delete up to `most` copies in this storage, whatever their share is."""
+        confirm_departures(self._database, storage, most)
+
+    def _copy(
+        self, storage: str, keep_going: Callable[[], None], progress: Callable[[str], None], by: By
+    ) -> CopyReport:
+        run = MirrorRun(
+            self._database,
+            self._backends,
+            self._presence,
+            self._states,
+            self._settings,
+            keep_going=keep_going,
+            progress=progress,
+            by=by,
+        )
+        return run.copy_all(storage)

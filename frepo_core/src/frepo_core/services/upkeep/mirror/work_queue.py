@@ -1,0 +1,124 @@
+"""The queue of copies to make: which are due, and what became of them. Rows change in batches, one transaction each."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.domain.naming import new_blob_key
+
+from ...content.copies.copier import CopyResult, CopyTask, Outcome
+from ...content.copies.states import LACKING, CopyState
+
+BATCH = 100
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+MAX_PROBLEM = 500
+
+
+def claim_batch(database: Database, storage: str, but: Collection[int]) -> list[CopyTask]:
+    """Return copies that are due, at most 100, those that wait longest first, without those with these ids.
+
+    Each gets a key of its own, which is committed before its bytes are stored: a process that is killed leaves no bytes
+    that nobody knows.
+    """
+    with database.reading() as session:  # most of the time nothing is due, and then nobody else has to wait
+        due = select(BlobCopy.id).where(
+            BlobCopy.storage == storage, BlobCopy.next_try <= utc_now(), BlobCopy.id.not_in(but)
+        )
+        if not any(session.scalar(due.where(BlobCopy.state == state.value).limit(1)) for state in LACKING):
+            return []
+    return database.write(lambda session: _claim(session, storage, utc_now(), but))
+
+
+def record_results(database: Database, results: Sequence[CopyResult]) -> list[CopyTask]:
+    """Record what became of copies. Return the tasks whose rows were changed meanwhile: their bytes are not needed."""
+    return database.write(lambda session: _record(session, results, utc_now())) if results else []
+
+
+def _claim(session: Session, storage: str, now: datetime, but: Collection[int]) -> list[CopyTask]:
+    tasks: list[CopyTask] = []
+    for state in LACKING:
+        query = (
+            select(BlobCopy, Blob.storage, Blob.key)
+            .join(Blob, Blob.id == BlobCopy.blob_id)
+            .where(BlobCopy.storage == storage, BlobCopy.state == state.value, BlobCopy.next_try <= now)
+            .where(BlobCopy.id.not_in(but))
+            .order_by(BlobCopy.next_try, BlobCopy.id)
+            .limit(BATCH - len(tasks))
+        )
+        found = [(row[0], row[1], row[2]) for row in session.execute(query.with_for_update(of=BlobCopy))]
+        _take_leaving(session, storage, [copy for copy, _, _ in found if copy.key is None])
+        for copy, from_storage, from_key in found:
+            if from_storage == storage:  # the blob was moved there: it is its own copy
+                _drop(session, copy, now)
+            else:
+                tasks.append(_task_of(copy, from_storage, from_key))
+    session.flush()
+    return tasks
+
+
+def _task_of(copy: BlobCopy, from_storage: str, from_key: str) -> CopyTask:
+    may_exist = copy.key is not None
+    copy.key = copy.key or new_blob_key(copy.digest)
+    assert copy.blob_id is not None  # the query joins the blob
+    return CopyTask(
+        id=copy.id,
+        blob_id=copy.blob_id,
+        digest=copy.digest,
+        size=copy.size,
+        storage=copy.storage,
+        key=copy.key,
+        from_storage=from_storage,
+        from_key=from_key,
+        may_exist=may_exist,
+    )
+
+
+def _take_leaving(session: Session, storage: str, copies: Sequence[BlobCopy]) -> None:
+    """Give the bytes of copies whose blobs were deleted to new blobs of the same content. They are read before use."""
+    new = {copy.digest: copy for copy in copies}
+    query = select(BlobCopy).where(
+        BlobCopy.digest.in_(new), BlobCopy.storage == storage, BlobCopy.state == CopyState.LEAVING.value
+    )
+    for leaving in session.scalars(query.with_for_update()).all() if new else ():
+        copy, key = new.pop(leaving.digest, None), leaving.key
+        if copy is not None and key is not None:
+            session.delete(leaving)
+            session.flush()  # before another row has its key
+            copy.key = key
+
+
+def _drop(session: Session, copy: BlobCopy, now: datetime) -> None:
+    if copy.key is None:
+        session.delete(copy)
+    else:
+        copy.blob_id, copy.state, copy.delete_after = None, CopyState.LEAVING.value, now
+
+
+def _record(session: Session, results: Sequence[CopyResult], now: datetime) -> list[CopyTask]:
+    query = select(BlobCopy).where(BlobCopy.id.in_([result.task.id for result in results]))
+    rows = {row.id: row for row in session.scalars(query.with_for_update())}
+    changed: list[CopyTask] = []
+    for result in results:
+        row = rows.get(result.task.id)
+        if row is None or row.key != result.task.key or row.state not in {state.value for state in LACKING}:
+            changed.append(result.task)
+        else:
+            _record_one(row, result, now)
+    return changed
+
+
+def _record_one(row: BlobCopy, result: CopyResult, now: datetime) -> None:
+    if result.outcome is Outcome.PRESENT:
+        row.state = CopyState.PRESENT.value
+        row.attempts, row.error, row.next_try = 0, None, now
+        row.stored_at = row.verified_at = now
+    elif result.outcome is Outcome.AGAIN:
+        row.key, row.next_try = None, now
+    else:
+        row.next_try = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(row.attempts, 20))
+        row.attempts += 1
+        row.error = (result.problem or "")[:MAX_PROBLEM]

@@ -1,0 +1,29 @@
+"""The settings of second copies."""
+
+from datetime import timedelta
+
+from pydantic import BaseModel
+
+from .declaration import harmless, setting
+from .types import Duration, Size
+
+
+class MirrorSettings(BaseModel):
+    """The setting `mirror`, and those whose names begin with `mirror.`."""
+
+    mirror: str = harmless(
+        "mirror", "", "The storage that gets a second copy of each content; empty: there are no second copies."
+    )
+    mirror_delete_delay: Duration = setting(
+        "mirror.delete_delay",
+        "7d",
+        "How long the second copy of a content stays after the content was deleted for good.",
+        ge=timedelta(),
+        le=timedelta(days=36500),
+    )
+    mirror_rate: Size = setting(
+        "mirror.rate", "20MB", "How many bytes a second the job `mirror` copies at most; 0: no limit."
+    )
+    mirror_parallel: int = setting(
+        "mirror.parallel", 4, "How many contents the job `mirror` copies at the same time.", ge=1, le=64
+    )
