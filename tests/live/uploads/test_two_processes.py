@@ -101,7 +101,7 @@ def test_of_two_equal_parts_at_once_one_is_taken(clients, processes, collection)
 
 def test_an_upload_of_a_host_that_is_gone_is_given_up(start_service, fresh_database_url, tmp_path):
     own = {"UPLOADS_HOST": "backup9", "UPLOADS_DIRECTORY": str(tmp_path / "uploads")}
-    gone = start_service(DATABASE_URL=fresh_database_url, **own)
+    gone = start_service(DATABASE_URL=fresh_database_url, WORKER_IN_PROCESS="false", **own)
     client = Client(gone)
     path = WireTus(client).create(len(CONTENT), collection=client.collection(20))
     gone.process.kill()
