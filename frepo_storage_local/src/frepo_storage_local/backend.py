@@ -29,7 +29,7 @@ from frepo_core.plugins import StorageUnavailable as Unavailable
 from .linking import file_of, link
 from .settings import LocalSettings
 
-_BLOB_FOLDER = re.compile("[0-9a-f]{2}")  # the first part of each key that frepo makes
+_BLOB_FOLDER = re.compile("[0-9a-f]{2}|journal|catalogue")  # the first part of each key that frepo makes
 ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 

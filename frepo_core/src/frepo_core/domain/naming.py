@@ -29,6 +29,9 @@ _WRAPPERS = frozenset(
     {".gz", ".bz2", ".xz", ".zst", ".lz4", ".lz", ".lzma", ".br", ".z", ".gpg", ".pgp", ".age", ".enc", ".7z"}
 )
 _KEY = re.compile(r"([0-9a-f]{2})/([0-9a-f]{64})-[0-9a-f]{16}")
+# The folders of the journal and the catalogues, see `services/upkeep/journal`.
+JOURNAL_FOLDERS = ("journal", "catalogue")
+_JOURNAL_KEY = re.compile(r"(?:journal/|catalogue/[0-9]{8}T[0-9]{6}Z-)[0-9a-f]{8}-[0-9a-f]{8}")
 _NUMBERED = re.compile(r"v([1-9][0-9]{0,18})", re.IGNORECASE | re.ASCII)
 
 
@@ -142,6 +145,11 @@ def parse_digest_in_key(key: str) -> str | None:
     """Return the digest in a key that `new_blob_key` made, None for any other key."""
     match = _KEY.fullmatch(key)
     return match[2] if match and match[1] == match[2][:2] else None
+
+
+def is_journal_key(key: str) -> bool:
+    """Return whether this is the key of a part of the journal or of a catalogue. They are no blobs."""
+    return _JOURNAL_KEY.fullmatch(key) is not None
 
 
 def printable(text: str) -> str:

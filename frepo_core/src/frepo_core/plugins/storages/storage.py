@@ -39,9 +39,10 @@ class StorageBackend(ABC):
     """A storage for blobs. A key names one immutable blob and is written once.
 
     A key is a relative path for which `is_key` is true. The key of a blob has 84 characters: two hex digits, `/`, a
-    SHA-256 in lower-case hex, `-`, 16 hex digits. One backend object serves many threads at once. Every method raises
-    `StorageUnavailable` or `StorageFull` with the driver's exception as its cause. No other exception of the driver may
-    leave it.
+    SHA-256 in lower-case hex, `-`, 16 hex digits. The keys of the journal and of the catalogues have the form
+    `journal/<8 hex digits>-<8 hex digits>` and `catalogue/<time>-<8 hex digits>-<8 hex digits>`. One backend object
+    serves many threads at once. Every method raises `StorageUnavailable` or `StorageFull` with the driver's exception
+    as its cause. No other exception of the driver may leave it.
     """
 
     @abstractmethod

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.domain.naming import JOURNAL_FOLDERS, is_journal_key, parse_digest_in_key
 from frepo_core.errors import StorageUnavailable
 
 PARTIAL = ".partial-"
 CHUNK = 1 << 20
 
-_PARTIAL_PATH = re.compile(r"[0-9a-f]{2}/" + re.escape(PARTIAL) + "[0-9a-f]{16}")
+_FOLDERS = "|".join(["[0-9a-f]{2}", *JOURNAL_FOLDERS])
+_PARTIAL_PATH = re.compile(f"(?:{_FOLDERS})/" + re.escape(PARTIAL) + "[0-9a-f]{16}")
 
 
 def partial_name() -> str:
@@ -30,17 +31,19 @@ def is_key(text: str) -> bool:
 
 
 def is_blob_key(text: str) -> bool:
-    """Whether frepo could have made this key. The whole key is parsed, with the digest and the random part.
+    """Whether frepo could have made this key: that of a blob, of a part of the journal, or of a catalogue.
 
-    A storage may hold foreign files. Only keys that this function accepts are deleted as orphans.
+    The whole key is parsed, such as the digest and the random part. A storage may hold foreign files. Nothing but
+    objects with keys that this function accepts is deleted.
     """
-    return parse_digest_in_key(text) is not None
+    return parse_digest_in_key(text) is not None or is_journal_key(text)
 
 
 def is_partial_path(text: str) -> bool:
     """Whether this path below the root of the storage could be a partial file of frepo.
 
-    That is a name of `partial_name` in the folder of a blob key. `tidy` deletes nothing else.
+    That is a name of `partial_name` in the folder of a key for which `is_blob_key` is true. `tidy` deletes nothing
+    else.
     """
     return _PARTIAL_PATH.fullmatch(text) is not None
 

@@ -24,6 +24,7 @@ from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_ru
 from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
+from .journal_jobs import write_catalogue, write_journal
 
 VERIFY_AFTER = timedelta(days=30)
 SWEEP_GRACE = check_grace(timedelta(hours=48))
@@ -221,6 +222,8 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
     ("pins", "every 10m", "short", "Unpin versions whose pin is over", unpin_ended),
     ("mirror", "every 1m", "mirror", "Make second copies, and delete those of deleted contents", mirror),
     ("unjudged", "every 1h", "short", "Rotate versions in whose verdict is late", rotate_unjudged),
+    ("journal", "every 1m", "short", "Write what has changed into each storage, for a recovery", write_journal),
+    ("catalogue", "30 1 * * *", "medium", "Write all that the database knows into each storage", write_catalogue),
     ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
     ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),
     ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),

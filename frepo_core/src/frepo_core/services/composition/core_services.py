@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..reports.audit import Audit
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
+    from ..upkeep.journal.journal import Journal
     from ..upkeep.mirror.mirror import Mirror
 
 
@@ -218,6 +219,12 @@ class CoreServices(FileServices):
         from ..backups.restore.nightly_tests import NightlyTests
 
         return NightlyTests(self.database, self.settings, self.collections, self.restore_tests)
+
+    @cached_property
+    def journal(self) -> "Journal":
+        from ..upkeep.journal.journal import Journal
+
+        return Journal(self.database, self.backends, self.presence, self.ingest.directory)
 
     @cached_property
     def audit(self) -> "Audit":

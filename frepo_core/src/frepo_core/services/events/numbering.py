@@ -20,12 +20,12 @@ POLL_SECONDS = 1.0
 PAUSE_SECONDS = 0.2
 _UNNUMBERED = select(Event.id).where(Event.position.is_(None)).order_by(Event.id).limit(BATCH)
 # If all events were deleted, the positions that subscribers know must not be used again.
-_LAST = select(func.max(Event.position), select(func.max(Subscription.position)).scalar_subquery())
+LAST_POSITION = select(func.max(Event.position), select(func.max(Subscription.position)).scalar_subquery())
 
 
 def find_last_position(database: Database) -> int:
     """Return the highest position that an event ever had, as far as is known; 0 if there was none."""
-    return max(position or 0 for position in database.fetch_rows(_LAST)[0])
+    return max(position or 0 for position in database.fetch_rows(LAST_POSITION)[0])
 
 
 def find_last_event(database: Database) -> int:

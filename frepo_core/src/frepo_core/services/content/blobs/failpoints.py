@@ -31,6 +31,11 @@ MIRROR_POINTS = (
     "copies_gone",  # the rows say so, the bytes still exist
     "copy_deleted",
 )
+JOURNAL_POINTS = (
+    "journal_stored",  # the storage has the part or the catalogue, the database does not know it yet
+    "journal_noted",
+    "catalogue_noted",
+)
 ENVIRONMENT = "FREPO_FAIL_POINT"
 
 _armed = os.environ.get(ENVIRONMENT, "")

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob
-from frepo_core.domain.naming import parse_digest_in_key, printable
+from frepo_core.domain.naming import is_journal_key, parse_digest_in_key, printable
 from frepo_core.plugins import StorageBackend
 
 from ...content.storages.owner_mark import OwnerMark
@@ -35,7 +35,7 @@ def read_index(
     digests: set[str] = set()
     foreign: list[str] = []
     keys, size, unknown = 0, 0, 0
-    stored = (stat for stat in backend.list() if OwnerMark.parse(stat.key) is None)
+    stored = (stat for stat in backend.list() if not (OwnerMark.parse(stat.key) or is_journal_key(stat.key)))
     for batch in batches(stored, BATCH):
         found = {digest for stat in batch if (digest := parse_digest_in_key(stat.key))}
         foreign += [printable(stat.key) for stat in batch if parse_digest_in_key(stat.key) is None]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, BlobCopy
-from frepo_core.domain.naming import parse_digest_in_key, printable
+from frepo_core.domain.naming import is_journal_key, parse_digest_in_key, printable
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from ...content.copies.states import CopyState
@@ -23,19 +23,25 @@ ROW_TOLERANCE = timedelta(hours=1)  # bytes are stored shortly before their row 
 
 @dataclass(kw_only=True)
 class Inventory:
-    """The contents of a storage: the number of frepo's blobs, the orphans of them, owners' marks, foreign files."""
+    """The contents of a storage: the number of frepo's blobs, the orphans of them, owners' marks, foreign files.
+
+    `journal` has the keys of the journal and of the catalogues.
+    """
 
     blobs: int = 0
     orphans: list[BlobStat] = field(default_factory=list)
     marks: list[OwnerMark] = field(default_factory=list)
+    journal: list[str] = field(default_factory=list)
     foreign: int = 0
     foreign_examples: list[str] = field(default_factory=list)
 
-    def without_marks(self, stats: Iterable[BlobStat]) -> Iterator[BlobStat]:
-        """Yield all but the owners' marks, which are recorded."""
+    def without_own_notes(self, stats: Iterable[BlobStat]) -> Iterator[BlobStat]:
+        """Yield all but the owners' marks, the journal and the catalogues, which are recorded."""
         for stat in stats:
             if mark := OwnerMark.parse(stat.key):
                 self.marks.append(mark)
+            elif is_journal_key(stat.key):
+                self.journal.append(stat.key)
             else:
                 yield stat
 
@@ -52,7 +58,7 @@ def take_inventory(
     """List the storage once. Orphans are blobs without a row that were stored before `before` (UTC, aware)."""
     total = count_blobs(database, Blob.storage == storage)
     found, done = Inventory(), 0
-    for batch in batches(found.without_marks(backend.list()), BATCH):
+    for batch in batches(found.without_own_notes(backend.list()), BATCH):
         own = [stat for stat in batch if parse_digest_in_key(stat.key)]
         found.blobs += len(own)
         found.orphans += without_row(database, [stat for stat in own if stat.modified < before], storage)

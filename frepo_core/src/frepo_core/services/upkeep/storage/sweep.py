@@ -16,6 +16,7 @@ from ...content.blobs.blob_use import is_used
 from ...content.blobs.lifecycle import Blobs
 from ...content.storages.backends import Backends
 from ...content.storages.sweep_guard import Ownership
+from ..journal.kept_parts import find_expired
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
 
@@ -109,6 +110,8 @@ def sweep(
     left = len(found.orphans) - len(orphans)
     if not dry_run:
         ownership.confirm(storage, found.marks)
+        for key in find_expired(found.journal):
+            backend.delete(key)
         _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, plan.most)
         blobs.collect(unused)
         orphans = _delete(database, backend, storage, orphans, keep_going)

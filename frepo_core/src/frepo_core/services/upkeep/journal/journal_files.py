@@ -1,0 +1,104 @@
+"""The format of the journal and of the catalogues: JSON lines in gzip, with a head, and a digest at the end.
+
+docs/recovery.md describes it. Each line between the head and the end is an object with its complete state:
+
+    {"object": "version", "key": ["db1", 3], "values": [{...}]}
+
+In the journal, an empty list of values says that the object does not exist any more.
+"""
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from frepo_core.errors import FrepoError
+
+from .json_rows import Values, dump
+
+FORMAT = 1
+_ABOUT = (
+    "What the backup service frepo knew about the blobs in this storage. Keep it: a lost database is recovered "
+    "from it. See docs/recovery.md of frepo, or use docs/recover_by_hand.py."
+)
+_LEVEL = 6
+_NOTHING: Values = {}
+# A line holds one object. A longer one is not from frepo.
+_LONGEST_LINE = 64 << 20
+
+
+class JournalDamagedError(FrepoError):
+    """A part of the journal or a catalogue cannot be read to its end, or its digest is wrong."""
+
+
+class JournalWriter:
+    """Writes one file; `finish` writes the end, without which a file is not whole."""
+
+    def __init__(self, file: BinaryIO, what: str, head: Values) -> None:
+        """`what` is `journal` or `catalogue`. The file stays open."""
+        self.objects = 0
+        self._gzip = gzip.GzipFile("", "wb", _LEVEL, file, mtime=0)
+        self._digest = hashlib.sha256()
+        self._write({"frepo": what, "format": FORMAT, "about": _ABOUT, **head})
+
+    def add(self, name: str, key: Sequence[Any], values: Sequence[Values]) -> None:
+        """Write an object with its complete state."""
+        self.objects += 1
+        self._write({"object": name, "key": key, "values": values})
+
+    def finish(self) -> None:
+        """Write the number of objects, and the SHA-256 of all lines before this one."""
+        end = {"objects": self.objects, "sha256": self._digest.hexdigest()}
+        self._gzip.write(f"{dump({'end': end})}\n".encode())
+        self._gzip.close()
+
+    def _write(self, line: Any) -> None:
+        data = f"{dump(line)}\n".encode()
+        self._digest.update(data)
+        self._gzip.write(data)
+
+
+class JournalFile:
+    """A file that was written by `JournalWriter`, on the local disk."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the head. Raises `JournalDamagedError`."""
+        self._path = path
+        with closing(self._lines()) as lines:
+            self.head: Values = next(iter(lines), (b"", _NOTHING))[1]
+        if self.head.get("format") != FORMAT:
+            found = self.head.get("format")
+            raise JournalDamagedError(f"its format is {found!r}, this version of frepo reads {FORMAT}")
+
+    def objects(self) -> Iterator[tuple[str, tuple[Any, ...], list[Values]]]:
+        """Yield name, key and values of each object.
+
+        Raises `JournalDamagedError` at the end if the file is not as it was written: use nothing of it then.
+        """
+        digest, objects = hashlib.sha256(), -1  # the head is no object
+        for raw, line in self._lines():
+            if end := line.get("end"):
+                if end != {"objects": objects, "sha256": digest.hexdigest()}:
+                    raise JournalDamagedError("its digest is not that of its lines")
+                return
+            digest.update(raw)
+            objects += 1
+            if objects:
+                yield line["object"], tuple(line["key"]), line["values"]
+        raise JournalDamagedError("it has no end")
+
+    def check(self) -> int:
+        """Read all of it; return the number of objects. Raises `JournalDamagedError`."""
+        return sum(1 for _ in self.objects())
+
+    def _lines(self) -> Generator[tuple[bytes, Any], None, None]:
+        try:
+            with gzip.open(self._path, "rb") as file:
+                while raw := file.readline(_LONGEST_LINE):
+                    yield raw, json.loads(raw)
+        except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+            raise JournalDamagedError(f"it cannot be read: {type(error).__name__}: {error}") from error

@@ -1,0 +1,203 @@
+"""What the journal and the catalogues contain: objects, each with the rows that belong to it.
+
+An object is read in its complete state, so that a reader needs no other line to understand it: a version has its file
+and its blob in it. The order of `OBJECTS` is the one in which they can be inserted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, Select, Table, select, tuple_
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import (
+    Alias,
+    Base,
+    Blob,
+    Collection,
+    CollectionToken,
+    DeletedCollection,
+    DeletedCollectionToken,
+    EnrolmentCode,
+    EnrolmentCollection,
+    Event,
+    File,
+    Installation,
+    PluginValue,
+    Run,
+    Sample,
+    Tag,
+    Token,
+    TrashCheck,
+    TrashEntry,
+    Version,
+    VersionCheck,
+    file_tag,
+)
+
+from .json_rows import Values, names_of, to_values
+
+PAGE = 1000
+FoundObject = tuple[tuple[Any, ...], Values]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListPart:
+    """Rows that belong to an object: those of `source` whose column `link` is the object's column `parent`."""
+
+    source: FromClause
+    link: str
+    parent: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectKind:
+    """A kind of object: its table, the columns that name it, and the other tables that its state is in.
+
+    `joined` are tables of which one row belongs to it, with their conditions. `lists` are those of which several do.
+    `is_journaled` says whether the journal has it; if not, only the catalogues do.
+    """
+
+    name: str
+    table: Table
+    key: tuple[str, ...]
+    joined: Mapping[str, tuple[Table, ColumnElement[bool]]] = field(default_factory=dict)
+    lists: Mapping[str, ListPart] = field(default_factory=dict)
+    conditions: tuple[ColumnElement[bool], ...] = ()
+    is_journaled: bool = True
+
+    def pages(self, session: Session, *conditions: ColumnElement[bool]) -> Iterator[list[FoundObject]]:
+        """Yield all objects in pages, in the order of the primary key."""
+        primary = tuple(self.table.primary_key.columns)
+        after: ColumnElement[bool] | None = None
+        while True:
+            query = self._query().where(*conditions, *([] if after is None else [after]))
+            rows = session.execute(query.order_by(*primary).limit(PAGE)).all()
+            if not rows:
+                return
+            yield self._objects(session, rows)
+            names = names_of(self.table)
+            last = [rows[-1][names.index(column.name)] for column in primary]
+            after = primary[0] > last[0] if len(primary) == 1 else tuple_(*primary) > tuple_(*last)
+
+    def find(self, session: Session, keys: Sequence[tuple[Any, ...]]) -> list[FoundObject]:
+        """Return the objects with these keys; several may have one key."""
+        columns = [self.table.columns[name] for name in self.key]
+        if len(columns) == 1:
+            condition: ColumnElement[bool] = columns[0].in_([key[0] for key in keys])
+        else:
+            condition = tuple_(*columns).in_(keys)
+        return self.find_where(session, condition)
+
+    def find_where(self, session: Session, condition: ColumnElement[bool]) -> list[FoundObject]:
+        """Return the objects for which the condition is true."""
+        return self._objects(session, session.execute(self._query().where(condition)).all())
+
+    def _query(self) -> Select[Any]:
+        source: FromClause = self.table
+        for table, condition in self.joined.values():
+            source = source.join(table, condition)
+        columns = [column for table in (self.table, *self._joined_tables) for column in table.columns]
+        return select(*columns).select_from(source).where(*self.conditions)
+
+    @property
+    def _joined_tables(self) -> list[Table]:
+        return [table for table, _ in self.joined.values()]
+
+    def _objects(self, session: Session, rows: Sequence[Any]) -> list[FoundObject]:
+        names = names_of(self.table)
+        ends = len(names)
+        found = [to_values(names, row[:ends]) for row in rows]
+        for part, table in zip(self.joined, self._joined_tables, strict=True):
+            start, part_names = ends, names_of(table)
+            ends += len(part_names)
+            for values, row in zip(found, rows, strict=True):
+                values[part] = to_values(part_names, row[start:ends])
+        for part, listed in self.lists.items():
+            _add_list(session, found, part, listed)
+        return [(tuple(values[name] for name in self.key), values) for values in found]
+
+
+def _add_list(session: Session, found: Sequence[Values], part: str, listed: ListPart) -> None:
+    link = listed.source.columns[listed.link]
+    columns = [listed.source.columns[name] for name in listed.columns]
+    parents = [values[listed.parent] for values in found]
+    rows = session.execute(select(link, *columns).where(link.in_(parents)).order_by(link, columns[0])).all()
+    by_parent = {
+        parent: [to_values(listed.columns, row[1:]) for row in group]
+        for parent, group in groupby(rows, key=itemgetter(0))
+    }
+    for values in found:
+        if own := by_parent.get(values[listed.parent]):
+            values[part] = own
+
+
+def table_of(model: type[Base]) -> Table:
+    """Return the table of a model."""
+    return Base.metadata.tables[model.__tablename__]
+
+
+TAGS = select(file_tag.c.file_id, table_of(Tag).c.name).join_from(file_tag, table_of(Tag)).subquery()
+_BLOB, _FILE, _TRASH = table_of(Blob), table_of(File), table_of(TrashEntry)
+
+
+def _children(model: type[Base], link: str, parent: str = "id") -> ListPart:
+    table = table_of(model)
+    names = tuple(name for name in names_of(table) if name != link)
+    return ListPart(source=table, link=link, parent=parent, columns=names)
+
+
+def _kind(name: str, model: type[Base], *key: str, **more: Any) -> ObjectKind:
+    return ObjectKind(name=name, table=table_of(model), key=key, **more)
+
+
+# What the token phrase was, and the like. The id is the database's own, and the cursors are those of the journal.
+INSTALLATION_LEFT_OUT = Installation.name.not_in(["id"]) & Installation.name.not_like("journal:%")
+
+OBJECTS: tuple[ObjectKind, ...] = (
+    _kind("installation", Installation, "name", conditions=(INSTALLATION_LEFT_OUT,), is_journaled=False),
+    _kind("token", Token, "fingerprint"),
+    _kind("collection", Collection, "id", lists={"tokens": _children(CollectionToken, "collection_id")}),
+    _kind(
+        "deleted_collection",
+        DeletedCollection,
+        "collection_id",
+        lists={"tokens": _children(DeletedCollectionToken, "incarnation", "incarnation")},
+    ),
+    _kind("enrolment_code", EnrolmentCode, "id", lists={"collections": _children(EnrolmentCollection, "code_id")}),
+    _kind(
+        "file",
+        File,
+        "id",
+        joined={"blob": (_BLOB, _BLOB.c.id == _FILE.c.blob_id)},
+        lists={"tags": ListPart(source=TAGS, link="file_id", parent="id", columns=("name",))},
+        conditions=(File.kind == "plain",),
+    ),
+    _kind(
+        "version",
+        Version,
+        *("collection_id", "number"),
+        joined={
+            "file": (_FILE, _FILE.c.id == table_of(Version).c.file_id),
+            "blob": (_BLOB, _BLOB.c.id == _FILE.c.blob_id),
+        },
+        lists={"checks": _children(VersionCheck, "version_id")},
+    ),
+    _kind(
+        "trash",
+        TrashEntry,
+        *("collection_id", "number"),
+        joined={"blob": (_BLOB, _BLOB.c.id == _TRASH.c.blob_id)},
+        lists={"checks": _children(TrashCheck, "trash_id")},
+    ),
+    _kind("alias", Alias, "name"),
+    _kind("run", Run, "id", is_journaled=False),
+    _kind("sample", Sample, "id", is_journaled=False),
+    _kind("plugin_value", PluginValue, "plugin", "key", is_journaled=False),
+    _kind("event", Event, "id"),
+)
+BY_NAME = {kind.name: kind for kind in OBJECTS}
