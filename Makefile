@@ -55,16 +55,21 @@ CANDIDATE ?=
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-install: $(VENV)/installed  ## make the environment in .venv
+install: $(VENV)/installed-tests  ## make the environment in .venv, with what the tests need
 
-$(VENV)/installed: setup.cfg requirements-dev.txt $(wildcard frepo_*/pyproject.toml)
+$(VENV)/installed: setup.cfg requirements.txt $(wildcard frepo_*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
-	@echo "Making the environment in $(VENV), which takes a minute or two"
+	@echo "Making the environment in $(VENV), which takes half a minute"
 	$(PYTHON) -m venv $(VENV)
 # setuptools is installed here, because pip would otherwise install it again to build each distribution. Pyramid
 # requires it, too; from 80.9 on it warns about that at every start.
 # The pip bundled with Python may be years old; an old pip takes twice as long to resolve versions.
 	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=77,<80.9'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements.txt
+	@touch $@
+
+$(VENV)/installed-tests: $(VENV)/installed requirements-dev.txt
+	@echo "Adding what the tests need, which takes another minute"
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
 	@touch $@
 
@@ -77,11 +82,11 @@ serve demo: export FREPO_INI := $(CURDIR)/development.ini
 # Its name may have spaces and quotes, so the shell gets it as a variable.
 serve demo: export STATE := $(STATE)
 serve demo: export FREPO_STATE := $(STATE)
-client: install  ## write the client for servers that are backed up, build/frepo-client.pyz
+client: $(VENV)/installed  ## write the client for servers that are backed up, build/frepo-client.pyz
 	@mkdir -p build
 	$(BIN)/python -m frepo_client.zipapp build/frepo-client.pyz
 
-serve: install  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
+serve: $(VENV)/installed  ## start the service on http://127.0.0.1:6543, with a token in var/admin-token
 # Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$$STATE"
 	@umask 077 && $(BIN)/frepo install
@@ -100,7 +105,7 @@ serve: install  ## start the service on http://127.0.0.1:6543, with a token in v
 	@echo "Serving on http://$(HTTP_LISTEN), Ctrl-C ends it"
 	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 
-demo: install  ## fill the empty service of `make serve` with a hundred collections and a year of history
+demo: $(VENV)/installed  ## fill the empty service of `make serve` with a hundred collections and a year of history
 	@umask 077 && mkdir -p "$$STATE" && $(BIN)/frepo install && $(BIN)/frepo demo:fill
 	@$(PYTHON) -c 'import os, shlex, sys; print("Look at it with: make serve", *(shlex.quote(one) for one in sys.argv[1:]))' \
 	    $(if $(subst $(CURDIR)/var,,$(STATE)),"STATE=$$STATE")
@@ -187,7 +192,7 @@ $(PEERS_VENV)/installed: Makefile benchmarks/peers.txt
 	    --prefix $(PEERS_VENV)/tus $(TUS_SERVER)
 	@touch $@
 
-$(VENV)/bench-installed: setup.cfg $(VENV)/installed
+$(VENV)/bench-installed: setup.cfg $(VENV)/installed-tests
 	$(BIN)/pip install --quiet --disable-pip-version-check '.[bench]'
 	@touch $@
 
