@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from frepo_core.plugins import Checksums, EndpointError, Identity
 
 from .disk.digests import Digests
 from .disk.part_file import PartFile, WriterLostError
+from .refusals import Refusals
 from .session import BusyError, State, Upload
 from .uploads import Uploads, now
 from .web.tus_headers import Checksum
@@ -31,6 +33,7 @@ class Part:
         self,
         uploads: Uploads,
         digests: Digests,
+        refusals: Refusals,
         upload: Upload,
         file: PartFile,
         *,
@@ -45,13 +48,18 @@ class Part:
         self._digests = digests
         self.sums: Checksums | None = digests.at(upload.id, upload.offset)
         self._identify = identify
+        self._refusals = refusals
         self._checksum = checksum
         self._hash = checksum.new_hash() if checksum else None
         self._synced_at = time.monotonic()
 
     def write(self, piece: bytes) -> None:
         """Take the next bytes. Raises `EndpointError`, `StorageFull` or `StorageUnavailable`."""
-        self._alone(lambda: self.file.write(piece))
+        with self._recorded():
+            self._alone(lambda: self.file.write(piece))
+            self._take(piece)
+
+    def _take(self, piece: bytes) -> None:
         if self.sums is not None:
             self.sums.update(piece)
         if self._hash is not None:
@@ -66,13 +74,17 @@ class Part:
         """Take the end. Raises what `write` does, and `EndpointError` with 460 for another checksum."""
         is_committing = False
         try:
-            if ok:
-                is_committing = self._finish()
-            elif self._hash is None and self.file.offset not in {self.upload.offset, self.upload.length}:
-                self._acknowledge(State.RECEIVING)
+            with self._recorded():
+                if ok:
+                    is_committing = self._finish()
+                elif self._hash is None and self.file.offset not in {self.upload.offset, self.upload.length}:
+                    self._acknowledge(State.RECEIVING)
         finally:
             if not is_committing:
                 self.file.close()
+
+    def _recorded(self) -> AbstractContextManager[None]:
+        return self._refusals.recorded(self.upload.collection_id, by=self.by, size=self.upload.length)
 
     def _finish(self) -> bool:
         self.by = self._identify()

@@ -16,6 +16,7 @@ from .disk.room import Room
 from .hosts import Hosts
 from .outcomes import outcome_of
 from .receiving import NoPart, Part
+from .refusals import Refusals
 from .session import COMMITS, TAKES_PARTS, BusyError, GoneError, State, Upload
 from .settings import UploadsSettings, share_of
 from .uploads import Uploads, now
@@ -41,6 +42,7 @@ class Sessions:
         self._context = context
         self.settings: UploadsSettings = context.settings
         self._digests = Digests()
+        self.refusals = Refusals(context)
         service, chosen = context.service, self.settings.directory
         folder = chosen or default_folder(service.storage_folder, service.state_folder)
         self.place = Place(folder, tag=self.settings.host, storage=service.storage_folder)
@@ -66,13 +68,9 @@ class Sessions:
             raise self._elsewhere(upload.id)
 
     def _elsewhere(self, upload: str) -> EndpointError:
-        tag = tag_of(upload)
-        return EndpointError(
-            503,
-            f"The upload is on the host {tag!r}, which does not answer now",
-            headers={"Retry-After": str(RETRY_SECONDS)},
-            context={"host": tag},
-        )
+        tag, headers = tag_of(upload), {"Retry-After": str(RETRY_SECONDS)}
+        text = f"The upload is on the host {tag!r}, which does not answer now"
+        return EndpointError(503, text, headers=headers, context={"host": tag})
 
     def max_size(self, head: CreationHead, by: Identity) -> int | None:
         """Return the largest size of a new upload in bytes, None for no limit. Raises why it would be refused."""
@@ -125,11 +123,11 @@ class Sessions:
         others = [each for each in self.uploads.all_open() if each.place == upload.place and each.id != upload.id]
         room = self._room(upload, [upload, *others], start)
         left = room.left(upload, others, max_version=start.max_size)
+        allowed = left if start.max_size is None else max(start.max_size - head.offset, 0)
         wanted = announced if known.length is None else known.length - head.offset
-        if (wanted or 0) > left:
+        if left < (wanted or 0) <= allowed:  # one that is too large anyway is refused for good, not for lack of room
             raise room.exceeded(left)
-        largest = left if start.max_size is None else min(left, max(start.max_size - head.offset, 0))
-        return largest if known.length is None else known.length - head.offset
+        return min(left, allowed) if known.length is None else known.length - head.offset
 
     def open_part(self, upload: Upload, head: PartHead, identify: Callable[[], Identity]) -> Part | NoPart:
         """Open the body of a part. Raises an `EndpointError` if the upload does not take it.
@@ -150,7 +148,8 @@ class Sessions:
             # What this part announces is written with its first bytes.
             if file.taken_over:
                 known = replace(self.uploads.change(upload, epoch=upload.epoch + 1), length=known.length)
-            return Part(self.uploads, self._digests, known, file, checksum=head.checksum, identify=identify)
+            stores = self.uploads, self._digests, self.refusals
+            return Part(*stores, known, file, checksum=head.checksum, identify=identify)
         except BaseException:
             file.close()
             raise
@@ -188,8 +187,7 @@ class Sessions:
             upload = self.settle(found)
             if upload.is_open and upload.state not in COMMITS and self.expires_at(upload) <= moment:
                 with contextlib.suppress(BusyError):  # a part has come just now
-                    message = f"no part came for {self.settings.expire}"
-                    self.end(upload, by=None, message=message, event=EXPIRED)
+                    self.end(upload, by=None, message=f"no part came for {self.settings.expire}", event=EXPIRED)
                     count += 1
         return count
 
@@ -254,10 +252,9 @@ class Sessions:
 
     def _room(self, upload: Upload, here: Sequence[Upload], start: Start) -> Room:
         """Return the room of the uploads in this folder, which `here` are."""
-        received = sum(each.offset for each in here)
         free = self.place.free() if start.room is None else min(start.room, self.place.free())
         return Room(
-            total=share_of(self.settings.max_total, free + received),
+            total=share_of(self.settings.max_total, free + sum(each.offset for each in here)),
             max_open=1 if self._context.service.ends_with_upload(upload.creator) else self.settings.max_open,
         )
 
@@ -291,10 +288,10 @@ class Sessions:
         """Return what the commit of an upload that broke off has stored; None if nothing."""
         if upload.digest is None:
             return None
-        service, by, digest = self._context.service, upload.creator, upload.digest
+        service, what = self._context.service, {"sha256": upload.digest, "idempotency_key": upload.id}
         if upload.collection_id is None:
-            return service.find_added_file(by=by, sha256=digest, idempotency_key=upload.id)
-        return service.find_added_version(upload.collection_id, by=by, sha256=digest, idempotency_key=upload.id)
+            return service.find_added_file(by=upload.creator, **what)
+        return service.find_added_version(upload.collection_id, by=upload.creator, **what)
 
 
 KEPT = frozenset({"collection", "filename", "tags", "public", "filetype", "note"})

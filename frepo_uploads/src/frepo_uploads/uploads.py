@@ -13,7 +13,7 @@ from typing import Any
 
 from frepo_core.plugins import Identity
 
-from .disk.part_file import sync_folder, translated
+from .disk.part_file import delete, sync_folder, translated
 from .disk.place import Place, tag_of
 from .session import BusyError, State, Upload
 
@@ -67,7 +67,7 @@ class Uploads:
             known = self.find(upload.id)
             if known is None or _version(known) != _version(upload):
                 raise BusyError(409, "Another request has changed the upload meanwhile: ask with HEAD", retry_after=1)
-            self._write(changed)
+            self._write_with_room(changed)
         return changed
 
     def end(self, upload: Upload, state: State, message: str) -> Upload:
@@ -89,13 +89,27 @@ class Uploads:
     def _path(self, upload: str) -> Path:
         return self._place.folder / f"{upload}{RECORD}"
 
+    def _write_with_room(self, upload: Upload) -> None:
+        """Write the end of an upload also if its own bytes have filled the disk: nobody needs them any more."""
+        try:
+            self._write(upload)
+        except OSError:
+            if upload.is_open or upload.state is State.COMMITTED or upload.place != self._place.id:
+                raise
+            delete(self._place.folder, upload.id)
+            self._write(upload)
+
     def _write(self, upload: Upload) -> None:
         path, own = self._path(upload.id), self._place.folder / f"{uuid.uuid4().hex}.new"
-        with open(own, "w", encoding="utf-8") as file:
-            json.dump(_data(upload), file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(own, path)
+        try:
+            with open(own, "w", encoding="utf-8") as file:
+                json.dump(_data(upload), file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(own, path)
+        except OSError:
+            own.unlink(missing_ok=True)
+            raise
         sync_folder(path.parent)
 
     @contextlib.contextmanager

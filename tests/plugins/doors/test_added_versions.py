@@ -61,6 +61,7 @@ def test_without_the_role_or_the_list_nothing_is_added(running, service, collect
             add,
             lambda *given: service.may_add_version(given[1], by=given[2]),
             lambda *given: service.require_upload_right(given[1], by=given[2]),
+            lambda *given: service.record_lack_of_room(given[1], "No room", by=given[2]),
         ):
             with pytest.raises(AccessDeniedError):
                 act(service, collection, by)

@@ -304,14 +304,16 @@ def test_an_upload_without_a_length_has_the_limit_for_one_version(tus, root, col
     path = tus.create(None, b"a" * 90, collection=collection)
 
     assert 413 == tus.patch(path, 90, b"a" * 11).status_int
+    assert 413 == tus.patch(path, 90, b"a" * 500).status_int
     assert 204 == tus.patch(path, 90, b"a" * 10).status_int
 
 
 @with_settings(uploads__max_total="40KB")
-def test_an_announced_length_takes_room(tus, collection):
+def test_an_announced_length_takes_room_and_the_collection_is_full_without_it(tus, root, collection):
     tus.create(6000, collection=collection)
 
     assert (507, 201) == (
         tus.post(6000, collection=collection).status_int,
         tus.post(3000, collection=collection).status_int,
     )
+    assert "full" == root.get(f"/api/v1/collections/{collection}").json["state"]

@@ -43,7 +43,9 @@ class Views:
     def open_creation(self, request: FrepoRequest) -> CreatedPart:
         """Make an upload, and open its first part."""
         head = parse_creation(request.headers)
-        upload = self._sessions.create(head, request.sender, request.announced if head.has_part else None)
+        sessions, by = self._sessions, request.sender
+        with sessions.refusals.recorded(head.metadata.get("collection"), by=by, size=head.length):
+            upload = sessions.create(head, by, request.announced if head.has_part else None)
         part = None
         if head.has_part:
             first = PartHead(offset=0, length=None, checksum=head.checksum)
@@ -85,7 +87,8 @@ class Views:
         check_version(request.headers)
         head = parse_part(request.headers)
         upload, identity = self._own(request)
-        return self._sessions.limit_part(upload, head, request.announced, identity)
+        with self._sessions.refusals.recorded(upload.collection_id, by=identity, size=upload.length):
+            return self._sessions.limit_part(upload, head, request.announced, identity)
 
     def open_part(self, request: FrepoRequest) -> Part | NoPart:
         """Open the body of a PATCH."""

@@ -47,6 +47,14 @@ class WritingService(Protocol):
         `AccessDeniedError` or `ReadOnlyError`.
         """
 
+    def record_lack_of_room(self, collection_id: str, message: str, *, by: Identity, size: int | None = None) -> None:
+        """Record that a version was refused because there was no room for it: the collection is `full` until the next.
+
+        For a plug-in that receives contents by itself: what `may_add_version` and `add_version` raise is recorded by
+        them. `message` is a sentence for people, `size` the announced one in bytes. The event `version.refused` is
+        recorded once a minute for each token and collection. Raises `NotFoundError` or `AccessDeniedError`.
+        """
+
     def add_version(
         self,
         collection_id: str,

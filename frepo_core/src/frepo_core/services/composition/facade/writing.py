@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from frepo_core.db import utc_now
 from frepo_core.domain.identity import Actor, Identity
 from frepo_core.domain.naming import check_file_name, check_tag
-from frepo_core.errors import FieldsError
+from frepo_core.errors import FieldsError, StorageFull
 from frepo_core.plugins import (
     FileInfo,
     NewRun,
@@ -75,6 +75,12 @@ class WritingFacade(ConnectedFacade):
         """See `WritingService.require_upload_right`."""
         self._writable()
         self._collection_for(collection_id, "version.upload", by)
+
+    def record_lack_of_room(self, collection_id: str, message: str, *, by: Identity, size: int | None = None) -> None:
+        """See `WritingService.record_lack_of_room`."""
+        services = self._writable()
+        collection = self._collection_for(collection_id, "version.upload", by)
+        services.refusals.record(collection.id, StorageFull(message), by=by, size=size)
 
     def add_version(
         self,
