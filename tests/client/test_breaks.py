@@ -62,6 +62,13 @@ def make_dump(machine, size):
     return digest.hexdigest()
 
 
+def fill(path):
+    """Let a file take all the room of its disk."""
+    with contextlib.suppress(OSError), path.open("ab") as file:
+        while True:
+            file.write(bytes(1 << 20))
+
+
 def digests(machine):
     return [version["sha256"] for version in machine.versions()]
 
@@ -192,14 +199,22 @@ def test_an_upload_ends_when_the_full_disk_of_the_service_has_room_again(tmp_pat
         own_machine(environment={"UPLOADS_MAX_TOTAL": "1GB"}) as machine,
     ):
         digest, filler = make_dump(machine, SMALL), folder / "filler"
-        with contextlib.suppress(OSError), filler.open("wb") as file:
-            while True:
-                file.write(bytes(1 << 20))
+        fill(filler)
+        os.truncate(filler, filler.stat().st_size - (8 << 20))
+        done = machine.run("--retry", "2s", "pipe", "shop.sql", "--", "cat", "dump", check=40)
+        state = machine.state()
+        refused = [event["data"]["message"] for event in machine.call("GET", "events?kind=version.refused")["items"]]
+        fill(filler)
         client = machine.start("push", "shop.sql", "dump", stderr=subprocess.PIPE)
         told = client.stderr.readline()
         filler.unlink()
         end_of(client)
 
+        assert b"(HTTP 507)\n" in done.stderr
+        assert done.stderr.count(b"next attempt") in {1, 2}
+        assert "failed" == state["state"]
+        assert state["state_reason"].startswith("The disk for uploads in parts has no room left")
+        assert ["The disk for uploads in parts has no room left"] == refused
         assert b"(HTTP 507); next attempt in" in told
         assert [digest] == digests(machine)
 

@@ -16,14 +16,14 @@ LONGEST_PAUSE = 300.0
 
 
 class Retry:
-    """Tries for `seconds` since the last success. `say` gets a sentence before each pause."""
+    """Tries for `seconds` since the first failure after a success. `say` gets a sentence before each pause."""
 
     def __init__(self, seconds: float, say: Callable[[str], None], url: str) -> None:
         self._seconds = seconds
         self._say = say
         self._url = url
         self._pauses = 0
-        self._until = time.monotonic() + seconds
+        self._until: float | None = None
 
     def at_most(self, seconds: float) -> Retry:
         """Return one that tries for at most so long."""
@@ -32,17 +32,21 @@ class Retry:
     def succeeded(self) -> None:
         """Begin the time and the pauses anew."""
         self._pauses = 0
-        self._until = time.monotonic() + self._seconds
+        self._until = None
 
-    def run(self, action: Callable[[], T]) -> T:
-        """Return what the action returns. Raises `UnreachableError` if it failed for as long as `retry` says."""
+    def run(self, action: Callable[[], T], *, is_progress: bool = True) -> T:
+        """Return what the action returns. Raises `UnreachableError` if it failed for as long as `retry` says.
+
+        One that is no progress, such as a question how much is stored, does not begin the time anew.
+        """
         while True:
             try:
                 found = action()
             except (ConnectionFailedError, TransientAnswerError) as error:
                 self.pause(error)
             else:
-                self.succeeded()
+                if is_progress:
+                    self.succeeded()
                 return found
 
     def pause(self, error: Exception) -> None:
@@ -52,6 +56,8 @@ class Retry:
         pause = max(pause, min(wish, LONGEST_PAUSE)) if wish is not None else pause
         self._pauses += 1
         now = time.monotonic()
+        if self._until is None:  # a dump may take hours before its first byte is sent
+            self._until = now + self._seconds
         if now + pause > self._until:
             raise _end_of(error, self._url) from error
         self._say(f"{self._url}: {error}; next attempt in {pause:.0f} s")

@@ -64,7 +64,7 @@ class UploadSession:
             except (TypeError, ValueError):
                 raise ConnectionFailedError("the answer has no Upload-Offset; a proxy may have removed it") from None
 
-        return self._api.retry.run(ask)
+        return self._api.retry.run(ask, is_progress=False)
 
     def send_part(self, part: bytes) -> None:
         """Send a part until the server has acknowledged it. Raises `SessionGoneError` or `WrongContentError`."""
@@ -74,7 +74,10 @@ class UploadSession:
                 self._patch(part[self.offset - begin :])
             except (ConnectionFailedError, TransientAnswerError) as error:
                 self._api.retry.pause(error)
-                self.offset = self._offset_within(begin, end)
+                found = self._offset_within(begin, end)
+                if found > self.offset:
+                    self._api.retry.succeeded()
+                self.offset = found
         self._api.retry.succeeded()
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
