@@ -12,6 +12,7 @@ import pytest
 from support.paths import ROOT
 
 README = (ROOT / "README.md").read_text()
+MAP = (ROOT / "CONTRIBUTING.md").read_text().partition("## Test\n")[0]
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_the_three_lines_dump_and_restore_as_often_as_you_like(service, fresh_cl
 
 
 def test_each_path_in_the_readme_exists():
-    paths = re.findall(r"^- \[\S+\]\((.*?)\)|^\| `(frepo_\w+/)` \|", README, re.MULTILINE)
+    paths = re.findall(r"`((?:frepo_|examples/)[\w./-]+)`|`([\w-]+\.ini)`", README + MAP)
 
     assert paths
     assert [] == [path for path in map("".join, paths) if not (ROOT / path).exists()]
@@ -63,7 +64,7 @@ def test_the_map_has_every_room():
 
     rooms = {f"{path.name}/" for path in source.iterdir() if (path / "__init__.py").exists()}
 
-    assert rooms == set(re.findall(r"`([a-z]+/)`", README.partition("| Room |")[2])) - {"var/"}
+    assert rooms == set(re.findall(r"`([a-z]+/)`", MAP.partition("| Room |")[2]))
 
 
 def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):

@@ -48,7 +48,7 @@ def test_the_command_that_demo_prints_can_be_run(make, tmp_path):
 
 
 def test_another_state_is_used_in_a_shell_that_has_read_the_environment_of_the_first(make, tmp_path):
-    """README.md: after `make serve`, run `. var/environment`; STATE is the folder of the state."""
+    """docs/tutorial.md: after `make serve`, run `. var/environment`; STATE is the folder of the state."""
     first, second = tmp_path / "first", tmp_path / "second"
     make("serve", first)
     stub = f"BIN={tmp_path / 'bin'}"
