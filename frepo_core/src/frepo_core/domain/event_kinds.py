@@ -213,6 +213,19 @@ class EventKind(StrEnum):
         "Damaged bytes are sound again: they were uploaded again, or a check found them right.",
         *("storage", "key", "size", "sha256", "used_by", "used_by_count"),
     )
+    COPY_DAMAGED = (
+        "copy.damaged",
+        "A second copy of a content was found to be wrong or missing. It is made again.",
+        *("storage", "key", "size", "sha256", "problem"),
+    )
+    BLOB_FELL_BACK = (
+        "blob.fell_back",
+        (
+            "A content was read from another copy, because the one in `storage` was missing, short, damaged or "
+            "unreachable. One event counts those of a storage in a minute."
+        ),
+        *("storage", "key", "size", "sha256", "problem", "count"),
+    )
     STORAGE_FULL = "storage.full", "A storage has no room for an upload.", "storage", "problem"
     STORAGE_UNAVAILABLE = (
         "storage.unavailable",

@@ -91,6 +91,20 @@ SERVICE: Mapping[str, Text] = {
         what="Bytes in the storage {storage} that were damaged are sound again ({key}, {size}).",
         level="success",
     ),
+    "copy.damaged": Text(
+        title="A second copy is damaged",
+        counted=("damaged second copy", "damaged second copies"),
+        what="The second copy in the storage {storage} is damaged ({key}, {size}): {problem}. It is made again.",
+        advice="If there are several, check the disk or the storage service.",
+        level="failure",
+    ),
+    "blob.fell_back": Text(
+        title="Contents are read from their second copies",
+        counted=("read from another copy", "reads from another copy"),
+        what="The storage {storage} did not give a content ({key}, {size}): {problem}. It was read from another copy.",
+        advice="`/health` says whether the storage works. What is damaged is repaired by the job `mirror`.",
+        level="failure",
+    ),
     "storage.full": Text(
         title="The storage {storage} is full",
         counted=("full storage", "full storages"),

@@ -20,6 +20,8 @@ const STATES = {
   "collection.full": "full",
   "blob.damaged": "damaged",
   "blob.healed": "ok",
+  "copy.damaged": "damaged",
+  "blob.fell_back": "late",
   "storage.full": "damaged",
   "storage.unavailable": "overdue",
   "storage.recovered": "ok",

@@ -42,10 +42,9 @@ def download(
     """Download a file with a bar; return where it is, after `names`. Raises `BytesMissingError`, `FieldsError`,
     and `PolicyRefusedError` or `PolicyFailedError` for a version.
     """
-    from frepo_core.services.content.blobs.stored_content import refuse_damaged
     from frepo_core.services.events.actors import console_identity
 
-    refuse_damaged(file.blob)
+    services.stored_content.refuse_damaged(file.blob)
     services.policies.check_download(file, by=console_identity())
     name = arguments.output or file.requested_name
     stderr = command.app.stderr

@@ -196,6 +196,8 @@ def test_restores(services: CoreServices, context: JobContext) -> Summary:
 def mirror(services: CoreServices, context: JobContext) -> Summary:
     """Make the second copies that are due, and delete those whose contents were deleted `mirror.delete_delay` ago.
 
+    Repairs damaged first copies from second ones.
+
     Raises `SweepStoppedError` if more than 20 % of the copies in a storage would be deleted within a day.
     """
     service, summary, problems = services.mirror, Counter[str](), list[str]()
@@ -203,6 +205,7 @@ def mirror(services: CoreServices, context: JobContext) -> Summary:
         report = service.run(storage, keep_going=context.check_lease, progress=context.progress, by=_actor("mirror"))
         summary.update({name: value for name, value in asdict(report).items() if name != "problem"})
         problems += [report.problem] if report.problem else []
+    summary["repaired"] = service.repair(keep_going=context.check_lease, by=_actor("mirror"))
     return {**summary, **({"problem": "; ".join(problems)} if problems else {})}
 
 

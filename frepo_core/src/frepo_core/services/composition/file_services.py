@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..content.blobs.lifecycle import Blobs
     from ..content.blobs.stored_content import StoredContent
     from ..content.checks.upload_checks import UploadChecks
+    from ..content.copies.copy_reads import CopyReads
     from ..content.exports import Exports
     from ..content.ingest import Ingest
     from ..content.remote.fetcher import Fetcher
@@ -146,7 +147,23 @@ class FileServices(Foundation):
     def stored_content(self) -> "StoredContent":
         from ..content.blobs.stored_content import StoredContent
 
-        return StoredContent(self.database, self.backends, self.presence, self.settings.fs_cache_size)
+        return StoredContent(self.database, self.backends, self.presence, self.settings.fs_cache_size, self.copy_reads)
+
+    @cached_property
+    def copy_reads(self) -> "CopyReads | None":
+        from ..content.copies.copy_reads import CopyReads
+        from ..content.copies.fallback_notes import FallbackNotes
+
+        if len(self.backends.configured) == 1 and not self.settings.mirror:
+            return None
+        notes = FallbackNotes(
+            self.database,
+            self.backends,
+            self.presence,
+            self.storage_states,
+            is_read_only=self.settings.read_only,
+        )
+        return CopyReads(self.database, self.backends, notes)
 
     @cached_property
     def storage_space(self) -> "StorageSpace":
@@ -194,6 +211,7 @@ class FileServices(Foundation):
             self.settings,
             self.files,
             self.backends,
+            self.stored_content,
             self.passwords,
             self.links,
             self.policies,

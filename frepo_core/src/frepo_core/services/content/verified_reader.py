@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Callable
 from typing import BinaryIO, Self
 
 from frepo_core.errors import StorageUnavailable
@@ -11,6 +12,8 @@ from .checksums import Comparison
 
 log = logging.getLogger(__name__)
 
+OnWrong = Callable[[], None]
+
 
 class VerifiedContent:
     """A stream of a whole blob. If the bytes are not what was stored, the last `read` raises.
@@ -18,9 +21,11 @@ class VerifiedContent:
     The last piece of a damaged content is therefore never sent, and the client sees that the download was cut off.
     """
 
-    def __init__(self, content: BinaryIO, blob: BlobRecord) -> None:
+    def __init__(self, content: BinaryIO, blob: BlobRecord, on_wrong: OnWrong | None = None) -> None:
+        """`on_wrong` is called before wrong bytes are refused."""
         self._content = content
         self._blob = blob
+        self._on_wrong = on_wrong
         self._size = 0
         self._comparison = Comparison(blob)
         # Whether the whole content was read, and its bytes are not those that were stored.
@@ -34,7 +39,7 @@ class VerifiedContent:
         is_over = self._size >= self._blob.size or (not data and size != 0)
         if is_over and (self._size != self._blob.size or not self._comparison.matches()):
             self.is_wrong = True
-            raise wrong_bytes(self._blob)
+            raise wrong_bytes(self._blob, self._on_wrong)
         return data
 
     def close(self) -> None:
@@ -55,9 +60,11 @@ class VerifiedFile:
     so that each byte is read and compared once.
     """
 
-    def __init__(self, file: BinaryIO, blob: BlobRecord) -> None:
+    def __init__(self, file: BinaryIO, blob: BlobRecord, on_wrong: OnWrong | None = None) -> None:
+        """`on_wrong` is called before wrong bytes are refused."""
         self._file = file
         self._blob = blob
+        self._on_wrong = on_wrong
         self._position = 0
         self._piece, self._piece_start = b"", 0
         self._comparison, self._compared = Comparison(blob), 0
@@ -81,7 +88,7 @@ class VerifiedFile:
             self._comparison.update(new)
             self._compared += len(new)
         if self._compared == self._blob.size and not self._comparison.matches():
-            raise wrong_bytes(self._blob)
+            raise wrong_bytes(self._blob, self._on_wrong)
 
     def seekable(self) -> bool:
         """Return True."""
@@ -108,15 +115,17 @@ class VerifiedFile:
         self.close()
 
 
-def verify(data: bytes, blob: BlobRecord) -> None:
-    """Raise `StorageUnavailable` if the data is not the blob's content."""
+def verify(data: bytes, blob: BlobRecord, on_wrong: OnWrong | None = None) -> None:
+    """Call `on_wrong` and raise `StorageUnavailable` if the data is not the blob's content."""
     comparison = Comparison(blob)
     comparison.update(data)
     if not comparison.matches():
-        raise wrong_bytes(blob)
+        raise wrong_bytes(blob, on_wrong)
 
 
-def wrong_bytes(blob: BlobRecord) -> StorageUnavailable:
-    """Log that the storage returned other bytes than were stored, and return the error."""
+def wrong_bytes(blob: BlobRecord, on_wrong: OnWrong | None = None) -> StorageUnavailable:
+    """Log that the storage returned other bytes than were stored, call `on_wrong`, and return the error."""
+    if on_wrong is not None:
+        on_wrong()
     log.critical("the bytes of blob %s (%s, key %s) are wrong", blob.id, blob.storage, blob.key)
     return StorageUnavailable("The storage gave other bytes than were stored")

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, File, TrashEntry, Version
+from frepo_core.db.models import Blob, BlobCopy, File, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
@@ -18,6 +18,12 @@ NAMED = 20
 def blob_damaged(session: Session, row: Blob, problem: str, *, by: By) -> NewEvent:
     """Return the event about bytes that were found to be wrong or missing."""
     return _blob_event(session, EventKind.BLOB_DAMAGED, row, by, problem=problem)
+
+
+def copy_damaged(row: BlobCopy, problem: str, *, by: By) -> NewEvent:
+    """Return the event about a second copy that was found to be wrong or missing."""
+    data = {"storage": row.storage, "key": row.key, "size": row.size, "sha256": row.digest, "problem": problem}
+    return NewEvent(kind=EventKind.COPY_DAMAGED, by=by, data=data)
 
 
 def blob_healed(session: Session, row: Blob, *, by: By) -> NewEvent:

@@ -20,7 +20,7 @@ from ..access.signed_links import SignedLinks
 from ..access.tokens import NO_ACCESS
 from ..base.records import FileRecord
 from ..content.blobs.rereading import Rereading
-from ..content.blobs.stored_content import refuse_damaged
+from ..content.blobs.stored_content import StoredContent
 from ..content.storages.backends import Backends
 from .aliases import Aliases
 from .files import Files
@@ -49,6 +49,7 @@ class Downloads:
         settings: Settings,
         files: Files,
         backends: Backends,
+        stored_content: StoredContent,
         passwords: Passwords,
         links: SignedLinks,
         policies: Policies,
@@ -57,6 +58,7 @@ class Downloads:
     ) -> None:
         self._database = database
         self._files = files
+        self._stored_content = stored_content
         self._rereading = Rereading(database, backends, rate=settings.jobs_verify_rate, is_read_only=settings.read_only)
         self._passwords = passwords
         self._links = links
@@ -78,9 +80,9 @@ class Downloads:
         are never sent. They are read again first.
         """
         file = self._find(name, credentials, checked=checked)
-        if file.blob.is_damaged and self._rereading.heals(file.blob.id):
+        if not self._stored_content.has_sound_copy(file.blob) and self._rereading.heals(file.blob.id):
             file = self._find(name, credentials, checked=checked)
-        refuse_damaged(file.blob)
+        self._stored_content.refuse_damaged(file.blob)
         by = credentials.identity or Actor(name="anonymous", address=credentials.address)
         self._policies.check_download(file, by=by)
         return file

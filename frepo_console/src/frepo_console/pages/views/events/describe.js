@@ -17,6 +17,8 @@ export const GROUPS = {
     "collection.overdue",
     "collection.full",
     "blob.damaged",
+    "blob.fell_back",
+    "copy.damaged",
     "storage.*",
     "job.failed",
   ],
@@ -24,7 +26,7 @@ export const GROUPS = {
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
   token: ["token.*", "enrolment.*"],
-  upkeep: ["job.*", "message.*", "storage.*", "blob.*"],
+  upkeep: ["job.*", "message.*", "storage.*", "blob.*", "copy.*"],
 };
 
 /** The old names of values, as in `frepo_core.plugins.subscriber`: such a value is there twice. */

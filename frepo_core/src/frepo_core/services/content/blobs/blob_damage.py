@@ -6,6 +6,7 @@ from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
 CHUNK = 1 << 20
+MISSING = "the bytes are missing"
 
 
 class UnreadableError(Exception):
@@ -35,11 +36,11 @@ def find_damage(
             if pace is not None:
                 pace(len(chunk))
     except BlobNotFound:
-        return "the bytes are missing"
+        return MISSING
     except (StorageUnavailable, OSError) as error:
         if _is_there(backend, key):
             raise UnreadableError(f"it cannot be read: {error}") from error
-        return "the bytes are missing"
+        return MISSING
     if found != size:
         return f"it has {found} bytes, not {size}"
     return None if sums.digest == digest else "its content is not what was stored"

@@ -30,6 +30,7 @@ MIRROR_POINTS = (
     "copies_leaving",
     "copies_gone",  # the rows say so, the bytes still exist
     "copy_deleted",
+    "first_repaired",  # the row names the new bytes, the damaged ones still exist
 )
 JOURNAL_POINTS = (
     "journal_stored",  # the storage has the part or the catalogue, the database does not know it yet

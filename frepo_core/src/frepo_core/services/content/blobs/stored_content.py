@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar, cast
 
@@ -13,10 +14,12 @@ from frepo_core.db import Database
 from frepo_core.db.models import Blob
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.errors import BlobNotFound, BytesMissingError, NotFoundError
-from frepo_core.plugins import StorageBackend
 
 from ...base.records import BlobRecord
 from ..content_cache import ContentCache
+from ..copies.continued_content import ContinuedContent, ContinuedFile, OpenOther
+from ..copies.copy_reads import READ_FAILURES, CopyReads, NoCopyError
+from ..copies.fallback_notes import Place, first_place
 from ..read_ahead import PIECE, ReadAhead
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
@@ -31,13 +34,34 @@ BYTES_MISSING = "The bytes of this file are missing in the storage"
 
 
 class StoredContent:
-    """The bytes of blobs. Small whole contents are kept in memory, `cache_size` bytes in all."""
+    """The bytes of blobs. Small whole contents are kept in memory, `cache_size` bytes in all.
 
-    def __init__(self, database: Database, backends: Backends, presence: Presence, cache_size: int) -> None:
+    With `copies`, what the first storage does not give is read from a second copy, also in the middle.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        backends: Backends,
+        presence: Presence,
+        cache_size: int,
+        copies: CopyReads | None = None,
+    ) -> None:
         self._database = database
         self._backends = backends
         self._presence = presence
         self._cache = ContentCache(cache_size)
+        self._copies = copies
+
+    def has_sound_copy(self, blob: BlobRecord) -> bool:
+        """Return whether a copy is not known to be damaged."""
+        return not blob.is_damaged or (self._copies is not None and self._copies.exists(blob))
+
+    def refuse_damaged(self, blob: BlobRecord) -> None:
+        """Raise `BytesMissingError` if all copies are known to be damaged, and log it as critical."""
+        if not self.has_sound_copy(blob):
+            log.critical("the bytes of blob %s (%s, key %s) are damaged", blob.id, blob.storage, blob.key)
+            raise BytesMissingError("The bytes of this file are damaged in the storage")
 
     def read(self, blob: BlobRecord, start: int, length: int) -> bytes:
         """Return `length` bytes of a blob from `start`, for small answers. A whole blob is verified and cached.
@@ -48,18 +72,20 @@ class StoredContent:
             return cached[start : start + length]
         is_whole = length == blob.size
 
-        def read(backend: StorageBackend, key: str) -> bytes:
-            with backend.open(key, start, None if is_whole else length) as content:
+        def read(place: Place) -> bytes:
+            backend = self._backends.get(place.storage)
+            with backend.open(place.key, start, None if is_whole else length) as content:
                 data = content.read(length)
                 while len(data) < length and (more := content.read(length - len(data))):
                     data += more
             if len(data) < length:
-                raise BlobNotFound(f"The blob {key!r} ends before its byte {start + length}")
+                raise BlobNotFound(f"The blob {place.key!r} ends before its byte {start + length}")
+            if is_whole:
+                verify(data, blob, self._on_wrong(blob, place))
             return data
 
-        data = self._with_location(blob, read)
+        data = self._use(blob, read)
         if is_whole:
-            verify(data, blob)
             self._cache.add(blob.digest, data)
         return data
 
@@ -74,11 +100,18 @@ class StoredContent:
         are because the storage is not the one it was, and `NotFoundError` if the blob's row was deleted meanwhile as
         well.
         """
-        content = self._with_location(blob, lambda backend, key: backend.open(key, start, length))
-        if (blob.size - start if length is None else length) > PIECE:
+        size = blob.size - start if length is None else length
+
+        def open_at(place: Place) -> tuple[BinaryIO, Place]:
+            return self._backends.get(place.storage).open(place.key, start, length), place
+
+        content, place = self._use(blob, open_at)
+        if self._copies:
+            content = cast(BinaryIO, ContinuedContent(content, start, size, self._others(blob, place, start + size)))
+        if size > PIECE:
             content = cast(BinaryIO, ReadAhead(content))
         if start == 0 and length in {None, blob.size}:
-            return cast(BinaryIO, VerifiedContent(content, blob))
+            return cast(BinaryIO, VerifiedContent(content, blob, self._on_wrong(blob, place)))
         return content
 
     def open_file(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO | None:
@@ -86,66 +119,120 @@ class StoredContent:
 
         The server can send such a file without a thread. A whole blob is verified on the way. Raises the same errors as
         `open`. A file of a wrong size counts as missing: the server would send the existing bytes as a complete answer.
+        If there may be a second copy to read, the answer is None, too: `open` falls back.
         """
 
-        def open_file(backend: StorageBackend, key: str) -> BinaryIO | None:
-            if backend.path(key) is None:
+        def open_file(place: Place) -> tuple[BinaryIO, Place] | None:
+            backend = self._backends.get(place.storage)
+            if backend.path(place.key) is None:
                 return None
-            file = backend.open(key)
+            file = backend.open(place.key)
             if file.seek(0, os.SEEK_END) != blob.size:
                 file.close()
-                raise _wrong_size(blob, key)
+                raise _wrong_size(blob, place.key)
             file.seek(start)
-            return file
+            return file, place
 
-        file = self._with_location(blob, open_file)
-        if file and start == 0 and length in {None, blob.size}:
-            return cast(BinaryIO, VerifiedFile(file, blob))
+        if (found := self._use_first(blob, open_file)) is None:
+            return None
+        file, place = found
+        if self._copies:
+            file = cast(BinaryIO, ContinuedFile(file, blob.size, self._others(blob, place, blob.size)))
+        if start == 0 and length in {None, blob.size}:
+            return cast(BinaryIO, VerifiedFile(file, blob, self._on_wrong(blob, place)))
         return file
 
     def path(self, blob: BlobRecord) -> Path | None:
         """Return the path of the blob's local file, or None if the backend has none. Raises as `open_file` does."""
 
-        def path(backend: StorageBackend, key: str) -> Path | None:
-            found = backend.path(key)
+        def path(place: Place) -> Path | None:
+            found = self._backends.get(place.storage).path(place.key)
             if found is not None:
                 with contextlib.suppress(FileNotFoundError):  # deleted in this moment
                     if found.stat().st_size == blob.size:
                         return found
-                raise _wrong_size(blob, key)
+                raise _wrong_size(blob, place.key)
             return None
 
-        return self._with_location(blob, path)
+        return self._use_first(blob, path)
 
     def url(self, blob: BlobRecord, *, filename: str, content_type: str) -> str | None:
-        """Return a URL of the backend's own server, valid for ten minutes, or None if the backend has none."""
+        """Return a URL of the backend's own server, valid for ten minutes.
+
+        None if the backend has none, or if a second copy has to be read.
+        """
+        if self._copies and self._copies.avoids_first(blob):
+            return None
         backend = self._backends.get(blob.storage)
         return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
 
-    def _with_location(self, blob: BlobRecord, use: Callable[[StorageBackend, str], Result]) -> Result:
-        """Call `use` with the blob's backend and key; again if the blob was moved or stored again meanwhile."""
-        storage, key = blob.storage, blob.key
+    def _use(self, blob: BlobRecord, use: Callable[[Place], Result]) -> Result:
+        """Call `use` with the first copy; if that fails or is damaged, or its storage fails, with a second one."""
+        copies = self._copies
+        if copies is None:
+            return self._with_location(blob, use)
+        if copies.avoids_first(blob):
+            with contextlib.suppress(NoCopyError):
+                result = copies.use(blob, use)
+                copies.note_avoided(blob)
+                return result
+        try:
+            result = self._with_location(blob, use)
+        except NotFoundError:
+            raise
+        except READ_FAILURES as error:
+            try:
+                result = copies.use(blob, use)
+            except NoCopyError:
+                raise error from None
+            copies.note_failed(blob, first_place(blob), error)
+        else:
+            self._backends.breaker.worked(blob.storage)
+        return result
+
+    def _use_first(self, blob: BlobRecord, use: Callable[[Place], Result | None]) -> Result | None:
+        """Call `use` with the first copy. Return None if that fails, or is not tried, and there may be a second one."""
+        if self._copies is None:
+            return self._with_location(blob, use)
+        if self._copies.avoids_first(blob):
+            return None
+        try:
+            return self._with_location(blob, use)
+        except NotFoundError:
+            raise
+        except READ_FAILURES:
+            return None
+
+    def _others(self, blob: BlobRecord, place: Place, end: int) -> OpenOther:
+        """Return the function that opens another copy than the one in this place, from a position to `end`."""
+
+        def open_other(position: int, error: Exception) -> BinaryIO:
+            assert self._copies is not None
+            return self._copies.open_other(blob, place, position, end - position, error)
+
+        return open_other
+
+    def _on_wrong(self, blob: BlobRecord, place: Place) -> Callable[[], None] | None:
+        """Return what marks the copy in this place; None if there can be no other."""
+        return partial(self._copies.note_wrong, blob, place) if self._copies else None
+
+    def _with_location(self, blob: BlobRecord, use: Callable[[Place], Result]) -> Result:
+        """Call `use` with the first copy; again if the blob was moved or stored again meanwhile."""
+        place = first_place(blob)
         while True:
             try:
-                return use(self._backends.get(storage), key)
+                return use(place)
             except BlobNotFound as error:
                 with self._database.reading() as session:
                     query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
                     row = session.execute(query).one_or_none()
                 if row is None:
                     raise NotFoundError(FILE_NOT_FOUND) from error
-                if row.key == key:
-                    self._presence.look_for_mark(storage)
-                    log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, storage, key)
+                if row.key == place.key:
+                    self._presence.look_for_mark(place.storage)
+                    log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, place.storage, place.key)
                     raise BytesMissingError(BYTES_MISSING) from error
-                storage, key = row.storage, row.key
-
-
-def refuse_damaged(blob: BlobRecord) -> None:
-    """Raise `BytesMissingError` if the bytes are known to be damaged, and log it as critical."""
-    if blob.is_damaged:
-        log.critical("the bytes of blob %s (%s, key %s) are damaged", blob.id, blob.storage, blob.key)
-        raise BytesMissingError("The bytes of this file are damaged in the storage")
+                place = Place(storage=row.storage, key=row.key, is_first=True)
 
 
 def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:

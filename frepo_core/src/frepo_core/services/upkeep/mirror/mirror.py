@@ -10,12 +10,14 @@ from frepo_core.db.models import BlobCopy
 from frepo_core.domain.identity import By
 from frepo_core.settings import Settings
 
+from ...base.rate_limit import RateLimit
 from ...content.storages.backends import Backends
 from ...content.storages.storage_troubles import StorageStates
 from ...content.storages.write_guard import Presence
 from .departures import Departures, confirm_departures, part_with_copies
 from .gaps import fill_gaps
 from .mirror_run import CopyReport, MirrorRun
+from .repairs import Repairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,19 @@ class Mirror:
         self._presence = presence
         self._states = states
         self._settings = settings
+        self._not_repaired: dict[int, float] = {}
+
+    def repair(self, *, keep_going: Callable[[], None], by: By = None) -> int:
+        """Repair first copies that are damaged from second ones; return their number."""
+        return Repairs(
+            database=self._database,
+            backends=self._backends,
+            presence=self._presence,
+            pace=RateLimit(self._settings.mirror_rate, keep_going=keep_going),
+            keep_going=keep_going,
+            failed=self._not_repaired,
+            by=by,
+        ).run()
 
     def storages(self) -> list[str]:
         """Return the storages that hold second copies or shall get some, by name."""

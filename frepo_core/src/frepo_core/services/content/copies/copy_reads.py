@@ -1,0 +1,95 @@
+"""Reads a content from its second copy when the first one is missing, unreachable, short or known to be damaged."""
+
+from collections.abc import Callable
+from typing import BinaryIO, TypeVar
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import BlobCopy
+from frepo_core.errors import BlobNotFound, BytesMissingError, FrepoError
+
+from ...base.records import BlobRecord
+from ..storages.backends import Backends
+from .fallback_notes import Doubt, FallbackNotes, Place, first_place
+from .states import CopyState
+
+Result = TypeVar("Result")
+# What reading from a storage may raise.
+READ_FAILURES = (FrepoError, OSError)
+
+
+class NoCopyError(Exception):
+    """There is no second copy that can be read."""
+
+
+class CopyReads:
+    """The second copies, for readers. What fails is noted: by an event, in the states of storages, and at the copy."""
+
+    def __init__(self, database: Database, backends: Backends, notes: FallbackNotes) -> None:
+        self._database = database
+        self._backends = backends
+        self.notes = notes
+
+    def avoids_first(self, blob: BlobRecord) -> bool:
+        """Return whether the first copy is not tried: it is damaged, or its storage failed several times just now."""
+        return blob.is_damaged or self._backends.breaker.skips(blob.storage)
+
+    def exists(self, blob: BlobRecord) -> bool:
+        """Return whether the content has a second copy."""
+        return bool(self._find(blob))
+
+    def use(self, blob: BlobRecord, use: Callable[[Place], Result], but: Place | None = None) -> Result:
+        """Call `use` with each second copy until it succeeds. Raises `NoCopyError` if it does with none."""
+        for place in self._find(blob):
+            if place == but:
+                continue
+            try:
+                result = use(place)
+            except READ_FAILURES as error:
+                self.note_failed(blob, place, error)
+            else:
+                self._backends.breaker.worked(place.storage)
+                return result
+        raise NoCopyError
+
+    def open_other(self, blob: BlobRecord, failed: Place, start: int, length: int | None, error: Exception) -> BinaryIO:
+        """Open `length` bytes from `start` of another copy than the one that has failed, and note the failure.
+
+        Raises `error` if there is none.
+        """
+        self.note_failed(blob, failed, error)
+        try:
+            return self.use(
+                blob, lambda place: self._backends.get(place.storage).open(place.key, start, length), but=failed
+            )
+        except NoCopyError:
+            raise error from None
+
+    def note_failed(self, blob: BlobRecord, place: Place, error: Exception) -> None:
+        """Note that a copy could not be read. If its bytes are certainly missing, mark it."""
+        problem = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+        is_missing = isinstance(error, BytesMissingError | BlobNotFound)
+        if not is_missing:
+            self._backends.breaker.failed(place.storage)
+        doubt = Doubt.MISSING if is_missing else Doubt.UNREADABLE
+        self.notes.note(blob, place, problem, doubt)
+
+    def note_avoided(self, blob: BlobRecord) -> None:
+        """Note that the first copy was not tried."""
+        problem = "its bytes are damaged" if blob.is_damaged else "its storage failed several times"
+        self.notes.note(blob, first_place(blob), problem, Doubt.KNOWN)
+
+    def note_wrong(self, blob: BlobRecord, place: Place) -> None:
+        """Mark a copy whose bytes are not those that were stored."""
+        self.notes.note(blob, place, "its content is not what was stored", Doubt.WRONG)
+
+    def _find(self, blob: BlobRecord) -> list[Place]:
+        """Return the second copies in storages that work."""
+        query = select(BlobCopy.storage, BlobCopy.key).where(
+            BlobCopy.blob_id == blob.id, BlobCopy.state == CopyState.PRESENT.value
+        )
+        with self._database.reading() as session:
+            rows = session.execute(query).all()
+        places = [Place(storage=row.storage, key=row.key, is_first=False) for row in rows]
+        return [place for place in places if not self._backends.breaker.skips(place.storage)]

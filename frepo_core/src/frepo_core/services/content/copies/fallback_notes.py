@@ -1,0 +1,149 @@
+"""Notes what readers found out about copies: marks those that are wrong or missing, and records events."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import partial
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Installation
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Actor
+from frepo_core.errors import BlobNotFound, FrepoError, StorageUnavailable
+
+from ...base.records import BlobRecord
+from ...events.event_counts import Counts
+from ...events.recording import NewEvent, record
+from ..storages.backends import Backends
+from ..storages.storage_troubles import StorageStates
+from ..storages.write_guard import Presence
+from .marks import mark_copy, mark_first
+
+log = logging.getLogger(__name__)
+
+# The name of the value in the table `installation` with the number of reads that a second copy has answered.
+COUNTER = "mirror.fallbacks."
+_READER = Actor(name="system:downloads")
+
+
+class Doubt(Enum):
+    """What a reader found: bytes that are missing or short, that could not be read, or that are wrong.
+
+    `KNOWN`: it did not try, because this is known already.
+    """
+
+    MISSING = auto()
+    UNREADABLE = auto()
+    WRONG = auto()
+    KNOWN = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a copy of a content is. `is_first` says whether it is that of the blob's row, and not a second copy."""
+
+    storage: str
+    key: str
+    is_first: bool
+
+
+def first_place(blob: BlobRecord) -> Place:
+    """Return the place of the first copy."""
+    return Place(storage=blob.storage, key=blob.key, is_first=True)
+
+
+def in_thread(work: Callable[[], None]) -> None:
+    """Do it in a thread of its own: the server sends local files in the thread that serves all connections."""
+    threading.Thread(target=work, name="frepo fallback", daemon=True).start()
+
+
+class FallbackNotes:
+    """Never raises, and never delays a reader. A read-only service only logs."""
+
+    def __init__(
+        self,
+        database: Database,
+        backends: Backends,
+        presence: Presence,
+        states: StorageStates,
+        *,
+        is_read_only: bool,
+        start: Callable[[Callable[[], None]], None] = in_thread,
+    ) -> None:
+        self._database = database
+        self._backends = backends
+        self._presence = presence
+        self._states = states
+        self._is_read_only = is_read_only
+        self._start = start
+        self._counts = Counts()
+
+    def note(self, blob: BlobRecord, place: Place, problem: str, doubt: Doubt) -> None:
+        """Note that one copy of a content could not be used, so that another one is read."""
+        log.warning("the copy %s of blob %s in %s is not read: %s", place.key, blob.id, place.storage, problem)
+        if not self._is_read_only:
+            self._start(partial(self._write, blob, place, problem, doubt))
+
+    def _write(self, blob: BlobRecord, place: Place, problem: str, doubt: Doubt) -> None:
+        try:
+            if doubt is Doubt.UNREADABLE:
+                self._states.failed(place.storage, StorageUnavailable(problem), by=_READER)
+            elif doubt is Doubt.WRONG or (doubt is Doubt.MISSING and self._lacks_bytes(blob, place)):
+                self._mark(blob, place, problem, doubt)
+            self._record(blob, place, problem)
+        except Exception:
+            log.exception("that blob %s was read from another copy was not recorded", blob.id)
+
+    def _lacks_bytes(self, blob: BlobRecord, place: Place) -> bool:
+        """Return whether the bytes are missing or short in a storage that is the one it was."""
+        try:
+            if self._backends.get(place.storage).stat(place.key).size == blob.size:
+                return False
+        except BlobNotFound:
+            pass
+        try:
+            self._presence.look_for_mark(place.storage)
+        except FrepoError as error:
+            self._states.failed(place.storage, StorageUnavailable(error.message), by=_READER)
+            return False
+        return True
+
+    def _mark(self, blob: BlobRecord, place: Place, problem: str, doubt: Doubt) -> None:
+        def work(session: Session) -> None:
+            if place.is_first:
+                mark_first(session, blob.id, place.key, problem, by=_READER)
+            else:
+                mark_copy(session, place.storage, place.key, problem, is_missing=doubt is Doubt.MISSING, by=_READER)
+
+        self._database.write(work, may_use_reserve=True)
+
+    def _record(self, blob: BlobRecord, place: Place, problem: str) -> None:
+        key = (place.storage, "", "")
+        count = self._counts.take(key)
+        if not count:
+            return
+        data = {
+            "storage": place.storage,
+            "key": place.key,
+            "size": blob.size,
+            "sha256": blob.digest,
+            "problem": problem[:500],
+            "count": count,
+        }
+
+        def work(session: Session) -> None:
+            record(session, NewEvent(kind=EventKind.BLOB_FELL_BACK, by=_READER, data=data))
+            name = COUNTER + place.storage
+            row = session.scalar(select(Installation).where(Installation.name == name).with_for_update())
+            session.merge(Installation(name=name, value=str(int(row.value if row else 0) + count)))
+
+        try:
+            self._database.write(work, may_use_reserve=True)
+        except Exception:
+            self._counts.put_back(key, count)
+            raise
