@@ -77,6 +77,24 @@ def test_jobs_run_one_after_the_other_and_the_worst_decides(machine, configure):
     machine.run("run", "good")
 
 
+BEFORE_THE_DUMP = {
+    'before = ["sh", "-c", "echo no lock >&2; exit 3"]': "the command of 'before' has failed: sh -c",
+    'env_file = "missing.env"': "env_file missing.env cannot be read: No such file or directory",
+    'spool = "/dev/null/spool"': "the spool /dev/null/spool cannot be made: Not a directory",
+}
+
+
+@pytest.mark.parametrize("line", BEFORE_THE_DUMP)
+def test_a_job_that_fails_before_its_dump_is_failed_in_the_morning(machine, configure, line):
+    configure(f'[job.shop]\ncollection = "shop.sql"\ncommand = ["echo", "INSERT"]\n{line}\n')
+    machine.run("pipe", "shop.sql", "--", "echo", "INSERT")
+
+    machine.run("run", check=2 if "env_file" in line else 20)
+
+    assert "failed" == machine.state()["state"]
+    assert machine.state()["state_reason"].startswith(BEFORE_THE_DUMP[line])
+
+
 def test_each_run_is_one_line_of_json_and_a_full_disk_stops_no_other_job(machine, configure):
     configure("""
         [job.bad]

@@ -1,11 +1,13 @@
 """`frepo-client pipe`: a dump that failed is never a backup."""
 
 import os
+import re
 import signal
 import subprocess
 
 import pytest
 
+from support.proxies.old_proxy import old_proxy
 from support.wire import eventually
 
 # What ends a stage badly, what the exit statuses are, and what the message says.
@@ -177,6 +179,14 @@ def test_a_refusal_is_said_in_the_words_of_the_server(machine):
     assert "(HTTP 4" in done.stderr.decode()
     assert machine.versions() == []
     assert [run["outcome"] for run in machine.runs()] == ["failed"]
+
+
+def test_another_digest_than_that_of_the_dump_is_one_failed_run(machine):
+    with old_proxy(changed=lambda body: re.sub(rb'"sha256": "..', b'"sha256": "00', body)) as (url, _):
+        done = machine.run("pipe", "shop.sql", "--", "echo", "INSERT", check=40, http_proxy=url)
+
+    assert b"does not match the digest" in done.stderr
+    assert (["failed"], []) == ([run["outcome"] for run in machine.runs()], machine.versions())
 
 
 def test_a_dump_waits_in_the_spool_while_the_server_is_down(machine):

@@ -43,11 +43,12 @@ class UnreachableError(ClientError):
 
 
 class RefusedError(ClientError):
-    """The server has refused. `http_status` is that of its answer."""
+    """The server has refused. `http_status` is that of its answer, `code` its number of the error, if it has one."""
 
-    def __init__(self, message: str, http_status: int) -> None:
+    def __init__(self, message: str, http_status: int, code: object = None) -> None:
         super().__init__(message)
         self.http_status = http_status
+        self.code = code
 
 
 class WrongContentError(ClientError):

@@ -16,6 +16,7 @@ from .reporter import Reporter
 from .server.api import Api
 from .stages import Pipeline, describe
 from .uploads.pipe import Dump, Pipe
+from .uploads.run_reports import RunReports
 
 
 def delay_of(job: Job) -> float:
@@ -51,12 +52,15 @@ class JobRunner:
         return status
 
     def _back_up(self, job: Job) -> int:
-        environment = job.environment()
+        reports = RunReports(self._api, self._reporter)
+        with reports.reported(job.collection):
+            environment = job.environment()
         self._reporter.hide(environment.values())
         dump = Dump(job.collection, job.stages, environment, job.timeout, job.options.spool, job.plain)
         try:
             if job.before:
-                self._call(job.before, environment, "before")
+                with reports.reported(job.collection):
+                    self._call(job.before, environment, "before")
             outcome = Pipe(self._api, self._reporter).send(dump)
         finally:
             if job.after:

@@ -4,7 +4,7 @@ import contextlib
 import http.client
 import threading
 import urllib.parse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -13,6 +13,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _forward(self) -> None:
         url = urllib.parse.urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        body = self.server.changed(body)  # type: ignore[attr-defined]
         dropped = {"connection", *self.server.dropped}  # type: ignore[attr-defined]
         headers = {name: value for name, value in self.headers.items() if name.lower() not in dropped}
         connection = http.client.HTTPConnection(url.netloc, timeout=60)
@@ -36,13 +37,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def old_proxy(*, dropped: Sequence[str] = (), more: bytes = b"") -> Iterator[tuple[str, list[str]]]:
+def old_proxy(
+    *, dropped: Sequence[str] = (), more: bytes = b"", changed: Callable[[bytes], bytes] = bytes
+) -> Iterator[tuple[str, list[str]]]:
     """Run the proxy; yield its URL, and a list of the methods that have passed.
 
-    Headers of requests with a name in `dropped` are left out, and `more` is added to each body of an answer.
+    Headers of requests with a name in `dropped` are left out, and `more` is added to each body of an answer. `changed`
+    returns the body of a request as it is passed on, of the same length.
     """
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.passed, server.dropped, server.more = [], dropped, more  # type: ignore[attr-defined]
+        server.changed = changed  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}", server.passed  # type: ignore[attr-defined]

@@ -156,17 +156,21 @@ def _error_of(error: urllib.error.HTTPError) -> Exception:
     message = f"{sentence(body) or error.reason} (HTTP {error.code})"
     if error.code in TRANSIENT:
         return TransientAnswerError(message, error.code, _seconds(error.headers.get("Retry-After", "")))
-    return RefusedError(message, error.code)
+    return RefusedError(message, error.code, _problem(body).get("code"))
 
 
-def sentence(body: bytes) -> str:
-    """Return what an error of the server says, such as the `detail` of problem details (RFC 9457)."""
+def _problem(body: bytes) -> dict[str, Any]:
+    """Return the problem details (RFC 9457) of an error of the server, an empty object if something else answered."""
     try:
         found = json.loads(body)
     except ValueError:
-        return ""
-    if not isinstance(found, dict):
-        return ""
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def sentence(body: bytes) -> str:
+    """Return what an error of the server says, such as the `detail` of problem details."""
+    found = _problem(body)
     fields = [f"{item.get('field')}: {item.get('message')}" for item in found.get("errors") or [] if "field" in item]
     return "; ".join([str(found.get("detail") or found.get("title") or ""), *fields]).strip("; ")
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import socket
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from typing import Any, Mapping, Sequence, Union
 
-from .. import __version__
 from ..content_checks.content_check import ContentCheck, Finding
-from ..errors import ClientError, CommandFailedError, RefusedError, WrongContentError
+from ..errors import CommandFailedError, RefusedError
 from ..reporter import Reporter
 from ..server.api import Api
 from ..stages import Ended, Pipeline, describe
 from .outcome import Outcome
 from .read_ahead import read_ahead
-from .session import PART, SessionGoneError, UploadSession
+from .run_reports import RunReports
+from .session import PART, UploadSession
 from .spool import Spool, SpooledUpload
 from .whole_file import WholeUpload
 
@@ -24,8 +22,6 @@ Upload = Union[UploadSession, WholeUpload, SpooledUpload]
 _NO_SESSIONS = {404, 405}
 # A larger output is not that of a command that has written nothing, compressed.
 _SMALL = 64 << 10
-# How long a report is tried: cron says that the job failed only after that.
-_REPORT_SECONDS = 900.0
 _EMPTY = "The command has written nothing"
 _HIDDEN = "a stage is a shell with several commands: the exit status of each is not known; `set -o pipefail` helps"
 
@@ -53,26 +49,15 @@ class Pipe:
     def __init__(self, api: Api, reporter: Reporter) -> None:
         self._api = api
         self._reporter = reporter
+        self._reports = RunReports(api, reporter)
 
     def send(self, dump: Dump) -> Outcome:
         """Run the command and store its output. After `CommandFailedError` or another error, nothing is stored."""
         self._reporter.hide(dump.environment.values())
-        run: dict[str, Any] = {
-            "started_at": datetime.now(timezone.utc).isoformat(),
-            "host": socket.gethostname(),
-            "client": f"frepo-client/{__version__}",
-        }
-        try:
+        if not dump.spool:
+            self._api.collection_id(dump.collection)  # of another collection, no failure can be reported
+        with self._reports.reported(dump.collection, waits=bool(dump.spool)) as run:
             return self._send(dump, self._begin(dump), run)
-        except SessionGoneError as error:
-            self._report(dump, {**run, "error_output": f"the upload was ended: {error}"})
-            raise RefusedError(f"the server has ended the upload: {error}", 410) from None
-        except (CommandFailedError, RefusedError, WrongContentError) as error:
-            self._report(dump, {"error_output": self._reporter.masked(str(error)), **run})
-            raise
-        except KeyboardInterrupt:
-            self._report(dump, {**run, "error_output": "the client was ended while the command ran"}, seconds=0)
-            raise
 
     def _send(self, dump: Dump, upload: Upload, run: dict[str, Any]) -> Outcome:
         """Send the output, and complete `run` with how the command has ended."""
@@ -90,14 +75,6 @@ class Pipe:
         if dump.plain and found.outcome:
             run["check"] = found.values()
         return upload.commit(sha256, run)
-
-    def _report(self, dump: Dump, run: dict[str, Any], *, seconds: float = _REPORT_SECONDS) -> None:
-        """Report a failed run. That the server cannot be told does not make it another failure."""
-        run.pop("check", None)
-        try:
-            self._api.at_most(seconds).report_run(dump.collection, {"outcome": "failed", "stored_nothing": True, **run})
-        except ClientError as error:
-            self._reporter.fail(f"the server could not be told of this failure: {error}")
 
     def _begin(self, dump: Dump) -> Upload:
         if dump.spool:
