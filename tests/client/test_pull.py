@@ -107,8 +107,10 @@ def test_a_command_never_gets_the_end_of_wrong_bytes(machine, stored, proxy):
     proxy.arm("flip", "down", 5 << 20)
 
     machine.run("pull", "shop.sql", "--into", "--", "sh", "-c", "cat > wrong; echo end > end", check=12)
+    proxy.arm("flip", "down", 5 << 20)
+    machine.run("verify", "shop.sql", check=12)
 
-    assert not machine.home.joinpath("end").exists()
+    assert (False, []) == (machine.home.joinpath("end").exists(), told(machine))
 
 
 def test_a_command_never_gets_the_end_if_the_client_is_killed(machine, stored, proxy):
@@ -132,10 +134,15 @@ def test_a_command_that_fails_is_a_restore_that_failed(machine, stored):
     assert "sh ended with 3" in done.stderr.decode()
 
 
-def test_a_command_that_does_not_read_everything_has_restored_nothing(machine, stored):
+@pytest.mark.parametrize("size", [30, SIZE], ids=["small", "large"])
+def test_a_command_that_does_not_read_everything_has_restored_nothing(machine, size):
+    machine.home.joinpath("dump").write_bytes(random.Random(7).randbytes(size))
+    machine.run("push", "shop.sql", "dump")
+
     for words in (["pull", "shop.sql", "--into"], ["verify", "shop.sql", "--with"]):
-        done = machine.run(*words, "--", "head", "-c", "10", check=20)
-        assert f"of {SIZE} bytes".encode() in done.stderr + done.stdout
+        done = machine.run(*words, "--", "dd", "bs=1", "count=10", check=20)
+        assert f"dd has read only 10 of {size} bytes".encode() in done.stderr + done.stdout
+    assert [] == told(machine)
 
 
 def test_compression_is_undone_if_the_file_does_not_ask_for_it(machine):
@@ -159,9 +166,27 @@ def test_a_restore_test_is_told_to_the_server(machine, stored):
     machine.run("verify", "shop.sql")
     machine.run("verify", "shop.sql", "--with", "--", "sh", "-c", "cat >/dev/null; exit 1", check=20)
 
-    checks = machine.call("GET", f"collections/{machine.collection}/versions/v1/checks")["items"]
-    [found] = [check for check in checks if check["name"] == "restore (client)"]
-    assert (found["outcome"], found["message"]) == ("broken", "sh ended with 1")
+    assert [("broken", "sh ended with 1")] == told(machine)
+
+
+# How the command ends, the exit status of verify, and what is said.
+NOTHING_KNOWN = {
+    "exit 75": (10, b"sh cannot test now (exit status 75)"),
+    "exit 77": (10, b"sh cannot test this version (exit status 77)"),
+    "nosuchprogram": (20, b"sh ended with 127: a program was not found; install it, or write its whole path"),
+    "kill -9 $$": (20, b"sh was killed by signal 9"),
+}
+
+
+@pytest.mark.parametrize("end", NOTHING_KNOWN)
+def test_a_test_that_could_not_be_made_says_nothing_about_the_version(machine, end):
+    machine.run("pipe", "shop.sql", "--", "echo", "INSERT")
+    status, message = NOTHING_KNOWN[end]
+
+    done = machine.run("verify", "shop.sql", "--with", "--", "sh", "-c", f"cat >/dev/null; {end}", check=status)
+
+    assert message in done.stderr
+    assert [] == told(machine)
 
 
 def test_the_restore_test_of_a_job_is_what_verify_runs(machine, stored):
@@ -186,8 +211,7 @@ def test_a_restore_test_whose_program_is_missing_says_nothing_about_the_version(
     done = machine.run("verify", "shop.sql", "--with", "--", "pqsl", "scratch", check=20)
 
     assert b"the program pqsl is missing on this machine" in done.stderr
-    checks = machine.call("GET", f"collections/{machine.collection}/versions/v1/checks")["items"]
-    assert "restore (client)" not in [check["name"] for check in checks]
+    assert [] == told(machine)
 
 
 def test_a_token_never_goes_to_another_server(machine, stored, proxy):
@@ -201,6 +225,12 @@ def test_a_token_never_goes_to_another_server(machine, stored, proxy):
     client.kill()
     client.wait()
     assert eventually([], lambda: [one for one in os.listdir(machine.home) if one == "restored"]) == []
+
+
+def told(machine):
+    """Return what the server was told of restore tests of the first version."""
+    checks = machine.call("GET", f"collections/{machine.collection}/versions/v1/checks")["items"]
+    return [(check["outcome"], check["message"]) for check in checks if check["name"] == "restore (client)"]
 
 
 def arrived(machine):

@@ -32,8 +32,12 @@ class CommandFailedError(ClientError):
     status = COMMAND_FAILED
 
 
-class NotStartedError(CommandFailedError):
-    """A program is missing or cannot be started, which says nothing about what it should read."""
+class NothingKnownError(CommandFailedError):
+    """A program has failed in a way that says nothing about what it was given. `status` is that of the command."""
+
+    def __init__(self, message: str, status: int = COMMAND_FAILED) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class UnreachableError(ClientError):

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import array
 import contextlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 from typing import IO, Iterator, Mapping, Sequence
 
-from .errors import ClientError, CommandFailedError, NotStartedError
+from .errors import COMMAND_FAILED, UNDECIDED, ClientError, CommandFailedError, NothingKnownError
 from .guard import Guard, start_guard
 from .interrupts import uninterrupted
 
 PIECE = 1 << 20
+# Exit statuses that say nothing about the content, as in restore tests of the server: of sysexits.h, automake, shells.
+_NOTHING_KNOWN = {
+    75: "cannot test now (exit status 75)",
+    77: "cannot test this version (exit status 77)",
+    126: "ended with 126: a program cannot be executed; check its rights",
+    127: "ended with 127: a program was not found; install it, or write its whole path",
+}
 
 
 def through(
@@ -38,7 +47,7 @@ def into(command: Sequence[str], source: Iterator[bytes], environment: Mapping[s
 def _start(
     command: Sequence[str], stdout: int | None, environment: Mapping[str, str] | None
 ) -> subprocess.Popen[bytes]:
-    """Start a program in a group of its own. Raises `NotStartedError` if that is not possible."""
+    """Start a program in a group of its own. Raises `NothingKnownError` if that is not possible."""
     try:
         return subprocess.Popen(
             list(command),
@@ -48,9 +57,9 @@ def _start(
             start_new_session=os.name == "posix",
         )
     except FileNotFoundError:
-        raise NotStartedError(f"the program {command[0]} is missing on this machine; install it") from None
+        raise NothingKnownError(f"the program {command[0]} is missing on this machine; install it") from None
     except OSError as error:
-        raise NotStartedError(f"{command[0]} cannot be started: {error.strerror}") from None
+        raise NothingKnownError(f"{command[0]} cannot be started: {error.strerror}") from None
 
 
 class _Feeding:
@@ -72,7 +81,8 @@ class _Feeding:
         self._stdout = stdout
         self._environment = environment
         self._error: BaseException | None = None
-        self._sent = self._unread = 0
+        self._sent = self._written = 0
+        self._left: int | None = None
         self._thread = threading.Thread(target=self._feed, daemon=True)
 
     def __enter__(self) -> _Feeding:
@@ -97,15 +107,15 @@ class _Feeding:
 
     def _feed(self) -> None:
         assert self._process.stdin is not None
-        is_open = True
         try:
             for piece in self._source:
-                is_open = is_open and _write(self._process.stdin, piece)
+                if self._written == self._sent:
+                    self._written += _write(self._process.stdin, piece)
                 self._sent += len(piece)
-                self._unread += 0 if is_open else len(piece)
         except BaseException as error:  # noqa: BLE001 - `finish` raises it in the thread that waits
             self._error = error
             _kill(self._process)
+        self._left = _open_to_read(self._process.stdin)
         if self._guard:
             self._guard.dismiss()
         with contextlib.suppress(OSError):
@@ -120,26 +130,52 @@ class _Feeding:
             raise self._error
         if self._error:
             raise CommandFailedError(f"the content could not be read: {self._error}") from self._error
+        if status in _NOTHING_KNOWN or status < 0:
+            text = _NOTHING_KNOWN.get(status, f"was killed by signal {-status}")
+            raise NothingKnownError(f"{command[0]} {text}", UNDECIDED if status in {75, 77} else COMMAND_FAILED)
         if status:
-            raise CommandFailedError(f"{command[0]} ended with {128 - status if status < 0 else status}")
-        if self._unread:
-            read = self._sent - self._unread
-            raise CommandFailedError(f"{command[0]} has read less than {read + PIECE} of {self._sent} bytes")
+            raise CommandFailedError(f"{command[0]} ended with {status}")
+        read = self._written - self._count_left()
+        if read < self._sent:
+            raise NothingKnownError(f"{command[0]} has read only {read} of {self._sent} bytes")
+
+    def _count_left(self) -> int:
+        """Return how many bytes are left in the pipe, which the process has not read; 0 if the system does not say."""
+        if self._left is None:
+            return 0
+        import fcntl
+        import termios
+
+        count = array.array("i", [0])
+        fcntl.ioctl(self._left, termios.FIONREAD, count)
+        return count[0]
 
     def __exit__(self, *_: object) -> None:
         _kill(self._process)
         self._process.wait()
         if self._process.stdout:
             self._process.stdout.close()
+        if self._left is not None:
+            os.close(self._left)
 
 
-def _write(pipe: IO[bytes], piece: bytes) -> bool:
-    """Write a piece. Return False if the process no longer reads: its exit status will say why."""
+def _open_to_read(pipe: IO[bytes]) -> int | None:
+    """Open the other end of a pipe, to see what is left in it when all was written; None if only Linux could."""
+    if not sys.platform.startswith("linux"):
+        return None
     try:
-        pipe.write(piece)
+        return os.open(f"/proc/self/fd/{pipe.fileno()}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return False
-    return True
+        return None
+
+
+def _write(pipe: IO[bytes], piece: bytes) -> int:
+    """Write a piece; return how many bytes the pipe took. If the process no longer reads, its exit status says why."""
+    left = memoryview(piece)
+    with contextlib.suppress(OSError):
+        while left:
+            left = left[os.write(pipe.fileno(), left) :]
+    return len(piece) - len(left)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

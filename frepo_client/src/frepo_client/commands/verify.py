@@ -10,10 +10,9 @@ from ..errors import (
     COMMAND_FAILED,
     STORED,
     CommandFailedError,
-    NotStartedError,
+    NothingKnownError,
     RefusedError,
     UsageError,
-    WrongContentError,
 )
 from ..restores.pull import Decoding, Pull
 from .context import Context
@@ -48,9 +47,9 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         else:
             pull.discard(arguments.collection, version)
         outcome, message, status = "good", "restored", STORED
-    except NotStartedError:
-        raise  # nothing is known about the version
-    except (CommandFailedError, WrongContentError) as error:
+    except NothingKnownError:
+        raise  # nor is anything known if other bytes arrived than were stored
+    except CommandFailedError as error:
         outcome, message, status = "broken", str(error), COMMAND_FAILED
     path = f"/api/v1/collections/{api.collection_id(arguments.collection)}/versions/v{version['number']}/checks"
     values = {"name": "restore (client)", "outcome": outcome, "message": context.reporter.masked(message)}
