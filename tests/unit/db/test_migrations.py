@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 
 import pytest
 from alembic.script import ScriptDirectory
-from sqlalchemy import MetaData, Table, insert, inspect, make_url, select, text
+from sqlalchemy import MetaData, Table, delete, insert, inspect, make_url, select, text
+from sqlalchemy.exc import IntegrityError
 
 from frepo_core import main
 from frepo_core.db import make_engine, migrations, utc_now
-from frepo_core.db.models import NAMES, Base, Collection, Event, Installation, Token
+from frepo_core.db.models import NAMES, Base, Blob, Collection, Event, File, Installation, Token
 from frepo_core.domain.signatures import fingerprint
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 from support.reliability.upgrades import is_for_rows, schema_differences, upgrade_to
@@ -112,6 +113,33 @@ def test_older_tokens_have_no_name_and_unknown_uses(engine):
         assert ("", None, None, None) == tuple(connection.execute(select(*columns)).one())
         recorded_from = connection.scalar(select(Installation.value).where(Installation.name == "token_uses_from"))
     assert before <= datetime.fromisoformat(recorded_from) <= utc_now()
+
+
+def test_blobs_keep_their_users_and_no_id_is_given_again(engine):
+    upgrade_to(engine, "0036")
+    blob = {"size": 1, "storage": "local", "mime": "text/plain", "created_at": utc_now()}
+    file = {"public": True, "created_at": utc_now(), "kind": "plain"}
+    with engine.connect() as connection:
+        for number in (1, 2):
+            values = {"digest": f"{number}" * 64, "key": f"key {number}"}
+            connection.execute(insert(Blob.__table__).values(blob | values))
+        connection.execute(
+            insert(File.__table__).values(file | {"blob_id": 1, "stored_name": "a", "requested_name": "a"})
+        )
+        connection.execute(delete(Blob.__table__).where(Blob.id == 2))
+        connection.commit()
+
+    migrations.upgrade(engine)
+
+    with engine.connect() as connection:
+        again = {"digest": "1" * 64, "storage": "offsite", "key": "key 3"}
+        assert (3,) == tuple(connection.execute(insert(Blob.__table__).values(blob | again)).inserted_primary_key)
+        assert "key 1" == connection.scalar(select(Blob.key).join(File, File.blob_id == Blob.id))
+        with pytest.raises(IntegrityError):
+            connection.execute(delete(Blob.__table__).where(Blob.id == 1))
+    with engine.connect() as connection, pytest.raises(IntegrityError):
+        connection.execute(insert(Blob.__table__).values(blob | {"digest": "1" * 64, "key": "key 4"}))
+    assert schema_differences(engine) == []
 
 
 @pytest.mark.parametrize("made", ["TABLE version (app VARCHAR(20))", "VIEW version AS SELECT 1 AS app"])

@@ -168,7 +168,7 @@ def read_guards(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_expectation(parser: argparse.ArgumentParser) -> None:
-    """Add the options about expected backups, and labels."""
+    """Add the options about expected backups, labels, and the storage."""
     parser.add_argument(
         "--expected-every",
         metavar="TIME",
@@ -179,6 +179,9 @@ def add_expectation(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--label", action="append", metavar="TEXT", help="may be repeated; replaces all labels; '': none"
+    )
+    parser.add_argument(
+        "--storage", metavar="NAME", help="where its versions are stored, see `frepo storages`; '': the first storage"
     )
 
 

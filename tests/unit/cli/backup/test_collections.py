@@ -146,3 +146,16 @@ def test_the_error_for_an_unknown_collection_names_the_option_of_a_command_that_
     refusal = console.refusal("auth:list", "--collection", "nonsense")
 
     assert "  --collection: collection_no_longer_exists\n" in refusal
+
+
+def test_a_storage_is_set_with_the_options_of_both_commands(console, tmp_path):
+    archive = {"STORAGES": "archive", "STORAGE_ARCHIVE_ADAPTER": "local"}
+    archive["STORAGE_ARCHIVE_DIRECTORY"] = str(tmp_path / "archive")
+    made = console.answer("backup:create-collection", "-f", "db.sql.gz", "--storage", "archive", **archive)
+
+    assert "archive" == show(console, made)["storage"]
+    console.answer("backup:edit", made, "--storage", "", **archive)
+    assert show(console, made)["storage"] is None
+    assert "--storage: 'nowhere' is not one of the configured storages" in console.refusal(
+        "backup:edit", made, "--storage", "nowhere", **archive
+    )

@@ -38,6 +38,7 @@ def test_a_created_collection_is_answered_in_its_envelope(root):
             "min_version_size": 0,
             "max_shrink_percent": 0,
             "on_suspicious": "refuse",
+            "storage": None,
         },
         "context": None,
     }

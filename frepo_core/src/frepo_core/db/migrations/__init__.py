@@ -52,9 +52,25 @@ def upgrade(engine: Engine) -> tuple[str | None, str | None]:
     application. Raises `DatabaseUnavailableError` if the database cannot be used, or if another upgrade takes more than
     five minutes.
     """
-    with translated(), engine.connect() as connection:
+    with translated(), engine.connect() as connection, _without_foreign_keys(connection):
         session_limits_of(engine).lift(connection, "lock", "statement", "idle")
         return _upgrade(connection)
+
+
+@contextlib.contextmanager
+def _without_foreign_keys(connection: Connection) -> Iterator[None]:
+    """Do not check foreign keys in SQLite: a table that others refer to is made again to change its constraints."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    driver = connection.connection.dbapi_connection
+    assert driver is not None  # it was just opened
+    driver.execute("PRAGMA foreign_keys=OFF")  # outside a transaction, or it does nothing
+    try:
+        yield
+    finally:
+        connection.rollback()
+        driver.execute("PRAGMA foreign_keys=ON")
 
 
 def _upgrade(connection: Connection) -> tuple[str | None, str | None]:

@@ -9,6 +9,7 @@ from sqlalchemy import (
     Index,
     String,
     Table,
+    UniqueConstraint,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -19,14 +20,15 @@ from .base import Base
 class Blob(Base):
     """Bytes in a backend. `damaged_at` is set when they are found to be wrong or missing.
 
-    `checksum` is null for a blob from before migration 0004 until it is verified.
+    A content is at most once in each storage. `checksum` is null for a blob from before migration 0004 until it is
+    verified.
     """
 
     __tablename__ = "blob"
-    __table_args__ = {"sqlite_autoincrement": True}  # noqa: RUF012  # SQLAlchemy reads it from the class
+    __table_args__ = (UniqueConstraint("digest", "storage"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
-    digest: Mapped[str] = mapped_column(exact(64), unique=True)
+    digest: Mapped[str] = mapped_column(exact(64))
     checksum: Mapped[str | None] = mapped_column(exact(32))
     size: Mapped[int]
     storage: Mapped[str] = mapped_column(String(64))

@@ -74,6 +74,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         "onSuspicious": "keep" if guards.action == "mark" else guards.action,
         **({"labels": list(record.labels)} if record.labels else {}),
         **(_both("expected_every", "expectedEvery", record.expected_every) if record.expected_every else {}),
+        **({"storage": record.storage} if record.storage else {}),
         **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),
     }
 

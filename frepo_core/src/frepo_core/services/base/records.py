@@ -137,7 +137,8 @@ class CollectionRecord:
     which rotation waits. `baseline` is what guards compare new versions with.
 
     `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
-    expected. The last restore test was at `restore_tried_at`, the last good one at `restore_tested_at`.
+    expected. `storage` is where its versions are stored, None: in the first storage. The last restore test was at
+    `restore_tried_at`, the last good one at `restore_tested_at`.
     """
 
     id: str
@@ -173,6 +174,7 @@ class CollectionRecord:
     restore_tried_at: datetime | None = None
     restore_outcome: str | None = None
     last_run: LastRun | None = None
+    storage: str | None = None
 
     @property
     def unchanged_nights(self) -> int:
@@ -222,6 +224,7 @@ class CollectionRecord:
             last_run=LastRun.of(row.last_run_outcome, row.last_run_at, row.last_run_reason)
             if row.last_run_at
             else None,
+            storage=row.storage,
         )
 
 

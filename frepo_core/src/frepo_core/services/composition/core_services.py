@@ -59,8 +59,10 @@ class CoreServices(FileServices):
     @cached_property
     def collections(self) -> "Collections":
         from ..backups.collections.collections import Collections
+        from ..content.storages.storage_choice import StorageChoice
 
-        return Collections(self.database, self.settings, self.strategies, self.passwords, self.policies)
+        storages = StorageChoice(self.database, self.backends)
+        return Collections(self.database, self.settings, self.strategies, self.passwords, self.policies, storages)
 
     @cached_property
     def token_lists(self) -> "TokenLists":

@@ -84,7 +84,7 @@ class FileUpload(UploadTransaction[AddedFile]):
         by: Identity,
         idempotency: IdempotentUpload[AddedFile] | None,
     ) -> None:
-        super().__init__(blobs, content, room, by=by, idempotency=idempotency)
+        super().__init__(blobs, content, room, storage=blobs.backends.current, by=by, idempotency=idempotency)
         self._passwords = passwords
         self._new = new
         self._tags = tags
@@ -99,8 +99,8 @@ class FileUpload(UploadTransaction[AddedFile]):
         as a hash costs about 30 ms. An uploader with too many wrong passwords gets a new file.
         """
         new, database = self._new, self._blobs.database
-        self._blob_write.expects_no_row = not self._blobs.is_known(self.content)
-        if not self._blob_write.expects_no_row:
+        self._blob_write.expects_no_row = self._blob_write.find_row() is None
+        if not self._blob_write.is_unknown:
             query = _TO_OVERWRITE if new.overwrite else _PROTECTED if new.password else _OPEN
             for row in database.fetch_rows(query, digest=self.content.digest, name=new.name):
                 if new.overwrite or self._has_password(row.password_hash):
@@ -123,6 +123,9 @@ class FileUpload(UploadTransaction[AddedFile]):
         new, existing = self._new, self._existing
         row = session.get(File, existing.id, with_for_update=True) if existing else None
         if row and existing and (new.overwrite or row.password_hash == existing.password_hash):
+            if row.blob_id != blob.id:  # its bytes are in another storage
+                self.unused = [row.blob_id]
+                row.blob_id = blob.id
             before = FileRecord.of(row, blob)
             if not new.overwrite:
                 return AddedFile(file=before, existed=True)

@@ -116,7 +116,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         if buffer is None:
             return None
         if buffer.room is None:
-            buffer.room = self.services.arrivals.room(self.collection.id, self.sender)
+            buffer.room = self.services.arrivals.room(self.collection, self.sender)
         room: VersionRoom = buffer.room
         return room
 

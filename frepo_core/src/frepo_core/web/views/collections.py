@@ -48,6 +48,7 @@ class CollectionForm(Form):
     minVersionSize: Size | None = None
     maxShrinkPercent: Percent | None = None
     onSuspicious: OnSuspicious | None = None
+    storage: str | None = Field(None, max_length=64, description="An empty text: the first storage.")
 
     def change(self, **more: Any) -> CollectionChange:
         """Convert the form for the service."""
@@ -64,6 +65,7 @@ class CollectionForm(Form):
             strategy=self.strategy,
             description=self.description,
             password=self.password,
+            storage=self.storage,
             **more,
         )
 
@@ -101,6 +103,7 @@ class CollectionObject(Reply):
     min_version_size: int
     max_shrink_percent: int
     on_suspicious: OnSuspicious
+    storage: str | None
 
     @classmethod
     def of(cls, record: CollectionRecord) -> "CollectionObject":
@@ -122,6 +125,7 @@ class CollectionObject(Reply):
             min_version_size=record.guards.min_version_size,
             max_shrink_percent=record.guards.max_shrink_percent,
             on_suspicious="keep" if record.guards.action == "mark" else record.guards.action,
+            storage=record.storage,
         )
 
 

@@ -140,6 +140,7 @@ class EditCollection(ShowCommand):
             expected_every=arguments.expected_every,
             grace=arguments.grace,
             labels=read_labels(arguments),
+            storage=arguments.storage,
         )
         if change == CollectionChange(limits={}):
             raise FieldsError({"--help": ["nothing to change was given; it lists the options"]})
@@ -185,6 +186,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "grace": format_duration(record.grace) if record.grace else None,
         "due_at": Moment(record.due_at),
         "labels": Words(record.labels),
+        "storage": record.storage,
         "password": "set" if record.password_hash else None,
         "created_at": Moment(record.created_at),
         "tokens": Words([token.fingerprint for token in tokens]),

@@ -76,6 +76,7 @@ class CreateCollection(ActionCommand):
             expected_every=arguments.expected_every,
             grace=arguments.grace,
             labels=read_labels(arguments),
+            storage=arguments.storage,
         )
         services = self.services()
         made = services.enrolments.enrol(
@@ -149,6 +150,7 @@ def _form(change: "CollectionChange") -> dict[str, Any]:
         "description": change.description,
         "strategy": change.strategy,
         **({"strategy_options": dict(change.strategy_options)} if change.strategy_options is not None else {}),
+        **({"storage": change.storage} if change.storage else {}),
         "id": change.id,
         "limits": dict(change.limits),
         "guards": {name: str(value) for name, value in change.guards.items()},

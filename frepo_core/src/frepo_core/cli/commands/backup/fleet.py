@@ -199,6 +199,7 @@ def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "C
         expected_every=merged.expected_every,
         grace=merged.grace,
         labels=read_labels(merged),
+        storage=merged.storage,
     )
 
 

@@ -12,7 +12,8 @@ class CollectionChange:
     `limits` and `guards` contain only the fields that the request names; the keys of `guards` are the fields of
     `Guards`. `strategy_options` replace all options of the strategy; another strategy begins with its defaults. An
     empty `password` removes the password. `expected_every` is a duration or cron with a time zone, empty: none. `grace`
-    is a duration, empty: the default. `labels` replace all labels.
+    is a duration, empty: the default. `labels` replace all labels. `storage` is where versions are stored, empty: in
+    the first storage.
     """
 
     limits: Mapping[str, int]
@@ -26,3 +27,4 @@ class CollectionChange:
     expected_every: str | None = None
     grace: str | None = None
     labels: Sequence[str] | None = None
+    storage: str | None = None

@@ -22,6 +22,7 @@ from ...access.policies.policies import Policies
 from ...access.tokens import NO_ACCESS
 from ...base.change_log import Changes, collection_changes, collection_values, describe, describe_changes
 from ...base.records import CollectionRecord
+from ...content.storages.storage_choice import StorageChoice
 from ...events.actors import actor_columns
 from ...events.facts import collection_event
 from ...events.recording import record
@@ -73,12 +74,14 @@ class Collections:
         strategies: Strategies,
         passwords: Passwords,
         policies: Policies,
+        storages: StorageChoice,
     ) -> None:
         self._database = database
         self._strategies = strategies
         self._plugins = strategies.plugins
         self._passwords = passwords
         self._policies = policies
+        self._storages = storages
         self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
 
@@ -141,6 +144,7 @@ class Collections:
         apply_all(
             lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
             lambda: check_options(self._plugins, strategy, change.strategy_options),
+            lambda: self._storages.check(change.storage),
         )
         row = Collection(
             id=new_id(change.id),
@@ -164,6 +168,7 @@ class Collections:
             quarantine_nights=0,
             pending_count=0,
             pending_size=0,
+            storage=change.storage or None,
         )
         set_guards(row, replace(default_guards, **change.guards))
         _set_expectation(row, change)
@@ -184,6 +189,7 @@ class Collections:
         """
         check_roles(change, by)
         check_strategy(self._plugins, change.strategy)
+        self._storages.check(change.storage)
         password_hash = self._passwords.hash(change.password or "")
 
         question = question_about(self._strategies, collection_id, change, self._ceilings)
@@ -199,6 +205,7 @@ class Collections:
             set_rules(row, future)
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
+            row.storage = row.storage if change.storage is None else change.storage or None
             row.password_hash = row.password_hash if change.password is None else password_hash
             _set_expectation(row, change)
             after = CollectionRecord.of(row)

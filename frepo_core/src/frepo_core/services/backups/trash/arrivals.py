@@ -5,6 +5,7 @@ from collections.abc import Callable
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError, StorageFull, VersionConflictError
 
+from ...base.records import CollectionRecord
 from ...content.room_shares import RoomShares
 from ...content.spool import Spool
 from ...content.storages.storage_space import SLACK, StorageSpace
@@ -30,9 +31,12 @@ class Arrivals:
         self._leases = leases
         self._shares = RoomShares()
 
-    def room(self, collection_id: str, by: By) -> VersionRoom:
-        """Return the room of a new upload of a version."""
-        return VersionRoom(self._trash, self._space, self._leases, collection_id, by)
+    def room(self, collection: CollectionRecord, by: By) -> VersionRoom:
+        """Return the room of a new upload of a version, in the storage of its collection."""
+        trash, space = self._trash, self._space
+        if collection.storage is not None:
+            trash, space = trash.of(collection.storage), space.of(collection.storage)
+        return VersionRoom(trash, space, self._leases, collection.id, by)
 
     def require_room(self, size: int) -> None:
         """Raise `StorageFull` if a file of `size` bytes would leave less free than `trash.min_free`.
@@ -63,34 +67,33 @@ class Arrivals:
         """Return up to how many bytes the body of a version may arrive now; None as above.
 
         If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. If
-        `refuse_early` refuses the version by an error, or returns False, it is treated as a file.
+        `refuse_early` refuses the version by an error, or returns False, it is treated as a file. So is a version that
+        goes to another storage: the trash of that one does not give room here.
         """
         if not self._space.has_temporary_files():
             return None
         free, left = self._space.free() or 0, max(announced - arrived, 0)
         step = min(self._step(), left or self._step())
         missing = min(step, self._step() // LOW_PART) + SLACK - free
-        if (missing > 0 or self._trash.is_kept_from(left)) and not _accepts(refuse_early):
+        is_tight = missing > 0 or self._trash.is_kept_from(left)
+        if is_tight and (room.storage != self._space.storage or not _accepts(refuse_early)):
             return self.next_step(body, announced, arrived)
-        self._require_possible(left, free)
+        _require_possible(self._trash, left, free)
         if missing > 0:
             room.take(missing, arrived=arrived)
             free = self._space.free() or 0
         return self._shares.give(body, arrived=arrived, step=step, free=free - SLACK)
 
-    def require_possible(self, size: int) -> None:
-        """Raise `StorageFull` if the storage has no room for `size` bytes, even without its trash."""
-        if (free := self._space.free()) is not None:
-            self._require_possible(size, free)
+    def require_possible(self, collection: CollectionRecord, size: int) -> None:
+        """Raise `StorageFull` if the storage has no room for a version of `size` bytes, even without its trash."""
+        if (free := self._space.of(collection.storage).free()) is not None:
+            _require_possible(self._trash.of(collection.storage), size, free)
 
-    def spare(self) -> int | None:
+    def spare(self, collection: CollectionRecord) -> int | None:
         """Return how many bytes can be stored before less than `trash.min_free` is free; None if that is unknown."""
-        space = self._space.measure()
-        return self._space.free() if space is None else max(space.free - space.needed, 0)
-
-    def _require_possible(self, size: int, free: int) -> None:
-        if free < size and free + self._trash.size() < size:
-            raise StorageFull("The storage has no room for the announced size, even without its trash")
+        own = self._space.of(collection.storage)
+        space = own.measure()
+        return own.free() if space is None else max(space.free - space.needed, 0)
 
     def _require_room_left(self, size: int) -> None:
         if self._trash.is_kept_from(size):
@@ -98,6 +101,11 @@ class Arrivals:
 
     def _step(self) -> int:
         return max(STEP, (self._space.total() or 0) * STEP_PERCENT // 100)
+
+
+def _require_possible(trash: EarlyEnding, size: int, free: int) -> None:
+    if free < size and free + trash.size() < size:
+        raise StorageFull("The storage has no room for the announced size, even without its trash")
 
 
 def _accepts(refuse_early: Callable[[], bool]) -> bool:

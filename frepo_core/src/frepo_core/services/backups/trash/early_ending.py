@@ -34,13 +34,17 @@ class Freed:
 
 
 class EarlyEnding:
-    """Ends entries of the trash early, so that the storage for new blobs has room."""
+    """Ends entries of the trash early, so that one storage has room, by default the first one."""
 
     def __init__(self, database: Database, blobs: Blobs, space: StorageSpace, held: HeldBytes) -> None:
         self._held = held
         self._database = database
         self._blobs = blobs
         self._space = space
+
+    def of(self, storage: str | None) -> "EarlyEnding":
+        """Return the same for another storage; None: for the first one."""
+        return EarlyEnding(self._database, self._blobs, self._space.of(storage), self._held)
 
     def keep_free(self, *, by: By, keep_going: Callable[[], None] = lambda: None) -> Freed:
         """End entries until the required room is free, or none can be ended. `keep_going` is called before each blob.

@@ -24,6 +24,11 @@ class VersionRoom:
         self.is_low = False
 
     @property
+    def storage(self) -> str:
+        """The name of the storage that gives the room."""
+        return self._space.storage
+
+    @property
     def has_taken(self) -> bool:
         """Whether anything in the trash has ended for this upload."""
         return self._taken > 0

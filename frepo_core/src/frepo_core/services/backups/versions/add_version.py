@@ -82,7 +82,7 @@ class AddVersion:
         size, early = incoming.declared_size, None
         with (
             self._refusals.recorded(collection, by=by, size=size) as attempt,
-            contextlib.closing(room or self._arrivals.room(collection.id, by)) as own_room,
+            contextlib.closing(room or self._arrivals.room(collection, by)) as own_room,
         ):
             if idempotency is None and not is_decided:
                 self.check_policies(collection, size, by=by)

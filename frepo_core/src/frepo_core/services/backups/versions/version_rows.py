@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session, joinedload
 
-from frepo_core.db.models import Collection, File, Version
+from frepo_core.db.models import Blob, Collection, File, Version
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backups.verdicts import Judgement
 from frepo_core.domain.identity import Identity, new_uuid4
@@ -35,7 +35,8 @@ def select_with_files() -> Select[Version]:
 
 def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
     """Return whether the collection has a version with this content. Versions in quarantine do not count."""
-    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id == blob.id)
+    blobs = select(Blob.id).where(Blob.digest == blob.digest)  # one in each storage at most
+    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id.in_(blobs))
     query = query.where(~Version.is_quarantined)
     return session.scalar(query.limit(1)) is not None
 

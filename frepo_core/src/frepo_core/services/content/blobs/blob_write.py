@@ -31,9 +31,9 @@ from .failpoints import hit
 log = logging.getLogger(__name__)
 
 _BLOB = Blob.__table__
-_LOCATION = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
+_LOCATIONS = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
 _INSERT = insert_of(Blob)
-_ROW = select(Blob).where(Blob.digest == bindparam("digest"))
+_ROW = select(Blob).where(Blob.digest == bindparam("digest"), Blob.storage == bindparam("storage"))
 # To use the blob as it is, a shared lock is enough. With exclusive ones, two uploads that each evict the content of the
 # other would wait for each other: a row of the trash locks its blob, too.
 _ROW_TO_USE, _ROW_TO_REPLACE = _ROW.with_for_update(read=True), _ROW.with_for_update()
@@ -49,7 +49,7 @@ class BlobVanishedError(Exception):
 
 
 class BlobWrite:
-    """One write. Its `__exit__` without a commit deletes the key that was stored, and only that key.
+    """One write to a storage. Its `__exit__` without a commit deletes the key that was stored, and only that key.
 
     If the outcome of the commit is unknown, the key stays: at worst it is an orphan, which `storage:sweep` deletes.
     A row never points at missing bytes.
@@ -65,9 +65,11 @@ class BlobWrite:
         presence: Presence,
         by: By,
         *,
+        storage: str,
         require_room: Callable[[int], None],
     ) -> None:
         """`require_room` is called with the size before the content is stored, and with 0 afterwards."""
+        self.storage = storage
         self._require_room = require_room
         self._content = content
         self.watched = WatchedContent(content.stream, content.size)
@@ -80,11 +82,23 @@ class BlobWrite:
         self._bad_key: str | None = None
         self._stored_at = NEVER
         self._must_store_again = False
-        # No blob had this content a moment ago, which saves a query.
+        # No blob of the storage had this content a moment ago, which saves a query; nor had one of another storage.
         self.expects_no_row = False
+        self.is_unknown = False
         self._row_uses_key = False
         self._replaced: tuple[str, str] | None = None
+        self._left: tuple[str, str] | None = None
         self.watch = CommitWatch()
+
+    def change_storage(self, storage: str) -> None:
+        """Write to another storage from now on: call it in the transaction, which is given up.
+
+        Raises `BlobVanishedError`. The next `ensure_stored` deletes what was stored in the former one.
+        """
+        if self._key:
+            self._left = self.storage, self._key
+        self.storage, self._key, self._bad_key, self.expects_no_row = storage, None, None, False
+        raise BlobVanishedError
 
     def ensure_stored(self) -> bool:
         """Store the content under a fresh key, unless a sound blob with the same digest exists.
@@ -98,14 +112,15 @@ class BlobWrite:
             if self.watched.has_ended():
                 self.watched.release()
                 if self._key:
-                    self._delete(self._backends.current, self._key)
+                    self._delete(self.storage, self._key)
 
     def _ensure_stored(self) -> bool:
-        self._presence.require(self._backends.current)
+        self._delete_left()
+        self._presence.require(self.storage)
         if self._must_store_again and self._key:
-            self._delete(self._backends.current, self._key)
+            self._delete(self.storage, self._key)
             self._key = None
-        found = None if self.expects_no_row else find_location(self._database, self._content)
+        found = None if self.expects_no_row else self.find_row()
         self.expects_no_row = found is None
         if found and not found.damaged_at and self._is_sound(found.storage, found.key):
             return False
@@ -126,8 +141,9 @@ class BlobWrite:
         self._row_uses_key, self._replaced = False, None
         if self._key and self.expects_no_row:
             self.expects_no_row = False  # if another upload has inserted one, the transaction is tried again
-            return self._insert(session, is_new=True)
-        row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, {"digest": self._content.digest})
+            return self._insert(session, is_new=self.is_unknown)
+        which = {"digest": self._content.digest, "storage": self.storage}
+        row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, which)
         if row is None:
             return self._insert(session)
         if self._key and (row.damaged_at or row.key == self._bad_key):
@@ -147,7 +163,7 @@ class BlobWrite:
         waited = abs(utc_now() - self._stored_at)  # sweeps use the same clock, which may have been set back
         if waited < SHORT_WAIT:
             return
-        if waited > LONGEST_WAIT or not self._is_sound(self._backends.current, self._key):
+        if waited > LONGEST_WAIT or not self._is_sound(self.storage, self._key):
             log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
             self._must_store_again = True
             raise BlobVanishedError
@@ -158,6 +174,7 @@ class BlobWrite:
         """Delete the new bytes if no row uses them, or else the damaged bytes that they replaced."""
         if self.watched.is_given_up:
             return  # the storage hangs; whoever waits for it tidies up
+        self._delete_left()
         self.watched.release()
         if self.watch.outcome_is_unknown:
             log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
@@ -167,7 +184,7 @@ class BlobWrite:
                 log.warning("the damaged blob %s was stored anew as %s", self._replaced[1], self._key)
                 self._delete(*self._replaced)
         elif self._key:
-            self._delete(self._backends.current, self._key)
+            self._delete(self.storage, self._key)
 
     def _insert(self, session: Session, *, is_new: bool = False) -> BlobRecord:
         if self._key is None:
@@ -177,7 +194,7 @@ class BlobWrite:
             "checksum": self._content.checksum,
             "size": self._content.size,
             "mime": self._content.mime,
-            "storage": self._backends.current,
+            "storage": self.storage,
             "key": self._key,
         }
         blob_id = insert_row(session, _INSERT, {**values, "created_at": self._stored_at})
@@ -189,7 +206,7 @@ class BlobWrite:
         if row.damaged_at is None:
             record(session, blob_damaged(session, row, "the bytes are missing or have another size", by=self._by))
         self._replaced = (row.storage, row.key)
-        row.storage, row.key = self._backends.current, key
+        row.key = key
         row.damaged_at = row.verified_at = None
         self._row_uses_key = True
         record(session, blob_healed(session, row, by=self._by))
@@ -198,7 +215,7 @@ class BlobWrite:
         """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
         self._key = new_blob_key(self._content.digest)
         self._content.stream.seek(self._start)
-        backend = self._backends.get(self._backends.current)
+        backend = self._backends.get(self.storage)
         self._require_room(self._content.size)
         hit("store")
         backend.store(self._key, cast(BinaryIO, self.watched), self._content.size)
@@ -208,7 +225,7 @@ class BlobWrite:
         self._require_room(0)
         if stored != self._content.size:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
-        self._presence.require(self._backends.current)  # it may have been exchanged while the bytes were stored
+        self._presence.require(self.storage)  # it may have been exchanged while the bytes were stored
         if self._backends.reads_back:
             self._read_back(backend, self._key)
         self._stored_at, self._must_store_again = utc_now(), False
@@ -228,15 +245,26 @@ class BlobWrite:
         except BlobNotFound:
             return False
 
+    def find_row(self) -> Row[Any] | None:
+        """Return where the bytes of the content are in the storage, and since when they are damaged, or None.
+
+        Notes whether the content is in any other storage.
+        """
+        rows = self._database.fetch_rows(_LOCATIONS, digest=self._content.digest)
+        self.is_unknown = not rows
+        for row in rows:
+            if row.storage == self.storage:
+                return row
+        return None
+
+    def _delete_left(self) -> None:
+        left, self._left = self._left, None
+        if left:
+            self._delete(*left)
+
     def _delete(self, storage: str, key: str) -> None:
         """Delete a key that is not needed. Never raises: the result of the upload is decided already."""
         try:
             self._backends.get(storage).delete(key)
         except Exception:
             log.exception("the blob %s was not deleted, storage:sweep will delete it", key)
-
-
-def find_location(database: Database, content: Content) -> Row[Any] | None:
-    """Return where the bytes of this content are, and whether they are known to be damaged; None without a blob."""
-    rows = database.fetch_rows(_LOCATION, digest=content.digest)
-    return rows[0] if rows else None

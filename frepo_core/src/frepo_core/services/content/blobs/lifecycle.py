@@ -11,13 +11,11 @@ from frepo_core.db.models import Blob
 from frepo_core.errors import DatabaseUnavailableError
 
 from ..held_bytes import HeldBytes
-from ..ingest import Content
 from ..storages.backends import Backends
 from ..storages.storage_deadlines import Patience
 from ..storages.storage_troubles import StorageStates
 from ..storages.write_guard import Presence
 from .blob_use import is_used
-from .blob_write import find_location
 from .failpoints import hit
 
 log = logging.getLogger(__name__)
@@ -43,10 +41,6 @@ class Blobs:
         self.patience = Patience()
         self.held = held
         self.mirror = mirror
-
-    def is_known(self, content: Content) -> bool:
-        """Return whether a blob has this content, sound or not."""
-        return find_location(self.database, content) is not None
 
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
+_LOCATION = select(Blob.storage, Blob.key)
+
 FILE_NOT_FOUND = "File not found in the storage"
 BYTES_MISSING = "The bytes of this file are missing in the storage"
 
@@ -224,8 +226,10 @@ class StoredContent:
                 return use(place)
             except BlobNotFound as error:
                 with self._database.reading() as session:
-                    query = select(Blob.storage, Blob.key).where(Blob.id == blob.id)
-                    row = session.execute(query).one_or_none()
+                    row = session.execute(_LOCATION.where(Blob.id == blob.id)).one_or_none()
+                    if row is None:  # it may have been moved into the blob that another storage has of this content
+                        moved = _LOCATION.where(Blob.digest == blob.digest, Blob.damaged_at.is_(None))
+                        row = session.execute(moved.order_by(Blob.id).limit(1)).one_or_none()
                 if row is None:
                     raise NotFoundError(FILE_NOT_FOUND) from error
                 if row.key == place.key:

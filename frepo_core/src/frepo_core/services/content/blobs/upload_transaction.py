@@ -40,8 +40,16 @@ class UploadTransaction(ABC, Generic[Written]):
     """
 
     def __init__(
-        self, blobs: Blobs, content: Content, room: Room, *, by: Identity, idempotency: IdempotentUpload[Any] | None
+        self,
+        blobs: Blobs,
+        content: Content,
+        room: Room,
+        *,
+        storage: str,
+        by: Identity,
+        idempotency: IdempotentUpload[Any] | None,
     ) -> None:
+        """`storage` is where the content is stored."""
         self.content = content
         self.room = room
         self.by = by
@@ -51,7 +59,7 @@ class UploadTransaction(ABC, Generic[Written]):
         self._idempotency = idempotency
         self._blobs = blobs
         self._blob_write = BlobWrite(
-            content, blobs.database, blobs.backends, blobs.presence, by, require_room=room.require_room
+            content, blobs.database, blobs.backends, blobs.presence, by, storage=storage, require_room=room.require_room
         )
 
     @abstractmethod
@@ -76,7 +84,7 @@ class UploadTransaction(ABC, Generic[Written]):
 
         If the storage is full, make room. Record whether it works. Raises `StorageFull` or `StorageUnavailable`.
         """
-        blobs, storage, size = self._blobs, self._blobs.backends.current, self.content.size
+        blobs, storage, size = self._blobs, self._blob_write.storage, self.content.size
         try:
             is_stored = self._store_in_room()
         except (StorageFull, StorageUnavailable) as error:
@@ -88,7 +96,8 @@ class UploadTransaction(ABC, Generic[Written]):
     def write(self) -> Written | RecordedAnswer:
         """Write the rows in one transaction. After a conflict only that is run again, and no byte is read again.
 
-        If the blob was deleted before the transaction could use it, the content is stored again.
+        If the blob was deleted before the transaction could use it, or the storage was changed, the content is stored
+        again.
         """
         for attempt in range(ATTEMPTS):
             if attempt:
@@ -148,7 +157,7 @@ class UploadTransaction(ABC, Generic[Written]):
 
     def _transfer(self) -> bool:
         blob_write = self._blob_write
-        return self._blobs.patience.wait(self._blobs.backends.current, blob_write.watched, blob_write.ensure_stored)
+        return self._blobs.patience.wait(blob_write.storage, blob_write.watched, blob_write.ensure_stored)
 
     def _make_room(self) -> bool:
         return self.refuse_early() and self.room.make(self.content.size)

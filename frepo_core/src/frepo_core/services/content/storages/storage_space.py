@@ -1,4 +1,4 @@
-"""Measures the room in the storage for new blobs: whether as much is free as `trash.min_free` requires."""
+"""Measures the room in a storage: whether as much is free as `trash.min_free` requires."""
 
 import contextlib
 import os
@@ -63,9 +63,13 @@ def free_on_disk(folder: Path) -> int:
 
 
 class StorageSpace:
-    """The room in the storage for new blobs."""
+    """The room in one storage, by default in the first one."""
 
-    def __init__(self, backends: Backends, presence: Presence, settings: Settings) -> None:
+    def __init__(
+        self, backends: Backends, presence: Presence, settings: Settings, *, storage: str | None = None
+    ) -> None:
+        self._settings = settings
+        self._storage = storage
         self._presence = presence
         self._temporary = temporary_folder(settings)
         self._backends = backends
@@ -74,8 +78,14 @@ class StorageSpace:
 
     @property
     def storage(self) -> str:
-        """The name of the storage for new blobs."""
-        return self._backends.current
+        """The name of the storage."""
+        return self._storage or self._backends.current
+
+    def of(self, storage: str | None) -> "StorageSpace":
+        """Return the room in another storage; None: in the first one."""
+        if storage == self._storage:
+            return self
+        return StorageSpace(self._backends, self._presence, self._settings, storage=storage)
 
     def free(self) -> int | None:
         """Return the free bytes, None if the storage cannot tell. Raises `StorageError`."""

@@ -40,6 +40,7 @@ ExpectedEvery = Annotated[
 ]
 Label = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_LABEL})]
 Labels = Annotated[list[Label], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
+StorageName = Annotated[str, Field(max_length=64, examples=["offsite"])]
 Grace = Annotated[Duration, AfterValidator(_grace)]
 
 
@@ -106,7 +107,8 @@ class Collection(Reply):
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
     `created_by` is the fingerprint of a token, or `console:` and a user; null if it is not known. `may` are the actions
-    that the token of the request is allowed in this collection.
+    that the token of the request is allowed in this collection. `storage` is where its new versions are stored; null:
+    in the first storage, which is `current` in `/storages`.
     """
 
     id: str
@@ -115,6 +117,7 @@ class Collection(Reply):
     labels: list[str]
     strategy: str
     strategy_options: dict[str, Any] | None
+    storage: str | None
     limits: Limits
     guards: Guards
     size_bounds: SizeBounds
@@ -153,6 +156,7 @@ class Collection(Reply):
             labels=list(record.labels),
             strategy=record.strategy,
             strategy_options=None if record.strategy_options is None else dict(record.strategy_options),
+            storage=record.storage,
             limits=Limits(**vars(record.limits)),
             guards=guards_of(record.guards),
             size_bounds=SizeBounds(**vars(details.size_bounds)),
@@ -200,7 +204,8 @@ class LimitsPatch(Patch):
 class CollectionPatch(Patch):
     """What can be changed of a collection. `strategy_options` and `labels` are replaced as a whole.
 
-    Null resets `strategy_options` and `grace` to their defaults; no backups are expected if `expected_every` is null.
+    Null resets `strategy_options`, `storage` and `grace` to their defaults; no backups are expected if `expected_every`
+    is null. Another `storage` is for versions that arrive from now on; `frepo storage:migrate` moves the others.
     """
 
     name: FileName = unset()
@@ -212,6 +217,7 @@ class CollectionPatch(Patch):
     guards: GuardsPatch = unset()
     expected_every: ExpectedEvery | None = unset()
     grace: Grace | None = unset()
+    storage: StorageName | None = unset()
 
     def change(self) -> CollectionChange:
         """Convert the patch for the service. A missing value keeps the old one, or takes its default."""
@@ -248,6 +254,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
         expected_every=(sent["expected_every"] or "") if "expected_every" in sent else None,
         grace=("" if grace is None else format_iso_duration(grace)) if "grace" in sent else None,
         labels=sent.get("labels"),
+        storage=(sent["storage"] or "") if "storage" in sent else None,
     )
 
 

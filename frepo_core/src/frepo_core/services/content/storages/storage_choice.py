@@ -1,0 +1,46 @@
+"""Which storage a collection may name for its versions."""
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Lease
+from frepo_core.errors import FieldsError
+
+from ...base.lease import is_of_older_version
+from .backends import Backends
+
+
+class StorageChoice:
+    """Refuses storages that a collection cannot have."""
+
+    def __init__(self, database: Database, backends: Backends) -> None:
+        self._database = database
+        self._backends = backends
+
+    def check(self, name: str | None) -> None:
+        """Raise `FieldsError` if a collection cannot name this storage; None and an empty name are the first one.
+
+        A process of an older version stores everything in the first storage. So no other one is accepted while such a
+        process is known to run: one that holds a lease.
+        """
+        if not name or (problem := self._problem(name)) is None:
+            return
+        raise FieldsError({"storage": [problem]}, FieldsError.FORM)
+
+    def _problem(self, name: str) -> str | None:
+        if name not in self._backends.configured:
+            return f"{name!r} is not one of the configured storages: {', '.join(self._backends.configured)}"
+        if users := self._backends.find_users(name):
+            return f"the storage {users[0]!r} keeps its blobs in {name!r}: name {users[0]!r} instead"
+        if name != self._backends.current and (holder := self._find_older_process()):
+            return (
+                f"the process {holder} is of an older version of frepo, which stores everything in the first storage. "
+                "Stop it, wait until its lease has ended, and try again"
+            )
+        return None
+
+    def _find_older_process(self) -> str | None:
+        now = self._database.now()
+        with self._database.reading() as session:
+            holders = session.scalars(select(Lease.holder).where(Lease.holder.is_not(None), Lease.expires_at > now))
+            return next((holder for holder in holders if holder and is_of_older_version(holder)), None)
