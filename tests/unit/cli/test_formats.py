@@ -30,6 +30,7 @@ FOR_PEOPLE = {
     "demo:fill",
     "install",
     "plugin:new",
+    "recover",
     "secrets:accept-new-phrase",
     "storage:adopt",
     "worker",

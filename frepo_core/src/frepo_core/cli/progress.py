@@ -11,6 +11,33 @@ BAR_SECONDS = 0.1
 WIDTH = 30
 
 
+class ProgressLine:
+    """Called with a text about the progress: one line that is replaced on a terminal, else a line each ten seconds."""
+
+    def __init__(self, what: str, stream: TextIO | None = None) -> None:
+        self._what = what
+        self._stream = stream or sys.stderr
+        self._is_terminal = self._stream.isatty()
+        self._shown = time.monotonic()
+        self._is_open = False
+
+    def __call__(self, text: str) -> None:
+        """Show the text, if the last one was shown long enough ago."""
+        if time.monotonic() - self._shown < (BAR_SECONDS if self._is_terminal else LINE_SECONDS):
+            return
+        self._shown = time.monotonic()
+        self._is_open = self._is_terminal
+        self._stream.write(f"\r{self._what}: {text}\x1b[K" if self._is_terminal else f"{self._what}: {text}\n")
+        self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_open:
+            self._stream.write("\n")
+
+
 class ProgressBar:
     """Called after each blob. Writes to stderr, because stdout may be piped."""
 

@@ -12,7 +12,7 @@ from .findings import Finding, Level, good, guarded, problem
 _LOG = "The log of the service has more: `journalctl -u 'frepo@*'`, or its stderr"
 
 # Not examined if the database has a problem.
-_NEED_DATABASE = {"clock", "strategies", "storage", "upkeep"}
+_NEED_DATABASE = {"safe", "clock", "strategies", "storage", "upkeep"}
 
 
 def examine(
@@ -41,6 +41,7 @@ def examine(
         ("strategies", partial(data.check_strategies, services)),
         ("storage", partial(data.check_storage, services)),
         ("disk", partial(disk.check_disk, services)),
+        ("safe", partial(secrets.check_safe, services)),
         ("trash", partial(disk.check_trash, services)),
         ("proxy", partial(address.check_proxies, services.settings)),
         *([("address", partial(address.check_url, url))] if url else []),

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from pydantic import SecretStr
 
+from frepo_core.services.access.kept_secrets import were_printed
+from frepo_core.services.composition.container import Services
 from frepo_core.settings import Settings, environment_name
 
 from .findings import Finding, good, warning
@@ -36,6 +38,23 @@ def check_secrets(settings: Settings) -> Iterator[Finding]:
         )
     elif not weak:
         yield good("secrets", "None of them can be guessed")
+
+
+def check_safe(services: Services) -> Iterator[Finding]:
+    """Yield whether the secrets that a recovery needs were printed for a safe."""
+    if were_printed(services.database, services.settings):
+        yield good(
+            "safe",
+            "app.secret and enc.token_phrase were printed for a safe. Are they still there, outside of this machine? "
+            "Without them, a recovery voids all tokens",
+        )
+    else:
+        yield warning(
+            "safe",
+            "app.secret and enc.token_phrase were not printed for a safe. If this machine is lost without them, all "
+            "tokens are void",
+            "Run `frepo install`, which prints both once, and keep them outside of this machine",
+        )
 
 
 def _is_weak(name: str, secret: SecretStr) -> bool:

@@ -3,6 +3,7 @@
 import secrets
 from datetime import datetime, timedelta
 
+from .identity import derived_uuid4
 from .roles import Role
 
 CODE_LIFETIME = timedelta(days=7)
@@ -29,3 +30,8 @@ def code_state(*, used_at: datetime | None, expires_at: datetime, now: datetime)
 def is_repetition(*, used_at: datetime | None, token_key: str | None, sent_key: str, now: datetime) -> bool:
     """Return whether a used code is sent again with the token that it was used with, soon enough to be answered."""
     return used_at is not None and token_key == sent_key and now <= used_at + REPEAT_WITHIN
+
+
+def collection_of_host(origin: str, host: str) -> str:
+    """Return the id of a host's collection. `origin` is the id of the database in which hosts were enrolled first."""
+    return derived_uuid4(origin, "fleet", host)

@@ -1,6 +1,6 @@
 """The settings: declared as data, and read from the environment, the ini file or the default, in this order."""
 
-from .loader import core_prefixes, load_disabled_plugins, load_job_schedules, load_settings
+from .loader import SECRETS, core_prefixes, load_disabled_plugins, load_job_schedules, load_settings
 from .model import Settings
 from .named_storages import (
     NamedStorage,
@@ -10,9 +10,11 @@ from .named_storages import (
     storage_names,
 )
 from .plugin_settings import load_plugin_settings, load_storage_settings
+from .secrets import replace_secrets
 from .validation import environment_name
 
 __all__ = [
+    "SECRETS",
     "NamedStorage",
     "Settings",
     "adapters_in_use",
@@ -25,5 +27,6 @@ __all__ = [
     "load_plugin_settings",
     "load_settings",
     "load_storage_settings",
+    "replace_secrets",
     "storage_names",
 ]

@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from frepo_core.errors import ConfigurationError
@@ -40,14 +40,32 @@ def read_or_make_secrets(path: Path, names: Sequence[str]) -> dict[str, str]:
         ) from error
 
 
+def replace_secrets(path: Path, values: Mapping[str, str]) -> None:
+    """Write these secrets into the file (mode 0600) in place of those that it has.
+
+    Raises `ConfigurationError` if the file cannot be written.
+    """
+    try:
+        _write(path, values, os.replace)
+    except OSError as error:
+        raise ConfigurationError(
+            f"app.secrets_file (APP_SECRETS_FILE): {path} cannot be written: {error.strerror}"
+        ) from error
+
+
 def _make(path: Path, names: Sequence[str]) -> None:
+    _write(path, {name: secrets.token_hex(32) for name in names}, _publish)
+
+
+def _write(path: Path, values: Mapping[str, str], publish: Callable[[Path, Path], None]) -> None:
+    """Write the secrets to a draft, and let `publish` give it its final name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w") as file:
-            json.dump({name: secrets.token_hex(32) for name in names}, file)
-        _publish(draft, path)
+            json.dump(dict(values), file)
+        publish(draft, path)
     finally:
         draft.unlink(missing_ok=True)
 

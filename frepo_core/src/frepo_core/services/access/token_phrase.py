@@ -14,7 +14,7 @@ from frepo_core.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
 
-_NAME = "token_phrase_check"
+PHRASE_CHECK = "token_phrase_check"
 _WRONG = (
     "enc.token_phrase (ENC_TOKEN_PHRASE) is not the phrase that the tokens in this database are stored with: "
     "no token would be valid. Set the former phrase again; after a restore, the one from the time of the backup. "
@@ -34,7 +34,7 @@ def verify(database: Database, phrase: str) -> None:
         stored = database.write(lambda session: _store_first(session, made))
         if stored == made:
             return
-    if not _is_check_of(phrase, stored):
+    if not is_check_of(phrase, stored):
         raise ConfigurationError(_WRONG)
 
 
@@ -44,11 +44,11 @@ def accept(database: Database, phrase: str) -> int | None:
     Return the number of existing tokens, or None if the database has this phrase already.
     """
     stored = _stored(database)
-    if stored and _is_check_of(phrase, stored):
+    if stored and is_check_of(phrase, stored):
         return None
 
     def work(session: Session) -> int:
-        session.merge(Installation(name=_NAME, value=_make(phrase)))
+        session.merge(Installation(name=PHRASE_CHECK, value=_make(phrase)))
         return _count_tokens(session)
 
     return database.write(work)
@@ -56,12 +56,12 @@ def accept(database: Database, phrase: str) -> int | None:
 
 def _stored(database: Database) -> str | None:
     with database.reading() as session:
-        return session.scalar(select(Installation.value).where(Installation.name == _NAME))
+        return session.scalar(select(Installation.value).where(Installation.name == PHRASE_CHECK))
 
 
 def _store_first(session: Session, made: str) -> str:
     """Store this check value and return it, or return the one that another process has stored meanwhile."""
-    if found := session.get(Installation, _NAME):
+    if found := session.get(Installation, PHRASE_CHECK):
         return found.value
     if tokens := _count_tokens(session):
         log.warning(
@@ -69,7 +69,7 @@ def _store_first(session: Session, made: str) -> str:
             "were stored with this phrase cannot be checked",
             tokens,
         )
-    session.add(Installation(name=_NAME, value=made))
+    session.add(Installation(name=PHRASE_CHECK, value=made))
     session.flush()
     return made
 
@@ -83,6 +83,7 @@ def _make(phrase: str) -> str:
     return f"{salt}:{next(phrase_checks(phrase, salt))}"
 
 
-def _is_check_of(phrase: str, stored: str) -> bool:
+def is_check_of(phrase: str, stored: str) -> bool:
+    """Return whether the check value is that of this phrase."""
     salt, _, check = stored.partition(":")
     return any(hmac.compare_digest(made, check) for made in phrase_checks(phrase, salt))

@@ -1,5 +1,6 @@
 """The id of the installation: a random name for the database, made when it is installed."""
 
+import json
 from uuid import uuid4
 
 from sqlalchemy import select
@@ -7,8 +8,13 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Installation
+from frepo_core.errors import ConfigurationError
 
 _NAME = "id"
+# After a recovery: the id of the database from which it was recovered. What was derived from it must stay the same.
+IDS_FROM = "ids_from"
+# While a recovery has not ended: what it recovers from.
+RECOVERY = "recovery"
 
 
 def ensure_id(database: Database) -> str:
@@ -25,3 +31,21 @@ def _make(session: Session) -> str:
     session.add(made)
     session.flush()
     return made.value
+
+
+def find_origin(database: Database) -> str:
+    """Return the id from which ids of collections are derived: that of the first database, also after recoveries."""
+    with database.reading() as session:
+        found = session.scalar(select(Installation.value).where(Installation.name == IDS_FROM))
+    return found or ensure_id(database)
+
+
+def require_no_recovery(database: Database) -> None:
+    """Raise `ConfigurationError` if a recovery of the database was interrupted: it lacks objects then."""
+    with database.reading() as session:
+        found = session.scalar(select(Installation.value).where(Installation.name == RECOVERY))
+    if found:
+        storage = json.loads(found)["storage"]
+        raise ConfigurationError(
+            f"The recovery of this database was interrupted. Repeat it: frepo recover --from {storage}"
+        )

@@ -1,5 +1,6 @@
 """The services for collections and their versions, and reports about them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ..reports.overview.overview import Overviews
     from ..upkeep.journal.journal import Journal
     from ..upkeep.mirror.mirror import Mirror
+    from ..upkeep.recovery.recovery import Recovery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +229,12 @@ class CoreServices(FileServices):
         from ..upkeep.journal.journal import Journal
 
         return Journal(self.database, self.backends, self.presence, self.ingest.directory)
+
+    def recovery(self, storage: str, notes: "Callable[[str], None]") -> "Recovery":
+        """Return a recovery of the database from a storage. `notes` is called with texts about the progress."""
+        from ..upkeep.recovery.recovery import Recovery
+
+        return Recovery(self.database, self.backends, storage, self.ingest.directory, notes)
 
     @cached_property
     def audit(self) -> "Audit":

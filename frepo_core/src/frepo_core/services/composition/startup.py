@@ -16,7 +16,7 @@ from frepo_core.settings import Settings
 
 from ..access import token_phrase
 from ..backups.rotation.missing_strategies import find_misfits, find_missing_strategies
-from ..base.installation import ensure_id
+from ..base.installation import ensure_id, require_no_recovery
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +36,7 @@ def make_ready(database: Database, settings: Settings, plugins: PluginRegistry) 
         if settings.database_auto_upgrade:
             plugin_schemas.upgrade(database.engine, schemas)
         plugin_schemas.check_are_current(database.engine, schemas)
+        require_no_recovery(database)
         token_phrase.verify(database, settings.enc_token_phrase.get_secret_value())
         ensure_id(database)
     except Exception:

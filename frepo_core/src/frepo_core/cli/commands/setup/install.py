@@ -18,7 +18,7 @@ ADMIN = "The token of security.admin_token (SECURITY_ADMIN_TOKEN)"
 
 
 class Install(FrepoCommand):
-    """Migrate, create the administrator's token of security.admin_token, run post_install_cmd; safe to run again."""
+    """Migrate, create the administrator's token, print the secrets once, run post_install_cmd; safe to run again."""
 
     examples = ("frepo install",)
 
@@ -39,8 +39,24 @@ class Install(FrepoCommand):
         make_ready(services.database, services.settings, services.plugins)
         if admin := services.settings.security_admin_token.get_secret_value():
             self.say(_make_admin(services, admin))
+        self._print_secrets(services)
         for words in lines:
             self._run(words)
+
+    def _print_secrets(self, services: "Services") -> None:
+        """Print the secrets once, and again when they were changed."""
+        from frepo_core.services.access.kept_secrets import note_printed, were_printed
+
+        settings = services.settings
+        if were_printed(services.database, settings):
+            return
+        self.say(
+            "Keep these two lines in a safe, such as a password manager, outside of this machine. If it is lost, "
+            "`frepo recover --secrets FILE` needs them: without them, all tokens are void. They are printed once.\n"
+            f"app.secret = {settings.app_secret.get_secret_value()}\n"
+            f"enc.token_phrase = {settings.enc_token_phrase.get_secret_value()}"
+        )
+        note_printed(services.database, settings)
 
     def _run(self, words: list[str]) -> None:
         """Run a command of this console with the same settings, without a shell. Its arguments are not printed."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from frepo_core.db import Database, utc_now
 from frepo_core.domain.backups.guards import SAFE_GUARDS
-from frepo_core.domain.enrolment import UPLOADER_ROLES
-from frepo_core.domain.identity import Identity, derived_uuid4
+from frepo_core.domain.enrolment import UPLOADER_ROLES, collection_of_host
+from frepo_core.domain.identity import Identity
 from frepo_core.domain.naming import check_token_name
 from frepo_core.domain.permissions import is_uploader
 from frepo_core.domain.token_expiry import parse_expiry
@@ -16,7 +16,7 @@ from frepo_core.errors import FieldsError, FrepoError, IdInUseError
 from ...access.enrolment.codes import CodeRecord, EnrolmentCodes, IssuedCode, NewCode
 from ...access.token_changes import TokenChanges
 from ...access.tokens import IssuedToken, NewToken, Tokens
-from ...base.installation import ensure_id
+from ...base.installation import find_origin
 from ...base.records import CollectionRecord
 from .collection_change import CollectionChange
 from .collections import Collections
@@ -110,7 +110,7 @@ class Enrolments:
         return replace(made, code=code)
 
     def _of_host(self, host: str, change: CollectionChange) -> CollectionChange:
-        return replace(change, id=derived_uuid4(ensure_id(self._database), "fleet", host))
+        return replace(change, id=collection_of_host(find_origin(self._database), host))
 
     def _find_or_create(self, change: CollectionChange, *, may_exist: bool) -> tuple[CollectionRecord, bool]:
         try:

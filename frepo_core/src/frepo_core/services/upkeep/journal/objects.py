@@ -38,6 +38,8 @@ from frepo_core.db.models import (
     file_tag,
 )
 
+from ...access.token_phrase import PHRASE_CHECK
+from ...base.installation import IDS_FROM
 from .json_rows import Values, names_of, to_values
 
 PAGE = 1000
@@ -155,11 +157,11 @@ def _kind(name: str, model: type[Base], *key: str, **more: Any) -> ObjectKind:
     return ObjectKind(name=name, table=table_of(model), key=key, **more)
 
 
-# What the token phrase was, and the like. The id is the database's own, and the cursors are those of the journal.
-INSTALLATION_LEFT_OUT = Installation.name.not_in(["id"]) & Installation.name.not_like("journal:%")
+# The check value of the token phrase, and the id that ids of collections are derived from.
+_INSTALLATION_KEPT = Installation.name.in_([PHRASE_CHECK, IDS_FROM])
 
 OBJECTS: tuple[ObjectKind, ...] = (
-    _kind("installation", Installation, "name", conditions=(INSTALLATION_LEFT_OUT,), is_journaled=False),
+    _kind("installation", Installation, "name", conditions=(_INSTALLATION_KEPT,), is_journaled=False),
     _kind("token", Token, "fingerprint"),
     _kind("collection", Collection, "id", lists={"tokens": _children(CollectionToken, "collection_id")}),
     _kind(

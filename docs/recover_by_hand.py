@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Write each version and each file from a storage of frepo into folders, without frepo and without its database.
+
+It needs Python 3.8 and nothing else, and a storage as a directory. From S3 or FTP, copy the objects to a disk first:
+docs/recovery.md says how. Nothing in the storage is changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import re
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+Objects = dict[tuple[Any, ...], list[Line]]
+NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
+BLOB = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})-[0-9a-f]{16}")
+PIECE = 1 << 20
+
+
+def say(text: str) -> None:
+    """Print a line for people."""
+    sys.stderr.write(f"{text}\n")
+
+
+def read_lines(path: Path) -> tuple[Line, list[Line]]:
+    """Return the head and the objects of a catalogue or of a part of the journal.
+
+    Raises ValueError if it is damaged.
+    """
+    digest = hashlib.sha256()
+    lines: list[Line] = []
+    try:
+        with gzip.open(path, "rb") as file:
+            for raw in file:
+                line = json.loads(raw)
+                if "end" in line:
+                    if line["end"] == {"objects": len(lines) - 1, "sha256": digest.hexdigest()}:
+                        return lines[0], lines[1:]
+                    raise ValueError("its digest is wrong")
+                digest.update(raw)
+                lines.append(line)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from error
+    raise ValueError("it has no end")
+
+
+def place(path: Path) -> list[str]:
+    """Return epoch and number from the name of a catalogue or of a part: the order in which they were written."""
+    return path.name.split("-")[-2:]
+
+
+def read_objects(root: Path) -> Objects:
+    """Return the states of all objects by kind and key, from the newest whole catalogue and the journal after it."""
+    for catalogue in sorted(root.glob("catalogue/*-*-*"), key=lambda path: (place(path), path.name), reverse=True):
+        try:
+            head, lines = read_lines(catalogue)
+        except ValueError as error:
+            say(f"{catalogue} cannot be used: {error}")
+            continue
+        objects: Objects = {}
+        for line in lines:
+            objects.setdefault((line["object"], *line["key"]), []).extend(line["values"])
+        return add_journal(root, catalogue, head, objects)
+    sys.exit(f"{root} has no whole catalogue in the folder `catalogue`")
+
+
+def add_journal(root: Path, catalogue: Path, head: Line, objects: Objects) -> Objects:
+    """Replace the objects that the journal has since the catalogue."""
+    reaches = head["made_at"]
+    for part in sorted(root.glob("journal/*-*"), key=place):
+        if place(part) <= place(catalogue):
+            continue
+        try:
+            its_head, lines = read_lines(part)
+        except ValueError as error:
+            say(f"{part} cannot be used: {error}")
+            continue
+        if its_head["database"] == head["database"]:
+            reaches = its_head["made_at"]
+            objects.update({(line["object"], *line["key"]): line["values"] for line in lines})
+    say(f"{catalogue.name} and the journal since: all that was there at {reaches}")
+    return objects
+
+
+def find_contents(objects: Objects) -> Iterator[tuple[str, str, str, Line]]:
+    """Yield the folders, the name, and the content of each version, each file, and each version in the trash."""
+    names = {key[1]: state[0]["filename"] for key, state in objects.items() if key[0] == "collection" and state}
+    for (kind, *key), state in sorted(objects.items(), key=str):
+        for one in state:
+            if kind == "file":
+                yield "files", "", one["stored_name"], one["blob"]
+            elif kind in ("version", "trash"):
+                collection, number = key
+                file = one["file"]["requested_name"] if kind == "version" else one["name"]
+                folder = f"{names.get(collection, 'deleted')}-{collection}"
+                yield "versions" if kind == "version" else "trash", folder, f"{number}-{file}", one["blob"]
+
+
+def find_stored(root: Path) -> dict[str, list[Path]]:
+    """Return the paths of the contents in the storage by their SHA-256: a copy has another key than the record."""
+    found: dict[str, list[Path]] = {}
+    for path in root.glob("[0-9a-f][0-9a-f]/*"):
+        match = BLOB.fullmatch(path.relative_to(root).as_posix())
+        if match:
+            found.setdefault(match[1], []).append(path)
+    return found
+
+
+def copy(source: Path, target: Path, digest: str) -> str | None:
+    """Copy a content and compare it with its SHA-256. Return what is wrong, or None."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    found = hashlib.sha256()
+    with source.open("rb") as reader, target.open("wb") as writer:
+        for piece in iter(lambda: reader.read(PIECE), b""):
+            found.update(piece)
+            writer.write(piece)
+    if found.hexdigest() == digest:
+        return None
+    target.rename(target.with_name(f"{target.name}.DAMAGED"))
+    return "damaged"
+
+
+def recover(stored: dict[str, list[Path]], target: Path, blob: Line) -> str | None:
+    """Write a content to the target from the first sound copy of it. Return what is wrong, or None."""
+    problem: str | None = "missing"
+    for source in stored.get(blob["digest"], ()):
+        problem = copy(source, target, blob["digest"])
+        if problem is None:
+            return None
+    return problem
+
+
+def main() -> int:
+    """Run the script."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("storage", type=Path, help="the directory of the storage, or a copy of it")
+    parser.add_argument("target", type=Path, nargs="?", help="the folder to write to")
+    parser.add_argument("--list", action="store_true", help="show what there is, and write nothing")
+    parser.add_argument("--only", default="", metavar="TEXT", help="collections whose name or id contains this text")
+    arguments = parser.parse_args()
+    if not arguments.list and arguments.target is None:
+        parser.error("name the folder to write to, or use --list")
+    stored, problems, written = find_stored(arguments.storage), 0, 0
+    for kind, folder, name, blob in find_contents(read_objects(arguments.storage)):
+        if arguments.only not in folder:
+            continue
+        parts = [NOT_IN_NAMES.sub("_", part).lstrip(".") or "_" for part in (kind, folder, name) if part]
+        if arguments.list:
+            sys.stdout.write("\t".join(("/".join(parts), str(blob["size"]), blob["digest"], blob["key"])) + "\n")
+            continue
+        problem = recover(stored, Path(arguments.target, *parts), blob)
+        written += problem is None
+        if problem:
+            problems += 1
+            say(f"{problem}: {'/'.join(parts)}, {blob['size']} bytes, SHA-256 {blob['digest']}")
+    if not arguments.list:
+        say(f"{written} contents were written, {problems} are missing or damaged")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

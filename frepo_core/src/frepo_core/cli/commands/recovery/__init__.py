@@ -1,0 +1,1 @@
+"""The command that recovers a lost database."""

@@ -1,0 +1,115 @@
+"""The command that recovers a lost database from a storage."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from frepo_core.domain.durations import format_duration
+from frepo_core.errors import FrepoError
+
+from ...base import FrepoCommand
+from ...progress import ProgressLine
+from .lists import write_missing, write_tokens
+from .secrets_of_old import use_secrets
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.container import Services
+    from frepo_core.services.upkeep.recovery.recovery import Recovery, RecoveryReport
+    from frepo_core.services.upkeep.recovery.sources import Source
+
+MISSING, HOSTS, TOKENS = "frepo-missing.csv", "frepo-hosts.csv", "frepo-tokens.csv"
+
+
+class Recover(FrepoCommand):
+    """Recover a lost database from a storage alone: from its newest catalogue and the journal since.
+
+    The database of database.url must be empty, and the service must not run. The storage then belongs to the new
+    database: an old machine that comes back stops writing to it. Exit status 1 if contents are named and missing.
+    """
+
+    examples = (
+        "frepo recover --from local --secrets safe.txt",
+        "frepo recover --from offsite --without-secrets",
+    )
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the options."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--from", dest="source", required=True, metavar="STORAGE", help="the name of the storage")
+        parser.add_argument(
+            "--secrets", metavar="FILE", help="the two lines that `frepo install` has printed for a safe"
+        )
+        parser.add_argument(
+            "--without-secrets",
+            action="store_true",
+            help="the two lines are lost: recover all but the tokens, and list what they were",
+        )
+        parser.add_argument(
+            "--lists", default=".", metavar="FOLDER", help="where to write what is missing; default: this folder"
+        )
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> int:
+        """Recover; return 1 if contents are missing. Raises `FrepoError` if the answer is not yes."""
+        from frepo_core.services.access import token_phrase
+
+        from ..setup.upgrade import upgrade, upgrade_plugins
+
+        if arguments.secrets:
+            use_secrets(arguments.secrets, self.read_ini(), self.say)
+        services = self.assemble()
+        services.backends.check_name(arguments.source)
+        upgrade(services)
+        upgrade_plugins(services, self.say)
+        with ProgressLine("recover") as progress, services.recovery(arguments.source, progress) as recovery:
+            source = recovery.find()
+            self._describe(source, services)
+            with_tokens = self._has_phrase(recovery, source, services, may_lack=arguments.without_secrets)
+            question = f"Recover all of this into the database {services.database.name}?"
+            self.require_yes(question, given=arguments.yes)
+            report = recovery.run(source, with_tokens=with_tokens)
+            token_phrase.verify(services.database, services.settings.enc_token_phrase.get_secret_value())
+            self._report(report)
+            if report.missing:
+                path = write_missing(recovery.missing(), arguments.lists, MISSING)
+                self.say(f"{report.missing} contents are named, but in no storage; {path} lists them")
+            if not with_tokens:
+                hosts, others = write_tokens(recovery, source, arguments.lists, HOSTS, TOKENS)
+                self.say(
+                    f"The tokens are void; {others} lists what they were. For the hosts: "
+                    f"frepo fleet:create --from {hosts} --codes codes.csv"
+                )
+        self.say("Now start the service. `frepo doctor` says whether anything is left to do.")
+        return int(bool(report.missing))
+
+    def _describe(self, source: "Source", services: "Services") -> None:
+        age = services.database.now() - source.reaches
+        self.say(
+            f"{source.catalogue.text}: {source.objects} objects, and {source.parts} parts of the journal since\n"
+            f"It has all that was acknowledged before {source.reaches:%Y-%m-%d %H:%M:%S} UTC, "
+            f"{format_duration(age)} ago"
+        )
+        for problem in source.problems:
+            self.say(f"Note: {problem}")
+
+    def _has_phrase(self, recovery: "Recovery", source: "Source", services: "Services", *, may_lack: bool) -> bool:
+        """Return whether the phrase in force is that of the old tokens. Raises `FrepoError` if it has to be."""
+        from frepo_core.services.access.token_phrase import is_check_of
+
+        stored = recovery.stored_phrase_check(source)
+        if stored is None or is_check_of(services.settings.enc_token_phrase.get_secret_value(), stored):
+            return True
+        if may_lack:
+            return False
+        raise FrepoError(
+            "enc.token_phrase (ENC_TOKEN_PHRASE) is not the phrase of the old machine, so all tokens would be void. "
+            "Give the two lines that `frepo install` printed there: --secrets FILE. If they are lost: --without-secrets"
+        )
+
+    def _report(self, report: "RecoveryReport") -> None:
+        names = {"collection": "collections", "version": "versions", "file": "files", "token": "tokens"}
+        counts = ", ".join(f"{report.counts.get(kind, 0)} {name}" for kind, name in names.items())
+        self.say(f"Recovered: {counts}, {report.counts.get('trash', 0)} versions in the trash")
+        self.say(f"This database owns now: {', '.join(report.adopted)}")
+        if contradictions := report.counts.get("versions without a collection"):
+            self.say(f"{contradictions} versions were left out, because the catalogue does not have their collection")

@@ -1,0 +1,31 @@
+"""Whether the secrets without which tokens and links are void were printed for a safe."""
+
+import secrets
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Installation
+from frepo_core.domain.signatures import phrase_checks
+from frepo_core.settings import Settings
+
+_NAME = "secrets_printed"
+
+
+def were_printed(database: Database, settings: Settings) -> bool:
+    """Return whether `frepo install` has printed the secrets that are in force now."""
+    with database.reading() as session:
+        stored = session.scalar(select(Installation.value).where(Installation.name == _NAME)) or ""
+    salt, _, check = stored.partition(":")
+    return bool(check) and check in phrase_checks(_both(settings), salt)
+
+
+def note_printed(database: Database, settings: Settings) -> None:
+    """Note that the secrets in force were printed."""
+    salt = secrets.token_hex(16)
+    value = f"{salt}:{next(phrase_checks(_both(settings), salt))}"
+    database.write(lambda session: session.merge(Installation(name=_NAME, value=value)))
+
+
+def _both(settings: Settings) -> str:
+    return f"{settings.enc_token_phrase.get_secret_value()}\n{settings.app_secret.get_secret_value()}"

@@ -1,0 +1,267 @@
+"""Recovers the database of a service from one of its storages, when nothing else is left."""
+
+import json
+import logging
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlalchemy import Table, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.migrations import head_revision
+from frepo_core.db.models import (
+    Base,
+    Blob,
+    Collection,
+    Event,
+    File,
+    Installation,
+    Lease,
+    Subscription,
+    TrashEntry,
+    Version,
+)
+from frepo_core.domain.enrolment import collection_of_host
+from frepo_core.errors import FrepoError
+
+from ...access.token_phrase import PHRASE_CHECK
+from ...base.installation import IDS_FROM, RECOVERY, find_origin
+from ...base.lease import LEADER
+from ...content.storages.backends import Backends
+from ...content.storages.sweep_guard import Ownership
+from ..journal.json_rows import Values
+from ..journal.objects import OBJECTS, ObjectKind
+from ..storage.progress import batches
+from .row_loading import RowLoader
+from .sources import Notes, RecoveryError, Source, find_source, list_storage
+from .staging import Key, MissingContent, Staging
+
+log = logging.getLogger(__name__)
+
+BATCH = 1000
+# What nobody can use without the phrase that the ids of the tokens were stored with.
+SECRET_KINDS = frozenset({"token", "enrolment_code"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveryReport:
+    """What was recovered: numbers of objects by kind, and how many contents are named and in no storage."""
+
+    counts: Mapping[str, int]
+    missing: int
+    adopted: Sequence[str]
+
+
+class Recovery:
+    """A recovery from a storage. Use it in a `with` statement: it keeps files in a folder of its own."""
+
+    def __init__(self, database: Database, backends: Backends, storage: str, folder: str | None, notes: Notes) -> None:
+        """`notes` is called with texts about the progress; `folder` is for temporary files."""
+        self._database = database
+        self._backends = backends
+        self._storage = storage
+        self._notes = notes
+        self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
+        self._staging = Staging(Path(self._folder.name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._staging.close()
+        self._folder.cleanup()
+
+    def find(self) -> Source:
+        """List the storage, and read what a database can be recovered from. Changes nothing.
+
+        Raises `RecoveryError` if the database is not empty, if nothing can be recovered, or if that is of a newer
+        version of frepo.
+        """
+        self._require_empty()
+        keys = list_storage(self._backends.get(self._storage), self._storage, self._staging, self._notes)
+        for other in self._backends.configured:
+            if other != self._storage:
+                self._list_other(other)
+        self._staging.index_stored()
+        keys = self._continued(keys)
+        source = find_source(
+            self._backends.get(self._storage),
+            self._storage,
+            keys,
+            self._staging,
+            Path(self._folder.name),
+            self._notes,
+        )
+        if source.schema > head_revision():
+            raise RecoveryError(
+                f"{source.catalogue.text} was written by a newer version of frepo (schema {source.schema}, this one "
+                f"has {head_revision()}). Install that version"
+            )
+        return source
+
+    def stored_phrase_check(self, source: Source) -> str | None:
+        """Return the check value of the token phrase that the tokens of the old database were stored with."""
+        for kind, key, state in source.file.objects():
+            if kind != "installation":
+                return None
+            if key == (PHRASE_CHECK,):
+                return str(state[0]["value"])
+        return None
+
+    def tokens(self, source: Source) -> Iterator[Values]:
+        """Yield the tokens of the old database."""
+        for _, values in self._objects(source, {"token"}):
+            yield values
+
+    def collections(self, source: Source) -> Iterator[Values]:
+        """Yield the collections of the old database, with the tokens on their lists."""
+        for _, values in self._objects(source, {"collection"}):
+            yield values
+
+    def is_of_host(self, token: Values, collections: Sequence[str]) -> bool:
+        """Return whether a token on the lists of these collections was made by `fleet:create` for a host."""
+        return collection_of_host(find_origin(self._database), token["name"]) in collections
+
+    def run(self, source: Source, *, with_tokens: bool) -> RecoveryReport:
+        """Fill the database, then make it the owner of the storage. May be repeated if it was interrupted.
+
+        `with_tokens` is False if the phrase of the tokens is lost.
+        """
+        self._begin(source)
+        loader = RowLoader(self._database, self._staging, self._storage)
+        left_out = frozenset() if with_tokens else SECRET_KINDS
+        for kind, objects in self._by_kind(source):
+            if kind.name in left_out:
+                continue
+            for batch in batches(objects, BATCH):
+                loader.load(kind, batch)
+                self._notes(f"{sum(loader.counts.values())} of about {source.objects} objects")
+        self._database.write(lambda session: _finish(session, source, with_tokens=with_tokens))
+        adopted = sorted({self._storage, *loader.found_in})
+        for storage in adopted:
+            Ownership(self._database, self._backends).adopt(storage)
+        self._database.execute(delete(Installation).where(Installation.name == RECOVERY))
+        log.info("the database was recovered from %s in the storage %s", source.catalogue.text, self._storage)
+        return RecoveryReport(counts=dict(loader.counts), missing=loader.missing, adopted=adopted)
+
+    def missing(self) -> Iterator[MissingContent]:
+        """Yield the contents that are named and are in no storage, after `run`."""
+        return self._staging.missing()
+
+    def _list_other(self, storage: str) -> None:
+        try:
+            list_storage(self._backends.get(storage), storage, self._staging, self._notes)
+        except FrepoError as error:
+            self._notes(f"{storage} cannot be read, so nothing is looked for in it: {error.message}")
+
+    def _require_empty(self) -> None:
+        """Raise `RecoveryError` if the database has contents, unless they are those of an interrupted recovery."""
+        with self._database.reading() as session:
+            if marker := _read_marker(session):
+                if marker["storage"] != self._storage:
+                    raise RecoveryError(
+                        f"A recovery of this database from the storage {marker['storage']!r} was interrupted. Repeat "
+                        "that one, or name an empty database in database.url (DATABASE_URL)"
+                    )
+                return
+            used = [model for model in (Collection, File, Version, TrashEntry, Blob) if _has_rows(session, model)]
+            leads = select(Lease.name).where(Lease.name == LEADER, Lease.expires_at > self._database.now())
+            if session.scalar(leads.where(Lease.holder.is_not(None))) is not None:
+                raise RecoveryError("A service uses this database. Stop it first")
+        if used:
+            raise RecoveryError(
+                f"The database {self._database.name} is not empty, and a recovery would mix both. Name an empty one in "
+                f"database.url (DATABASE_URL); for SQLite, move the file away. To read back only what this database "
+                f"lacks: frepo recover --merge {self._storage}"
+            )
+
+    def _continued(self, keys: Sequence[Any]) -> list[Any]:
+        """Return only the keys that the interrupted recovery has seen, if there is one: the rest may be younger."""
+        with self._database.reading() as session:
+            marker = _read_marker(session)
+        if marker is None:
+            return list(keys)
+        return [
+            key for key in keys if (key.text == marker["catalogue"] if key.made_at else [*key.place] <= marker["last"])
+        ]
+
+    def _begin(self, source: Source) -> None:
+        last = [source.last.epoch, source.last.number]
+        marker = {"storage": self._storage, "catalogue": source.catalogue.text, "last": last}
+
+        def work(session: Session) -> None:
+            if _read_marker(session) is None:
+                session.execute(delete(Event))
+                session.execute(delete(Installation).where(Installation.name == PHRASE_CHECK))
+                session.add(Installation(name=RECOVERY, value=json.dumps(marker)))
+
+        self._database.write(work)
+
+    def _by_kind(self, source: Source) -> Iterator[tuple[ObjectKind, Iterable[tuple[Key, Values]]]]:
+        """Yield the objects by kind, in the order in which they can be inserted: first those of the journal."""
+        groups = groupby(source.file.objects(), key=itemgetter(0))
+        group = next(groups, None)
+        for kind in OBJECTS:
+            yield kind, self._staging.changed(kind.name)
+            if group and group[0] == kind.name:
+                yield kind, self._unchanged(kind.name, group[1])
+                group = next(groups, None)
+        if group:
+            raise RecoveryError(f"{source.catalogue.text} has objects of the unknown kind {group[0]!r}")
+
+    def _unchanged(self, kind: str, lines: Iterable[tuple[str, Key, list[Values]]]) -> Iterator[tuple[Key, Values]]:
+        """Yield the objects of the catalogue that the journal does not have."""
+        for batch in batches(lines, BATCH):
+            changed = self._staging.find_changed(kind, [key for _, key, _ in batch])
+            for _, key, state in batch:
+                if key not in changed:
+                    yield from ((key, values) for values in state)
+
+    def _objects(self, source: Source, names: set[str]) -> Iterator[tuple[Key, Values]]:
+        for kind, objects in self._by_kind(source):
+            if kind.name in names:
+                yield from objects
+            else:
+                for _ in objects:
+                    pass
+
+
+def _has_rows(session: Session, model: type[Base]) -> bool:
+    return session.execute(select(model.__table__).limit(1)).first() is not None
+
+
+def _read_marker(session: Session) -> dict[str, Any] | None:
+    value = session.scalar(select(Installation.value).where(Installation.name == RECOVERY))
+    return json.loads(value) if value else None
+
+
+def _finish(session: Session, source: Source, *, with_tokens: bool) -> None:
+    """Set what follows from the recovered rows."""
+    if not with_tokens:
+        session.execute(delete(Installation).where(Installation.name == PHRASE_CHECK))
+    if session.get(Installation, IDS_FROM) is None:
+        session.add(Installation(name=IDS_FROM, value=source.database))
+    # Subscribers of a service that ran before on this database have got the recovered events from the old one.
+    session.execute(update(Subscription).values(position=session.scalar(select(func.max(Event.position))) or 0))
+    if session.get_bind().dialect.name == "postgresql":
+        for table in Base.metadata.tables.values():
+            _continue_sequence(session, table)
+
+
+def _continue_sequence(session: Session, table: Table) -> None:
+    """Let PostgreSQL give the next row an id after the inserted ones. The other databases do so by themselves."""
+    primary = list(table.primary_key.columns)
+    if len(primary) != 1 or primary[0].name != "id" or primary[0].type.python_type is not int:
+        return
+    sequence = session.scalar(select(func.pg_get_serial_sequence(table.name, "id")))
+    if sequence and (last := session.scalar(select(func.max(primary[0])))):
+        session.execute(select(func.setval(sequence, last)))
