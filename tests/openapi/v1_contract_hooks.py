@@ -9,8 +9,8 @@ import schemathesis
 
 from support.contract.common_hooks import mark_passwords, use_existing
 
-# A schema cannot express that a cursor belongs to a list, that cron is valid, that something exists or is in use, or
-# how long a duration may be.
+# A schema cannot express that a cursor belongs to a list, that cron is valid, that something exists or is in use, how
+# long a duration may be, or that the version is pinned.
 TEXTS = (
     "This is no cursor of this list",
     "matches no kind of event",
@@ -32,6 +32,8 @@ TEXTS = (
     "The size of the collection is below the size of one version",
     "The collection stores more than this size now",
     "This number of versions of this size needs",
+    "the version is not pinned: pin it as well",
+    "is not one of the configured storages",
 )
 # Objects with names of any kind, for which the document has no pattern. Other texts have one.
 FREE_OBJECTS = {"details", "strategy_options"}
