@@ -40,7 +40,7 @@ ExpectedEvery = Annotated[
 ]
 Label = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_LABEL})]
 Labels = Annotated[list[Label], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
-StorageName = Annotated[str, Field(max_length=64, examples=["offsite"])]
+StorageName = Annotated[str, Field(max_length=64, examples=["local"])]
 Grace = Annotated[Duration, AfterValidator(_grace)]
 
 

@@ -130,7 +130,7 @@ class VersionPatch(Patch):
     against it: what was found before no longer counts. `true` is not possible.
     """
 
-    pinned: Annotated[bool, Field(strict=True)] = unset()
+    pinned: Annotated[bool, Field(strict=True, examples=[True])] = unset()
     pinned_until: End | None = unset()
     pin_reason: str = Field(default_factory=str, max_length=1000)
     note: str = Field(default_factory=str, max_length=1000)
