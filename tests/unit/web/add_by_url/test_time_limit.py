@@ -42,7 +42,7 @@ def test_the_total_time_is_limited(add, remote, kept, answer):
 
 def test_the_time_limit_holds_across_redirects(add, remote):
     def slow_redirect(connection):
-        threading.Event().wait(0.3)
+        threading.Event().wait(0.9 * SECONDS)
         connection.sendall(redirect("/x"))
 
     server = remote({"/x": slow_redirect})
@@ -50,7 +50,7 @@ def test_the_time_limit_holds_across_redirects(add, remote):
 
     add(f"{server.origin}/x", status=400)
 
-    assert time.monotonic() - begin < SECONDS + 0.5
+    assert time.monotonic() - begin < 4 * SECONDS  # five redirects are followed
 
 
 def test_a_timeout_while_connecting_ends_the_fetch(add, monkeypatch, remote):
