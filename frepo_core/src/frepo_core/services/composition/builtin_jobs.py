@@ -1,15 +1,12 @@
 """The built-in jobs. The commands `storage:verify` and `storage:sweep` use the same functions."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from frepo_core.db.statistics import refresh_statistics
-from frepo_core.domain.identity import Actor
-from frepo_core.errors import BytesMissingError, StorageUnavailable
+from frepo_core.errors import BytesMissingError
 from frepo_core.plugins import Job, JobContext, hookimpl
 
 from ..backups.holds.pins import end_pins
@@ -21,40 +18,13 @@ from ..reports.samples import take_samples
 from ..upkeep.engine.job_runs import POSTPONED, find_interrupted, was_stopped
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs
-from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep, verify
+from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
 from .journal_jobs import write_catalogue, write_journal
+from .storage_jobs import Summary, job_actor, list_keys, mirror, verify_blobs
 
-VERIFY_AFTER = timedelta(days=30)
 SWEEP_GRACE = check_grace(timedelta(hours=48))
-EXAMPLES = 10
-
-Summary = Mapping[str, Any]
-
-
-def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
-    """Read the blobs that were not checked for 30 days, at most `jobs.verify_rate` bytes a second.
-
-    Each result is recorded at once, so a run that was interrupted is continued by the next one. Damage is marked, and
-    an event. Raises `StorageUnavailable` at the end if some blobs could not be read: those are not marked.
-    """
-    report = verify(
-        services.database,
-        services.backends,
-        older_than=VERIFY_AFTER,
-        progress=ProgressNotes(context.progress),
-        pace=RateLimit(services.settings.jobs_verify_rate, keep_going=context.check_lease),
-        by=_actor("verify"),
-    )
-    unreadable = [damage.key for damage in report.damaged if not damage.is_marked]
-    if unreadable:
-        raise StorageUnavailable(
-            f"{len(unreadable)} of {report.checked} blobs could not be read; the log has the reasons. "
-            f"{_list(unreadable)}"
-        )
-    keys = [f"{damage.storage} {damage.key}: {damage.problem}" for damage in report.damaged]
-    return {"checked": report.checked, "size": report.size, "damaged": len(keys), "examples": keys[:EXAMPLES]}
 
 
 def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
@@ -72,12 +42,12 @@ def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
         SweepPlan(storage=services.backends.current, grace=SWEEP_GRACE, leaves_older=True),
         progress=ProgressNotes(context.progress),
         keep_going=partial(RateLimit(0, keep_going=context.check_lease), 0),
-        by=_actor("sweep"),
+        by=job_actor("sweep"),
     )
     if report.missing:
         raise BytesMissingError(
             f"The storage {services.backends.current!r} lacks the bytes of {len(report.missing)} records. Restore them "
-            f"from the backup, or upload the contents again. {_list(report.missing)}"
+            f"from the backup, or upload the contents again. {list_keys(report.missing)}"
         )
     advice = {"advice": _advise(report, services.backends.current)} if report.left else {}
     if advice:
@@ -95,12 +65,12 @@ def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
 
 def remove_tokens(services: CoreServices, context: JobContext) -> Summary:
     """Remove the tokens that have expired."""
-    return {"removed": len(services.tokens.clear_expired(by=_actor("tokens")))}
+    return {"removed": len(services.tokens.clear_expired(by=job_actor("tokens")))}
 
 
 def end_trash(services: CoreServices, context: JobContext) -> Summary:
     """End what was in the trash for its time, and more while the storage has too little room."""
-    by, keep_going = _actor("trash"), context.check_lease
+    by, keep_going = job_actor("trash"), context.check_lease
     ended = end_expired(services.database, services.blobs, now=context.now, by=by, keep_going=keep_going)
     early = services.early_ending.keep_free(by=by, keep_going=keep_going)
     return {**ended, "early": early.versions, "freed_early": early.size}
@@ -108,7 +78,7 @@ def end_trash(services: CoreServices, context: JobContext) -> Summary:
 
 def unpin_ended(services: CoreServices, context: JobContext) -> Summary:
     """Unpin the versions whose pin has an end that is over."""
-    by = _actor("pins")
+    by = job_actor("pins")
     return {"unpinned": end_pins(services.database, now=context.now, by=by, keep_going=context.check_lease)}
 
 
@@ -152,7 +122,7 @@ def sample(services: CoreServices, context: JobContext) -> Summary:
 
 def report(services: CoreServices, context: JobContext) -> Summary:
     """Write an event for each collection whose backup became overdue, and for each that has recovered."""
-    return report_overdue(services.database, now=context.now, by=_actor("overdue"), keep_going=context.check_lease)
+    return report_overdue(services.database, now=context.now, by=job_actor("overdue"), keep_going=context.check_lease)
 
 
 def rotate_unjudged(services: CoreServices, context: JobContext) -> Summary:
@@ -163,7 +133,7 @@ def rotate_unjudged(services: CoreServices, context: JobContext) -> Summary:
     if was_stopped(services.database, "unjudged", since=context.now - services.settings.checks_patience):
         return {"rotated": 0, POSTPONED: True}
     unjudged = services.unjudged_versions
-    return {"rotated": unjudged.end_waiting(now=context.now, by=_actor("unjudged"), keep_going=context.check_lease)}
+    return {"rotated": unjudged.end_waiting(now=context.now, by=job_actor("unjudged"), keep_going=context.check_lease)}
 
 
 def test_restores(services: CoreServices, context: JobContext) -> Summary:
@@ -178,7 +148,7 @@ def test_restores(services: CoreServices, context: JobContext) -> Summary:
     night = services.nightly_tests.run(
         began=began or context.now,
         now=context.now,
-        by=_actor("restore_tests"),
+        by=job_actor("restore_tests"),
         keep_going=context.check_lease,
         progress=context.progress,
     )
@@ -191,22 +161,6 @@ def test_restores(services: CoreServices, context: JobContext) -> Summary:
         "size": night.size,
         "seconds": round(night.seconds, 1),
     }
-
-
-def mirror(services: CoreServices, context: JobContext) -> Summary:
-    """Make the second copies that are due, and delete those whose contents were deleted `mirror.delete_delay` ago.
-
-    Repairs damaged first copies from second ones.
-
-    Raises `SweepStoppedError` if more than 20 % of the copies in a storage would be deleted within a day.
-    """
-    service, summary, problems = services.mirror, Counter[str](), list[str]()
-    for storage in service.storages():
-        report = service.run(storage, keep_going=context.check_lease, progress=context.progress, by=_actor("mirror"))
-        summary.update({name: value for name, value in asdict(report).items() if name != "problem"})
-        problems += [report.problem] if report.problem else []
-    summary["repaired"] = service.repair(keep_going=context.check_lease, by=_actor("mirror"))
-    return {**summary, **({"problem": "; ".join(problems)} if problems else {})}
 
 
 # Name, schedule, lane, what it does, and the function.
@@ -282,12 +236,3 @@ def _advise(report: SweepReport, storage: str) -> str:
         f"storage, give it a storage of its own. If not, `frepo storage:sweep --storage {storage}` deletes them (look "
         f"at --dry-run first), and `frepo storage:adopt --storage {storage}` makes the job delete them"
     )
-
-
-def _actor(job: str) -> Actor:
-    return Actor(name=f"system:{job}")
-
-
-def _list(keys: Sequence[str]) -> str:
-    shown = ", ".join(keys[:EXAMPLES])
-    return f"{shown}, ..." if len(keys) > EXAMPLES else shown

@@ -56,20 +56,18 @@ class Verify(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Verify."""
-        from frepo_core.services.upkeep.storage import verify
+        from frepo_core.services.upkeep.storage import VerifyOptions, verify
 
         if not 0 < arguments.percent <= 100:
             raise FieldsError({"percent": ["must be greater than 0 and at most 100"]})
         older_than = _duration("older-than", arguments.older_than) if arguments.older_than else None
         services = self.services()
         with ProgressBar("verify") as progress:
-            report = verify(
-                services.database,
-                services.backends,
-                percent=arguments.percent,
-                older_than=older_than,
-                progress=progress,
-            )
+            options: VerifyOptions = {"percent": arguments.percent, "older_than": older_than, "progress": progress}
+            report = verify(services.database, services.backends, **options)
+        with ProgressBar("verify copies") as progress:
+            options["progress"] = progress
+            report += services.mirror.verify(**options)
         damaged = [f"{each.storage} {each.key}: {each.problem}" for each in report.damaged]
         return {"checked": report.checked, "size": Size(report.size), "damaged": damaged}, bool(damaged)
 

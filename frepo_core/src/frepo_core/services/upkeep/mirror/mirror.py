@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Unpack
 
 from sqlalchemy import func, select
 
@@ -14,6 +15,8 @@ from ...base.rate_limit import RateLimit
 from ...content.storages.backends import Backends
 from ...content.storages.storage_troubles import StorageStates
 from ...content.storages.write_guard import Presence
+from ..storage.verify import VerifyOptions, VerifyReport
+from .copy_verification import verify_copies
 from .departures import Departures, confirm_departures, part_with_copies
 from .gaps import fill_gaps
 from .mirror_run import CopyReport, MirrorRun
@@ -53,6 +56,11 @@ class Mirror:
         self._states = states
         self._settings = settings
         self._not_repaired: dict[int, float] = {}
+
+    def verify(self, **options: Unpack[VerifyOptions]) -> VerifyReport:
+        """Check the second copies in all storages, see `verify_copies`."""
+        reports = [verify_copies(self._database, self._backends, storage, **options) for storage in self.storages()]
+        return sum(reports, start=VerifyReport(checked=0, size=0, damaged=()))
 
     def repair(self, *, keep_going: Callable[[], None], by: By = None) -> int:
         """Repair first copies that are damaged from second ones; return their number."""

@@ -7,7 +7,7 @@ from .index import IndexReport, read_index
 from .migrate import MigrationReport, Migrator
 from .progress import Progress
 from .sweep import SweepPlan, SweepReport, check_grace, sweep
-from .verify import VerifyReport, verify
+from .verify import VerifyOptions, VerifyReport, verify
 
 __all__ = [
     "Comparison",
@@ -20,6 +20,7 @@ __all__ = [
     "StorageDisputedError",
     "SweepPlan",
     "SweepReport",
+    "VerifyOptions",
     "VerifyReport",
     "check_grace",
     "compare",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select
 
@@ -15,11 +15,23 @@ from frepo_core.domain.identity import By
 
 from ...content.blobs.blob_reader import BlobReader, Damage
 from ...content.storages.backends import Backends
+from .full_checks import FIRST_SIDE, note_full_check
 from .progress import Progress, count_blobs, no_progress
 
 log = logging.getLogger(__name__)
 
 PAGE = 200
+
+
+class VerifyOptions(TypedDict, total=False):
+    """The parameters of `verify`."""
+
+    percent: float
+    older_than: timedelta | None
+    progress: Progress
+    pace: Callable[[int], None] | None
+    report: Callable[[Damage], None]
+    by: By
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +41,14 @@ class VerifyReport:
     checked: int
     size: int
     damaged: Sequence[Damage]
+
+    def __add__(self, other: "VerifyReport") -> "VerifyReport":
+        """Return both reports as one."""
+        return VerifyReport(
+            checked=self.checked + other.checked,
+            size=self.size + other.size,
+            damaged=[*self.damaged, *other.damaged],
+        )
 
 
 def log_damage(damage: Damage) -> None:
@@ -78,6 +98,8 @@ def verify(
         checked += 1
         size += row.size
         progress(done=checked, total=total, size=row.size)
+    if percent == 100:
+        note_full_check(database, FIRST_SIDE, started)
     return VerifyReport(checked=checked, size=size, damaged=damaged)
 
 
