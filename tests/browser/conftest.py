@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Error, sync_playwright
+from playwright.sync_api import Error, expect, sync_playwright
 
 from support.browser.chromium import MISSING, launch
 
@@ -40,6 +40,7 @@ def chromium():
     """The browser, started once."""
     if MISSING:
         pytest.skip(MISSING)
+    expect.set_options(timeout=15_000)  # milliseconds; other tests run at the same time
     with sync_playwright() as playwright:
         browser = launch(playwright)
         yield browser
