@@ -57,7 +57,11 @@ def test_a_restored_database_sweeps_nothing_until_it_has_adopted_the_storage(con
     assert "epoch 2, written by" in shown
     assert "1 blobs; 1 of them (6B) are unknown to this database" in shown
     assert "belongs to this database now, with the epoch 3" in shown
-    assert 1 == json.loads(console.answer("storage:sweep", "--yes-delete", "1", "-f", "json", **restored))["orphans"]
+    swept = json.loads(console.answer("storage:sweep", "--yes-delete", "1", "-f", "json", **restored))
+    assert (0, 1) == (swept["orphans"], swept["kept"])
+    assert orphan.exists()
+    arguments = ("storage:sweep", "--unknown", "--yes-delete", "1", "-f", "json")
+    assert 1 == json.loads(console.answer(*arguments, **restored))["orphans"]
     assert not orphan.exists()
 
 

@@ -57,6 +57,7 @@ def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
         "orphans": report.orphans,
         "orphan_size": report.orphan_size,
         "left": report.left,
+        "kept": report.kept,
         "unused": report.unused,
         "leftovers": report.leftovers,
         "foreign": report.foreign,

@@ -87,6 +87,9 @@ class Sweep(StorageCommand):
         parser.add_argument(
             "--yes-delete", type=int, metavar="N", help="delete up to N blobs; default: stop above 20 %% of all"
         )
+        parser.add_argument(
+            "--unknown", action="store_true", help="also delete what is kept for 30 days after an adoption"
+        )
         parser.add_argument("--storage", metavar="NAME", help="default: the storage for new blobs")
         return parser
 
@@ -103,7 +106,13 @@ class Sweep(StorageCommand):
                 services.database,
                 services.backends,
                 services.blobs,
-                SweepPlan(storage=storage, grace=grace, dry_run=arguments.dry_run, most=arguments.yes_delete),
+                SweepPlan(
+                    storage=storage,
+                    grace=grace,
+                    dry_run=arguments.dry_run,
+                    most=arguments.yes_delete,
+                    deletes_unknown=arguments.unknown,
+                ),
                 progress=progress,
             )
         rows = {
@@ -112,6 +121,7 @@ class Sweep(StorageCommand):
             "orphans": report.orphans,
             "orphan_size": Size(report.orphan_size),
             "older_orphans": report.older,
+            "kept": report.kept,
             "unused": report.unused,
             "leftovers": report.leftovers,
             "missing": list(report.missing),

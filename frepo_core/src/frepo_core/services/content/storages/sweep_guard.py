@@ -32,6 +32,7 @@ from ...base.installation import ensure_id
 from ...events.recording import NewEvent, record
 from ..blobs.failpoints import hit
 from .backends import Backends
+from .kept_blobs import note_adoption
 from .owner_mark import OwnerMark, find_marks
 from .second_names import require_own_place, require_two_places
 from .storage_identity import find_absence, is_there, require_known_blobs
@@ -141,10 +142,11 @@ class Ownership:
             return None
         return _describe(current, others, is_missing=is_missing, database=ensure_id(self._database))
 
-    def adopt(self, storage: str) -> OwnerMark:
+    def adopt(self, storage: str, *, keeps_unknown: bool = False) -> OwnerMark:
         """Make this database the only owner of all that is in the storage: leave a new mark, then delete all others.
 
-        Returns the new mark.
+        If the marks differed, or with `keeps_unknown`, blobs that the database does not know are kept for 30 days: they
+        may be what a restored database has lost. Returns the new mark.
         """
         self.require_unused(storage)
         require_two_places(self._database, self._backends, storage)
@@ -153,6 +155,8 @@ class Ownership:
         mark = self._leave_next(storage, above=max((mark.epoch for mark in found), default=0))
         row = update(StorageMark).where(StorageMark.storage == storage, StorageMark.epoch == mark.epoch)
         self._database.write(lambda session: session.execute(row.values(adopted_at=utc_now())), may_use_reserve=True)
+        if problem or keeps_unknown:
+            note_adoption(self._database, storage)
         data = {"storage": storage, "epoch": mark.epoch, "problem": problem}
         self._record(EventKind.STORAGE_ADOPTED, data)
         for other in set(found) - self._marks_below(storage):

@@ -148,7 +148,7 @@ class Recovery:
         self._database.write(lambda session: _finish(session, source, with_tokens=with_tokens))
         adopted = sorted({self._storage, *loader.found_in})
         for storage in adopted:
-            Ownership(self._database, self._backends).adopt(storage)
+            Ownership(self._database, self._backends).adopt(storage, keeps_unknown=True)
         self._database.execute(delete(Installation).where(Installation.name == RECOVERY))
         log.info("the database was recovered from %s in the storage %s", source.catalogue.text, self._storage)
         return RecoveryReport(counts=dict(loader.counts), missing=loader.missing, adopted=adopted)

@@ -42,6 +42,7 @@ _NAMED: Mapping[str, tuple[str, Column[Any]]] = {
     "collections": ("collection_id", _COLLECTIONS),
 }
 _Object = tuple[Key, Values]
+_Name = tuple[str, str]  # storage and digest: a content is stored once in each storage
 
 
 class RowLoader:
@@ -66,7 +67,7 @@ class RowLoader:
         self.counts[kind.name] += len(objects)
 
     def _insert(
-        self, session: Session, kind: ObjectKind, objects: Sequence[_Object], blobs: Mapping[str, Values]
+        self, session: Session, kind: ObjectKind, objects: Sequence[_Object], blobs: Mapping[_Name, Values]
     ) -> None:
         values = [values for _, values in objects]
         if kind.name == "version":
@@ -74,8 +75,7 @@ class RowLoader:
         if blobs:
             ids = self._insert_blobs(session, blobs)
             for one in values:
-                owner = one.get("file", one)
-                owner["blob_id"] = ids[one["blob"]["digest"]]
+                one.get("file", one)["blob_id"] = ids[_name(one["blob"])]
         if "file" in kind.joined:
             insert_new(session, _FILE, [to_row(_FILE, one["file"]) for one in values])
         insert_new(session, kind.table, [to_row(kind.table, one) for one in values])
@@ -92,31 +92,32 @@ class RowLoader:
         self.counts["versions without a collection"] += sum(one["collection_id"] not in there for one in versions)
         return [one for one in versions if one["collection_id"] in there]
 
-    def _insert_blobs(self, session: Session, blobs: Mapping[str, Values]) -> dict[str, int]:
+    def _insert_blobs(self, session: Session, blobs: Mapping[_Name, Values]) -> dict[_Name, int]:
         table = table_of(Blob)
         insert_new(session, table, [to_row(table, one) for one in blobs.values()])
-        query = select(Blob.digest, Blob.storage, Blob.id).where(Blob.digest.in_(list(blobs)))
-        ids: dict[str, int] = {}
-        for digest, storage, blob_id in session.execute(query):
-            if digest not in ids or storage == blobs[digest]["storage"]:
-                ids[digest] = blob_id
-        return ids
+        digests = [digest for _, digest in blobs]
+        query = select(Blob.storage, Blob.digest, Blob.id).where(Blob.digest.in_(digests))
+        ids = {(storage, digest): blob_id for storage, digest, blob_id in session.execute(query)}
+        return {name: ids[_name(placed)] for name, placed in blobs.items()}
 
-    def _place_blobs(self, kind: ObjectKind, objects: Sequence[_Object]) -> dict[str, Values]:
-        """Return the rows of the contents by digest, with the places at which they are now."""
-        named = {values["blob"]["digest"]: values["blob"] for _, values in objects if "blob" in values}
-        located = self._staging.locate(list(named)) if named else {}
-        places = {digest: self._choose(blob, located.get(digest, ())) for digest, blob in named.items()}
+    def _place_blobs(self, kind: ObjectKind, objects: Sequence[_Object]) -> dict[_Name, Values]:
+        """Return the rows of the contents by their old storages and digests, with the places at which they are now."""
+        named = {_name(values["blob"]): values["blob"] for _, values in objects if "blob" in values}
+        located = self._staging.locate([digest for _, digest in named]) if named else {}
+        places = {name: self._choose(blob, located.get(name[1], ())) for name, blob in named.items()}
         for key, values in objects:
-            if "blob" in values and places[values["blob"]["digest"]] is None:
+            if "blob" in values and places[_name(values["blob"])] is None:
                 self._note_missing(kind, key, values)
         self.found_in |= {place.storage for place in places.values() if place}
-        return {digest: _placed(blob, places[digest]) for digest, blob in named.items()}
+        return {name: _placed(blob, places[name]) for name, blob in named.items()}
 
     def _choose(self, blob: Values, places: Iterable[StoredBlob]) -> StoredBlob | None:
-        """Return the place of a content: in the storage of the recovery if it is there, under its old key if it is."""
+        """Return the place of a content: the old one if it is still there, else one in the storage of the recovery."""
         sound = [place for place in places if place.size == blob["size"]]
-        return max(sound, key=lambda place: (place.storage == self._storage, place.key == blob["key"]), default=None)
+        old = blob["storage"], blob["key"]
+        return max(
+            sound, key=lambda place: ((place.storage, place.key) == old, place.storage == self._storage), default=None
+        )
 
     def _note_missing(self, kind: ObjectKind, key: Key, values: Values) -> None:
         blob = values["blob"]
@@ -131,6 +132,10 @@ class RowLoader:
                 key=blob["key"],
             )
         )
+
+
+def _name(blob: Values) -> _Name:
+    return blob["storage"], blob["digest"]
 
 
 def _placed(blob: Values, place: StoredBlob | None) -> Values:

@@ -15,6 +15,7 @@ from frepo_core.plugins import BlobStat, StorageBackend
 from ...content.blobs.blob_use import is_used
 from ...content.blobs.lifecycle import Blobs
 from ...content.storages.backends import Backends
+from ...content.storages.kept_blobs import find_kept
 from ...content.storages.sweep_guard import Ownership
 from ..journal.kept_parts import find_expired
 from .orphans import BATCH, in_batches, take_inventory, without_row
@@ -32,6 +33,7 @@ class SweepReport:
     :param blobs: the number of frepo's blobs in the storage
     :param orphans: the number of blobs without a row, and `orphan_size` their bytes
     :param older: the number of blobs without a row that are older than the first mark of this database
+    :param kept: the number of blobs without a row that are kept for 30 days after an adoption
     :param left: the number of blobs without a row that were left because of those, see `sweep`
     :param unused: the number of blob rows that neither a file nor the trash uses
     :param leftovers: the number of unfinished uploads that the backend deleted
@@ -44,6 +46,7 @@ class SweepReport:
     orphans: int
     orphan_size: int
     older: int
+    kept: int
     left: int
     unused: int
     leftovers: int
@@ -68,13 +71,15 @@ class SweepPlan:
     first mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is
     deleted. A storage that was adopted has no such blobs.
 
-    `most` limits the number of deleted blobs; None: 20 % of all blobs.
+    `deletes_unknown` also deletes what is kept for 30 days after an adoption. `most` limits the number of deleted
+    blobs; None: 20 % of all blobs.
     """
 
     storage: str
     grace: timedelta
     dry_run: bool = False
     leaves_older: bool = False
+    deletes_unknown: bool = False
     most: int | None = None
 
 
@@ -105,9 +110,11 @@ def sweep(
     found = take_inventory(
         database, backend, storage=storage, before=before, progress=_checked_progress(progress, keep_going)
     )
-    older = ownership.count_older(storage, found.orphans)
-    orphans = [] if plan.leaves_older and older else found.orphans
-    left = len(found.orphans) - len(orphans)
+    kept_from = None if plan.deletes_unknown else find_kept(database, storage)
+    known = [stat for stat in found.orphans if kept_from is None or stat.modified > kept_from]
+    older = ownership.count_older(storage, known)
+    orphans = [] if plan.leaves_older and older else known
+    left = len(known) - len(orphans)
     if not dry_run:
         ownership.confirm(storage, found.marks)
         for key in find_expired(found.journal):
@@ -120,6 +127,7 @@ def sweep(
         orphans=len(orphans),
         orphan_size=sum(stat.size for stat in orphans),
         older=older,
+        kept=len(found.orphans) - len(known),
         left=left,
         unused=len(unused),
         leftovers=0 if dry_run else backend.tidy(before),

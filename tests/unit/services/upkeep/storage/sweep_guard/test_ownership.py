@@ -151,6 +151,6 @@ def test_the_database_that_adopts_is_the_only_owner(services, neighbour, orphan,
     own(services).adopt("local")
     clean(services)
 
-    assert not orphan()
+    assert orphan()
     with pytest.raises(StorageDisputedError):
         clean(neighbour)
