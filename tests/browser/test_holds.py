@@ -24,3 +24,23 @@ def test_a_version_is_pinned_by_a_key_and_gets_a_note(signed_in, world, api):
     page.get_by_role("button", name="Pin of version 1").click()
     page.get_by_role("button", name="Unpin").click()
     expect(row).not_to_contain_text("Pinned")
+
+
+def test_a_collection_is_locked_after_a_question(signed_in, world, api):
+    made = api("POST", "/collections", {"name": "locked.tar"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"kept")
+    signed_in.go(f"#/collections/{made}/settings")
+    page = signed_in.page
+    page.get_by_role("button", name="Lock versions").click()
+    page.get_by_label("For how long").fill("soon")
+    page.get_by_label("I know that nobody can undo this").check()
+    page.get_by_role("button", name="Lock", exact=True).click()
+    expect(page.get_by_role("dialog").locator(".err")).to_be_visible()
+    page.get_by_label("For how long").fill("60d")
+    page.get_by_role("button", name="Lock", exact=True).click()
+    expect(page.get_by_role("button", name="Extend the lock")).to_be_visible()
+
+    assert "P60D" == api("GET", f"/collections/{made}")["locked"]
+    signed_in.go(f"#/collections/{made}")
+    expect(page.locator("tbody tr")).to_contain_text("Locked until")
+    expect(page.get_by_role("button", name="Delete version 1")).to_have_count(0)

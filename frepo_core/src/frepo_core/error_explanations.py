@@ -81,6 +81,10 @@ EXPLANATIONS: Mapping[str, str] = {
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "
     "the newest one: raise the limits of the collection, or unpin a version",
     "version_is_in_quarantine": "The version is in quarantine: release it first",
+    "lock_cannot_be_shortened": "The versions of this collection are locked for {locked}. A lock can be extended, "
+    "never shortened or removed",
+    "version_is_locked": "A version that would be removed is locked until {until}: nobody can delete it before, and "
+    "nobody can end its pin",
     "version_is_pinned": "A pinned version is not deleted: unpin it first",
     "version_is_younger_than_the_minimal_retention": "A version that would be deleted is younger than "
     "{field[guards.min_retention]} of the collection: wait, or lower {field[guards.min_retention]}",

@@ -59,6 +59,7 @@ ARGUMENTS = {
     "backup:grant": f"{ID} {TOKEN}",
     "backup:list": "",
     "backup:note": f"{ID} v1 'a \"quoted\" note'",
+    "backup:lock": f"{EMPTY} 30d --yes",
     "backup:pin": f"{ID} v1",
     "backup:pins": "",
     "backup:preview": ID,

@@ -74,6 +74,7 @@ RULES: Mapping[str, Rule] = {
     "collection.fetch": Rule(listed=True, or_any_of=frozenset({Role.VIEW_ALL_COLLECTIONS})),
     "collection.edit": Rule(any_of=frozenset({Role.MODIFY_COLLECTIONS}), listed=True, or_any_of=_MODIFY_ANY),
     "collection.delete": Rule(any_of=frozenset({Role.DELETE_COLLECTIONS}), listed=True, or_any_of=_MODIFY_ANY),
+    "collection.lock": _in_collection(Role.LOCK_VERSIONS),
     "collection.tokens": _in_collection(Role.MANAGE_COLLECTION_TOKENS),
     "version.upload": _in_collection(Role.UPLOAD_VERSIONS),
     "version.list": _in_collection(Role.LIST_VERSIONS),

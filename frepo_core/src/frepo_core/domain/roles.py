@@ -77,6 +77,10 @@ class Role(StrEnum):
         "collections.list_versions_for_allowed_collections",
         "List and download versions in collections that list the token",
     )
+    LOCK_VERSIONS = (
+        "collections.lock_versions_in_allowed_collections",
+        "Lock the versions of collections that list the token, for a time that can be extended, never shortened",
+    )
     PIN_VERSIONS = (
         "collections.pin_versions_in_allowed_collections",
         "Pin versions, write notes, and release versions from quarantine, in collections that list the token",

@@ -160,6 +160,18 @@ class VersionPinnedError(CollectionRuleError):
     number, field, text = 4018, "version", "version_is_pinned"
 
 
+class VersionLockedError(CollectionRuleError):
+    """A version is locked: nobody removes it, or ends its pin, before the time `until` in the context."""
+
+    number, field, text = 4026, "version", "version_is_locked"
+
+
+class LockShortenedError(CollectionRuleError):
+    """The lock of a collection is not shortened or removed; `locked` in the context is its length."""
+
+    number, field, text = 4027, "locked", "lock_cannot_be_shortened"
+
+
 class PinsLeaveNoRoomError(CollectionRuleError):
     """The pinned versions of a collection would leave no room for another version of the size of the newest."""
 

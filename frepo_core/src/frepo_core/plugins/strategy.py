@@ -17,7 +17,8 @@ class CollectionFull(Exception):  # the contract's name
 class VersionInfo:
     """A version in a collection: number, size in bytes, creation time in UTC (aware).
 
-    `protected` is whether it is younger than the minimal retention of the collection. If the new version fits without
+    `protected` is whether it is younger than the minimal retention of the collection, or locked: then nobody can remove
+    it before `locked_until` (None: it is not locked). If the new version fits without
     it, the service keeps it although the strategy evicts it; if not, the service refuses the new one.
 
     `is_bad` is whether something is known against it: it was found broken or suspicious. If room is needed, the service
@@ -30,6 +31,7 @@ class VersionInfo:
     created_at: datetime
     protected: bool = False
     is_bad: bool = False
+    locked_until: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

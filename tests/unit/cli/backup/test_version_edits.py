@@ -210,3 +210,19 @@ def test_pins_are_listed_with_their_ends_and_reasons(console, collection, upload
     assert rows(console, "backup:versions", collection)[0]["Pinned until"] > "2026"
     for wrong in ("tomorrow", "2001-01-01", "99999999999d"):
         assert 1 == console.run("backup:pin", collection, "v1", "--until", wrong).returncode, wrong
+
+
+def test_a_collection_is_locked(console, collection, upload):
+    upload()
+    said = console.answer("backup:lock", collection, "30d", "--yes")
+    assert f"Locked each version of {collection} for 30d" == said
+    assert "30d" == rows(console, "backup:show", collection)["locked"]
+    version = rows(console, "backup:versions", collection)[0]
+    assert version["Locked until"] > version["Time"]
+    shorter = console.run("backup:lock", collection, "29d", "--yes")
+    assert (1, True) == (shorter.returncode, "never shortened or removed" in shorter.stderr)
+    for wrong in ("0", "soon", "40000d"):
+        assert 1 == console.run("backup:lock", collection, wrong, "--yes").returncode, wrong
+    refused = console.run("backup:delete-version", collection, "v1", "--yes")
+    assert (1, True) == (refused.returncode, "is locked until" in refused.stderr)
+    assert 1 == console.run("backup:lock", collection, "60d").returncode  # nobody said yes

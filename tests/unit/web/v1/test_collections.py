@@ -59,6 +59,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
             "on_suspicious": "quarantine",
         },
         "expected_every": None,
+        "locked": None,
         "grace": None,
         "due_at": None,
         "overdue_at": None,

@@ -306,3 +306,37 @@ def test_the_list_of_pins_has_the_collections_whose_versions_the_token_lists(ser
     pages = [root.get("/api/v1/pins?limit=2").json]
     pages.append(root.get(f"/api/v1/pins?limit=2&cursor={pages[0]['next']}").json)
     assert sorted(made) == [one["collection"] for page in pages for one in page["items"]]
+
+
+def test_a_collection_is_locked(root, holder, services, patch, collection):
+    root.push(collection, b"1")
+    path = f"{COLLECTIONS}/{collection}"
+    assert root.get(path).json["locked"] is None
+    editor = holder(Role.MODIFY_COLLECTIONS, Role.LIST_VERSIONS)
+    root.call("PUT", f"{path}/access/{services.tokens.fingerprint(editor.token)}")
+    assert 403 == patch(path, editor, locked="P30D").status_int
+    locked = patch(path, locked="P30D")
+    assert (200, "P30D") == (locked.status_int, locked.json["locked"])
+    version = root.get(f"{path}/versions/v1").json
+    assert version["created_at"] < version["locked_until"]
+
+    refused = root.call("DELETE", f"{path}/versions/v1")
+    assert (409, 4026) == (refused.status_int, refused.json["code"])
+    assert version["locked_until"][:10] in refused.json["detail"]
+    for shorter in ("P29D", None):
+        answer = patch(path, locked=shorter)
+        assert (409, 4027) == (answer.status_int, answer.json["code"])
+    for wrong in ("PT0S", "P40000D", 30):
+        assert 400 == patch(path, locked=wrong).status_int, wrong
+    preview = root.post(f"{path}/retention/preview", {"locked": "P60D", "limits": {"versions": 1}}).json
+    assert ["locked"] == [one["protection"] for one in preview["versions"]]
+    assert [4026] == [one["code"] for one in preview["refused"]]
+
+
+def test_a_new_collection_is_locked_from_its_first_version(root):
+    made = root.post(COLLECTIONS, {"name": "dump.sql", "locked": "P30D", "limits": {"versions": 1}}).json
+    root.push(made["id"], b"first")
+
+    refused = root.call("PUT", f"{COLLECTIONS}/{made['id']}/versions", body=b"second")
+    assert (409, 4026) == (refused.status_int, refused.json["code"])
+    assert "full" == root.get(f"{COLLECTIONS}/{made['id']}").json["state"]

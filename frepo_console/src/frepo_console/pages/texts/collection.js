@@ -126,7 +126,23 @@ export const t = {
       `This deletes ${number === 1 ? "version" : "versions"} ${numbers}, ${bytes}, for good: this service has no trash.`,
     moveToTrash: (number) => `Move ${number} to trash`,
     delete: (number) => `Delete ${plural(number, "version", "versions")}`,
-    pinnedStay: (number) => `${plural(number, "pinned version stays", "pinned versions stay")}.`,
+    pinnedStay: (number) => `${plural(number, "pinned or locked version stays", "pinned or locked versions stay")}.`,
+  },
+
+  lock: {
+    title: "Lock",
+    none: "Versions are not locked.",
+    locked: (length) => `Nobody can remove a version that is younger than ${length}, administrators included.`,
+    until: (time) => `Locked until ${time}`,
+    set: "Lock versions",
+    extend: "Extend the lock",
+    dialog: "Lock the versions of this collection",
+    text:
+      "While a version is locked, nobody can delete or evict it, through no page, command or API, administrators included. A full collection refuses uploads until a lock is over. A lock can be extended, never shortened or removed.",
+    length: "For how long",
+    hint: "For example 30d or 1w",
+    sure: "I know that nobody can undo this",
+    action: "Lock",
   },
 
   charts: {

@@ -123,6 +123,8 @@ export const t = {
     "collections.upload_to_allowed_collections": "Upload versions to collections that list the token",
     "collections.list_versions_for_allowed_collections":
       "List and download versions in collections that list the token",
+    "collections.lock_versions_in_allowed_collections":
+      "Lock the versions of collections that list the token, for a time that can be extended, never shortened",
     "collections.pin_versions_in_allowed_collections":
       "Pin versions, write notes, and release versions from quarantine, in collections that list the token",
     "collections.delete_versions_for_allowed_collections": "Delete versions in collections that list the token",

@@ -37,6 +37,7 @@ class Collection(Base):
     is what guards compare new versions with. `quarantine_nights` counts the days in a row on which versions were
     quarantined for `quarantine_reason`; `quarantine_counted_at` is the time of the one that was counted last.
     `storage` is where its versions are stored, null: in the first storage.
+    `locked` is how long each version is locked, in seconds; 0: not at all. It never gets less.
     `last_run_at` is when a client reported a run of its job last, with the outcome and the reason.
     """
 
@@ -96,6 +97,7 @@ class Collection(Base):
     failed_since: Mapped[datetime | None] = mapped_column(index=True)
     failed_reason: Mapped[str | None] = mapped_column(String(200))
     baseline: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    locked: Mapped[int] = mapped_column(server_default="0")
     last_run_at: Mapped[datetime | None]
     last_run_outcome: Mapped[str | None] = mapped_column(exact(16))
     last_run_reason: Mapped[str | None] = mapped_column(String(200))

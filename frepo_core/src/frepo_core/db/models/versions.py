@@ -31,6 +31,7 @@ class Version(Base):
     there. A version is in quarantine while `quarantined_at` is set; `quarantine_reason`
     is the code name of the guard's error, `check <name>`, or `overtaken`. A version is never both.
 
+    Nobody removes a version before `locked_until`, see `frepo_core.domain.backups.locks`.
     A version that was restored from the trash is not evicted before `protected_until`.
 
     `verdict` is what is known about the version, see `frepo_core.domain.backups.verdicts`. While `pending_since` is
@@ -59,6 +60,7 @@ class Version(Base):
     quarantine_reason: Mapped[str | None] = mapped_column(exact(128))
     note: Mapped[str] = mapped_column(String(1000), server_default=text("''"))
     protected_until: Mapped[datetime | None]
+    locked_until: Mapped[datetime | None] = mapped_column(index=True)
     verdict: Mapped[str] = mapped_column(exact(16), server_default="unchecked")
     verdict_reason: Mapped[str | None] = mapped_column(String(200))
     pending_since: Mapped[datetime | None] = mapped_column(index=True)

@@ -72,6 +72,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         **({"expects_change": True} if guards.expects_change else {}),
         "on_suspicious": guards.action,
         "onSuspicious": "keep" if guards.action == "mark" else guards.action,
+        **({"locked": format_iso_duration(record.locked)} if record.locked else {}),
         **({"labels": list(record.labels)} if record.labels else {}),
         **(_both("expected_every", "expectedEvery", record.expected_every) if record.expected_every else {}),
         **({"storage": record.storage} if record.storage else {}),

@@ -155,6 +155,7 @@ class CollectionRecord:
     password_hash: str | None = field(default=None, repr=False)
     created_by: str | None = None
     labels: tuple[str, ...] = ()
+    locked: timedelta = timedelta()
     expected_every: str | None = None
     grace: timedelta | None = None
     arrived_at: datetime | None = None
@@ -203,6 +204,7 @@ class CollectionRecord:
             password_hash=row.password_hash,
             created_by=row.created_by,
             labels=tuple(row.labels or ()),
+            locked=timedelta(seconds=row.locked or 0),
             expected_every=row.expected_every,
             grace=None if row.grace is None else timedelta(seconds=row.grace),
             arrived_at=row.arrived_at,
@@ -249,10 +251,11 @@ def collection_info(record: CollectionRecord) -> CollectionInfo:
 class VersionRecord:
     """One version and its file.
 
-    A pin ends at `pinned_until`; None: when somebody unpins it.
-    `is_suspicious` says that it violates a guard and was kept, or is in quarantine since `quarantined_at` (UTC, aware).
-    A restored one is not evicted before `protected_until`. `verdict` is what is known about it. Rotation waits for it
-    while `pending_since` is set; it was accepted and found broken at `condemned_at`; `released_by` has released it.
+    A pin ends at `pinned_until`; None: when somebody unpins it. `is_suspicious` says that it violates a guard and was
+    kept, or is in quarantine since `quarantined_at` (UTC, aware). A restored one is not evicted before
+    `protected_until`, a locked one not removed before `locked_until`. `verdict` is what is known about it. Rotation
+    waits for it while `pending_since` is set; it was accepted and found broken at `condemned_at`; `released_by` has
+    released it.
     """
 
     id: str
@@ -268,6 +271,7 @@ class VersionRecord:
     quarantine_reason: str | None = None
     note: str = ""
     protected_until: datetime | None = None
+    locked_until: datetime | None = None
     verdict: Verdict = Verdict.UNCHECKED
     verdict_reason: str | None = None
     pending_since: datetime | None = None

@@ -28,6 +28,7 @@ from frepo_core.errors import (
     TooManyVersionsError,
     TypeNotAllowedError,
     VersionConflictError,
+    VersionLockedError,
     VersionTooYoungError,
 )
 
@@ -150,7 +151,7 @@ def _lacks_room(row: Collection, error: FrepoError, size: int | None) -> bool:
     """Return whether the storage is full, or the upload would fit into the collection if that were empty."""
     if isinstance(error, CollectionFullError):
         return size is not None and size <= row.max_collection_size
-    return isinstance(error, StorageFull | TooManyVersionsError | VersionTooYoungError)
+    return isinstance(error, StorageFull | TooManyVersionsError | VersionTooYoungError | VersionLockedError)
 
 
 def _reason(error: FrepoError) -> str:

@@ -22,6 +22,8 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.DuplicateVersionError: 409,
     errors.VersionTooYoungError: 409,
     errors.VersionPinnedError: 409,
+    errors.VersionLockedError: 409,
+    errors.LockShortenedError: 409,
     errors.PinsLeaveNoRoomError: 409,
     errors.PolicyRefusedError: 409,
     errors.VersionQuarantinedError: 409,

@@ -5,6 +5,7 @@ import { path, send } from "../../lib/api.js";
 import { Expectation, Guards, Limits, Names, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
 import { FormError, useForm } from "../../components/form.js";
 import { t } from "../../texts/collection.js";
+import { Lock } from "./lock.js";
 import { Simulator } from "./simulator.js";
 
 export function Settings({ collection, changed }) {
@@ -46,6 +47,7 @@ function Form({ collection, done }) {
         <button class="btn pri" disabled=${form.changed.length === 0 || form.isSending}>${t.save}</button>
       </div>
     </form>
+    <div class="w5 stack"><${Lock} collection=${collection} changed=${done} /></div>
     <${Simulator} collection=${collection} values=${form.values} />
   </div>`;
 }

@@ -8,6 +8,7 @@ import { date, size } from "../../lib/format.js";
 import { download } from "../../lib/transfers.js";
 import { Confirm, Dialog } from "../../components/dialog.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
+import { isLocked } from "./lock.js";
 import { t } from "../../texts/collection.js";
 
 export const versionPath = (collection, number) => `/collections${path(collection.id, "versions", `v${number}`)}`;
@@ -51,7 +52,7 @@ export const releaseVersion = (collection, version) =>
  * Asks before versions are deleted. The text names them, and until when they can be restored; `until` null: not at all.
  */
 export function DeleteDialog({ collection, versions, until, close, changed }) {
-  const free = versions.filter((one) => !one.pinned);
+  const free = versions.filter((one) => !one.pinned && !isLocked(one));
   const bytes = free.reduce((sum, one) => sum + one.size, 0);
   const numbers = free.map((one) => one.number).join(", ");
   const run = async () => {

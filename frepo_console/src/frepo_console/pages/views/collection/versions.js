@@ -12,6 +12,7 @@ import { Slot, SlotButtons } from "../../components/slots.js";
 import { ListEnd, Table, useSelection } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
 import { Calendar } from "./calendar.js";
+import { isLocked } from "./lock.js";
 import { SizeCurve, VersionBars } from "./size_charts.js";
 import { Trash } from "./trash.js";
 import { DeleteDialog, NoteDialog, PinDialog, downloadVersion, releaseVersion } from "./version_actions.js";
@@ -155,9 +156,13 @@ const Received = ({ version, now, table }) => html`
   }
   ${version.damaged && html` <span class="badge damaged"><${Icon} name="damaged" />${t.states.damaged}</span>`}
   <${Standing} version=${version} table=${table} now=${now} />
+  ${isLocked(version, now) && html` <${LockedUntil} until=${version.locked_until} now=${now} />`}
   ${version.pinned && html`<${PinOf} version=${version} now=${now} />`}
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
+
+const LockedUntil = ({ until, now }) =>
+  html`<span class="badge" title=${exactTime(until)}><${Icon} name="lock" />${t.lock.until(date(until, now))}</span>`;
 
 /** Why a version is pinned, and until when. */
 function PinOf({ version: { pinned_until: until, pin_reason: reason }, now }) {
@@ -284,6 +289,7 @@ function Actions({ version, collection, open }) {
     ${
       collection.may.includes("version.delete") &&
       !version.pinned &&
+      !isLocked(version) &&
       html`<button
         class="btn bare s"
         aria-label=${t.versions_.deleteOne(name)}

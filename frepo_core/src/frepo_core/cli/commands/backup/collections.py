@@ -175,6 +175,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "max_collection_size": SizeLimit(limits.total_size),
         "strategy": record.strategy,
         "strategy_options": record.strategy_options,
+        "locked": format_duration(record.locked),
         "min_retention": format_duration(guards.min_retention),
         "min_version_size": Size(guards.min_version_size),
         "max_shrink_percent": guards.max_shrink_percent,

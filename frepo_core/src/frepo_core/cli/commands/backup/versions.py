@@ -32,6 +32,7 @@ COLUMNS = (
     "Pinned",
     "Pinned until",
     "Pin reason",
+    "Locked until",
     "Quarantine",
     "Note",
     "Checks",
@@ -51,7 +52,18 @@ class Versions(ListCommand):
     """
 
     long = frozenset(
-        {"Suspicious", "Pinned until", "Pin reason", "Note", "Message", "SHA-256", "File", "Id", "Collection"}
+        {
+            "Suspicious",
+            "Pinned until",
+            "Pin reason",
+            "Locked until",
+            "Note",
+            "Message",
+            "SHA-256",
+            "File",
+            "Id",
+            "Collection",
+        }
     )
     examples = (
         "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
@@ -125,6 +137,7 @@ class Versions(ListCommand):
             version.pinned,
             Moment(version.pinned_until),
             version.pin_reason,
+            Moment(version.locked_until),
             self.word(version.quarantine_reason or "", YELLOW),
             version.note,
             self._outcome(checks, is_damaged=blob.is_damaged),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 
@@ -13,7 +14,7 @@ class CollectionChange:
     `Guards`. `strategy_options` replace all options of the strategy; another strategy begins with its defaults. An
     empty `password` removes the password. `expected_every` is a duration or cron with a time zone, empty: none. `grace`
     is a duration, empty: the default. `labels` replace all labels. `storage` is where versions are stored, empty: in
-    the first storage.
+    the first storage. `locked` is how long each version is locked; it can only be extended.
     """
 
     limits: Mapping[str, int]
@@ -28,3 +29,4 @@ class CollectionChange:
     grace: str | None = None
     labels: Sequence[str] | None = None
     storage: str | None = None
+    locked: timedelta | None = None

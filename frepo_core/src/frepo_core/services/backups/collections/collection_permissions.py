@@ -23,6 +23,10 @@ def check_roles(change: CollectionChange, by: Identity | None) -> None:
         return
     if infinite_fields(change.limits) and not allows("collection.disable_limits", by):
         raise AccessDeniedError("The token may not switch limits off: collections.allow_infinite_limits is needed")
+    if change.locked and not allows("collection.lock", by, listed=True):
+        raise AccessDeniedError(
+            "The token may not lock versions: collections.lock_versions_in_allowed_collections is needed"
+        )
     if change.id is not None and not allows("collection.choose_id", by):
         raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")
 

@@ -11,6 +11,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.db.models.base import copy_of
 from frepo_core.domain.backups.guards import Guards
+from frepo_core.domain.backups.locks import NONE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
 from frepo_core.domain.limits import check_limits
@@ -26,6 +27,7 @@ from ...content.storages.storage_choice import StorageChoice
 from ...events.actors import actor_columns
 from ...events.facts import collection_event
 from ...events.recording import record
+from ..holds.locks import lock
 from ..rotation.next_upload import NextUpload, foresee
 from ..rotation.strategies import Strategies
 from ..rotation.strategy_options import check_options
@@ -169,6 +171,7 @@ class Collections:
             pending_count=0,
             pending_size=0,
             storage=change.storage or None,
+            locked=int((change.locked or NONE).total_seconds()),
         )
         set_guards(row, replace(default_guards, **change.guards))
         _set_expectation(row, change)
@@ -203,6 +206,8 @@ class Collections:
             if future.limits.is_below(current.limits):
                 check_pins_leave_room(session, row, future.limits)
             set_rules(row, future)
+            if not simulate:
+                lock(session, row, future.locked)
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
             row.storage = row.storage if change.storage is None else change.storage or None

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
+from frepo_core.domain.backups.locks import check_lock
 from frepo_core.domain.limits import Limits, check_limits
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import IncomingVersion
@@ -47,6 +48,9 @@ def planned(
     )
     strategy, options = _planned_strategy(current, change, plugins)
     guards = replace(current.guards, **change.guards)
+    if change.locked is not None:
+        check_lock(current.locked, change.locked)
+        current = replace(current, locked=change.locked)
     return replace(current, limits=limits, strategy=strategy, strategy_options=options, guards=guards)
 
 
@@ -68,7 +72,9 @@ def changes_rotation(before: CollectionRecord, after: CollectionRecord) -> bool:
 
 def may_change_rotation(change: CollectionChange) -> bool:
     """Return whether `changes_rotation` can be true after this change."""
-    return bool(change.limits or change.guards or change.strategy or change.strategy_options is not None)
+    return bool(
+        change.limits or change.guards or change.strategy or change.strategy_options is not None or change.locked
+    )
 
 
 def question_about(strategies: Strategies, collection_id: str, change: CollectionChange, ceilings: Limits) -> Question:
@@ -85,7 +91,7 @@ def question_about(strategies: Strategies, collection_id: str, change: Collectio
 
 
 def _rotation(record: CollectionRecord) -> tuple[object, ...]:
-    return record.limits, record.strategy, record.strategy_options, record.guards.min_retention
+    return record.limits, record.strategy, record.strategy_options, record.guards.min_retention, record.locked
 
 
 def strategy_problem(plugins: PluginRegistry, name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import chain
@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, File, TrashEntry, Version
+from frepo_core.domain.backups.locks import extended
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
@@ -114,7 +115,9 @@ class Previews:
             seen = _without_versions(collection) if is_empty else collection
             _check_count(0 if is_empty else collection.versions_count + collection.quarantined_count)
             state = read_state(session, self._plugins, seen, now=now)
-            state = replace(state, versions=[] if is_empty else list(state.versions))
+            state = replace(
+                state, versions=[] if is_empty else _locked(state.versions, current.locked, collection.locked)
+            )
             others = [] if is_empty else _other_versions(session, collection.id)
             restored = [] if is_empty else _restored_versions(session, collection.id, now)
             trash = [] if is_empty else _trash(session, collection.id)
@@ -132,12 +135,21 @@ class Previews:
             trash=trash,
             restored=restored,
             quarantined=_quarantined(others),
+            locked=collection.locked,
         )
         timeline = self._strategies.guard(
             collection.strategy, lambda: simulation.run(uploads, is_wanted=is_wanted), seconds=SECONDS
         )
         fates = sorted(chain(timeline.fates, others), key=lambda fate: fate.version.number)
         return Preview(collection=collection, start=start, timeline=replace(timeline, fates=fates))
+
+
+def _locked(versions: Sequence[VersionInfo], before: timedelta, after: timedelta) -> list[VersionInfo]:
+    """Return the versions as an edit of the lock from `before` to `after` would lock them."""
+    if before == after:
+        return list(versions)
+    ends = [extended(one.locked_until, one.created_at, before=before, after=after) for one in versions]
+    return [replace(one, locked_until=end) for one, end in zip(versions, ends, strict=True)]
 
 
 def _check_count(versions: int) -> None:

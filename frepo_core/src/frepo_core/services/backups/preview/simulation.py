@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from frepo_core.domain.backups.guards import Guards
+from frepo_core.domain.backups.locks import NONE, is_locked
 from frepo_core.errors import RuleError
 from frepo_core.plugins import CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
@@ -14,7 +15,7 @@ from ..rotation.decision import RotationState, decide, visible_collection
 from ..rotation.strategy_answers import call_explain
 from .simulated_trash import SimulatedTrash
 from .simulated_versions import SimulatedVersions
-from .timeline import Day, Eviction, Fate, Refused, Timeline
+from .timeline import Day, Eviction, Fate, Protection, Refused, Timeline
 
 # How many versions a strategy may read in one simulation. This bounds its time, and does not depend on the machine.
 MAX_READS = 4_000_000
@@ -36,15 +37,20 @@ class Simulation:
         trash: Iterable[tuple[datetime, int]] = (),
         restored: Iterable[tuple[datetime, VersionInfo]] = (),
         quarantined: tuple[int, int] = (0, 0),
+        locked: timedelta = NONE,
     ) -> None:
         """Start from this state, in which `last_number` is the number of the last version that was added.
 
         Evicted versions stay in the trash for `trash_keep`; `trash` has the sizes (bytes) that are there already, and
         when each ends. `restored` has the versions that were restored lately, and until when they are treated as pinned
         ones: the state counts them among these. `quarantined` is the number of versions in quarantine and their size.
+        Each version is `locked` for that time.
         """
         self._plugins = plugins
-        versions = SimulatedVersions(state.versions, guards)
+        # What protects a version by its age is simulated together.
+        lasting = max(guards.min_retention, locked)
+        versions = SimulatedVersions(state.versions, replace(guards, min_retention=lasting))
+        self._locked = locked
         self._state = replace(state, versions=versions, find_bad=self._find_bad)
         self._guards = guards
         self._last_number = last_number
@@ -95,7 +101,13 @@ class Simulation:
         evicted = decide(self._plugins, before, incoming).evicted
         self._last_number += 1
         number = self._last_number
-        added = VersionInfo(id=f"upload-{number}", number=number, size=incoming.size, created_at=incoming.created_at)
+        added = VersionInfo(
+            id=f"upload-{number}",
+            number=number,
+            size=incoming.size,
+            created_at=incoming.created_at,
+            locked_until=incoming.created_at + self._locked if self._locked else None,
+        )
         if evicted:
             self._note_evictions(before, added, evicted)
         self._fates[added.id] = Fate(version=added, is_imagined=True)
@@ -156,9 +168,12 @@ class Simulation:
         """Note what keeps the versions that are left."""
         rules = self._rules(self._state, self._versions.ids)
         for name in self._versions.ids:
-            is_young = now is not None and self._guards.protects(self._fates[name].version.created_at, now=now)
-            self._fates[name] = replace(
-                self._fates[name], rules=rules[name], protection="min_retention" if is_young else None
-            )
+            protection = self._protection(self._fates[name].version, now) if now is not None else None
+            self._fates[name] = replace(self._fates[name], rules=rules[name], protection=protection)
         for _, version in self._restored:
             self._fates[version.id] = replace(self._fates[version.id], protection="restored")
+
+    def _protection(self, version: VersionInfo, now: datetime) -> Protection | None:
+        if is_locked(version.locked_until, [now]):
+            return "locked"
+        return "min_retention" if self._guards.protects(version.created_at, now=now) else None

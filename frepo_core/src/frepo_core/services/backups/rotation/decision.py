@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from frepo_core.domain.backups.guards import Objection
+from frepo_core.domain.backups.locks import locked_error
 from frepo_core.domain.limits import Limits
 from frepo_core.errors import (
     CollectionFullError,
@@ -107,7 +108,7 @@ def decide(
         return Decision()
     allowed = [version for version in evicted if not version.protected]
     if len(allowed) < len(evicted) and not visible.has_room(incoming, without=allowed):
-        raise VersionTooYoungError()
+        raise _too_young(evicted, incoming)
     return Decision(waits=True) if is_pending else Decision(evicted=allowed)
 
 
@@ -170,6 +171,12 @@ def replace_good(
         leaving.append(version)
         count, size = count - 1, size - version.size
     return leaving
+
+
+def _too_young(evicted: Sequence[VersionInfo], incoming: IncomingVersion) -> RuleError:
+    """Return the error for versions that have to leave, and may not: it says if one of them is locked."""
+    locked = [one.locked_until for one in evicted if one.locked_until and one.locked_until > incoming.created_at]
+    return locked_error(max(locked)) if locked else VersionTooYoungError()
 
 
 def _collection_full(state: RotationState) -> RuleError:

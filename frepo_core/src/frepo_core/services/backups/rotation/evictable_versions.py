@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Row, false, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, Version
+from frepo_core.domain.backups.locks import is_locked
 from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
@@ -161,7 +162,7 @@ class LazyVersions(Sequence[VersionInfo]):
 
     def _select(self) -> Any:
         return (
-            select(Version.id, Version.number, Version.created_at, Version.verdict, Blob.size)
+            select(Version.id, Version.number, Version.created_at, Version.verdict, Version.locked_until, Blob.size)
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
             .where(Version.collection_id == self._collection.id)
@@ -177,7 +178,9 @@ class LazyVersions(Sequence[VersionInfo]):
                 number=row.number,
                 size=row.size,
                 created_at=row.created_at,
-                protected=self._collection.guards.protects(row.created_at, now=self._now),
+                protected=self._collection.guards.protects(row.created_at, now=self._now)
+                or (row.locked_until is not None and is_locked(row.locked_until, [self._now])),
+                locked_until=row.locked_until,
                 is_bad=row.verdict in BAD,
             )
             for row in rows

@@ -9,7 +9,14 @@ from sqlalchemy import delete, insert, literal, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection, CollectionToken, DeletedCollection, DeletedCollectionToken, Version
+from frepo_core.db.models import (
+    Collection,
+    CollectionToken,
+    DeletedCollection,
+    DeletedCollectionToken,
+    TrashEntry,
+    Version,
+)
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import CollectionNotEmptyError, VersionTooYoungError
@@ -19,6 +26,7 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...events.actors import actor_of
 from ...events.facts import collection_event, version_event
 from ...events.recording import record
+from ..holds.locks import require_removable
 from ..versions.version_rows import select_with_files
 from .collection_copy import copy_of
 from .removal import TrashReason, incarnation_of, move_to_trash
@@ -37,13 +45,18 @@ def remove_collection(
 ) -> RemovedCollection:
     """Delete a collection, whose row is locked, and record that. Its id is free then.
 
-    Raises `CollectionNotEmptyError` if it has versions, unless they go with it into the trash. Without a trash they
-    cannot. Raises `VersionTooYoungError` if one of them is younger than the minimal retention.
+    Raises `VersionLockedError` if a version of it is locked, also one in its trash. Raises `CollectionNotEmptyError` if
+    it has versions, unless they go with it into the trash. Without a trash they cannot. Raises `VersionTooYoungError`
+    if one of them is younger than the minimal retention.
     """
     deleted = CollectionRecord.of(row)
     if (row.versions_count or row.quarantined_count or row.pending_count) and not (with_versions and keep):
         raise CollectionNotEmptyError()
     versions = session.scalars(select_with_files().where(Version.collection_id == row.id)).all()
+    trashed = select(TrashEntry).where(
+        TrashEntry.incarnation == incarnation_of(row), TrashEntry.locked_until.is_not(None)
+    )
+    require_removable(session, [*versions, *session.scalars(trashed)])
     # Each version is deleted, so what protects a version from its deletion protects the collection, too.
     if any(deleted.guards.protects(version.created_at, now=utc_now()) for version in versions):
         raise VersionTooYoungError()

@@ -95,13 +95,15 @@ class EarlyEnding:
     def _candidates(self, count: int = BATCH) -> list[tuple[int, int]]:
         """Return the ids and sizes of the blobs that end next."""
         with self._database.reading() as session:
-            return [(blob_id, size) for blob_id, size in session.execute(select_next(self._space.storage, count))]
+            return [
+                (blob_id, size) for blob_id, size in session.execute(select_next(session, self._space.storage, count))
+            ]
 
 
 def _end(session: Session, *, blob_id: int, by: By) -> int:
     """End all entries that use a blob, unless it may not end any more; return their number."""
     session.execute(select(Blob.id).where(Blob.id == blob_id).with_for_update())
-    if not session.scalar(select(Blob.id).where(Blob.id == blob_id, may_end(blob_id))):
+    if not session.scalar(select(Blob.id).where(Blob.id == blob_id, may_end(session, blob_id))):
         return 0
     entries = select(TrashEntry).where(TrashEntry.blob_id == blob_id).order_by(TrashEntry.id).with_for_update()
     rows = session.scalars(entries).all()

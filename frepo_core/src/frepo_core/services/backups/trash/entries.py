@@ -14,6 +14,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
 from ...events.recording import NewEvent, record
+from ..holds.locks import require_removable
 
 
 class EndReason(StrEnum):
@@ -47,6 +48,7 @@ class TrashedVersion:
     is_damaged: bool
     verdict: Verdict
     quarantine_reason: str | None
+    locked_until: datetime | None = None
 
     @classmethod
     def of(cls, row: TrashEntry) -> "TrashedVersion":
@@ -68,6 +70,7 @@ class TrashedVersion:
             is_damaged=row.blob.damaged_at is not None,
             verdict=Verdict(row.verdict),
             quarantine_reason=row.quarantine_reason,
+            locked_until=row.locked_until,
         )
 
 
@@ -85,10 +88,11 @@ def read_sizes(session: Session, ids: Iterable[str]) -> Mapping[str, int]:
 
 
 def end_entries(session: Session, rows: Sequence[TrashEntry], why: EndReason, *, now: datetime, by: By) -> list[int]:
-    """Delete entries, whose rows are locked, with an event for each; return the ids of their blobs.
+    """Delete entries, whose rows the transaction has locked, with an event for each; return the ids of their blobs.
 
-    Collect the blobs after the commit.
+    Collect the blobs after the commit. Raises `VersionLockedError` if the lock of one of the versions is not over.
     """
+    require_removable(session, rows)
     if rows:
         record(session, *(_ended(row, why, now, by) for row in rows))
         session.execute(delete(TrashEntry).where(TrashEntry.id.in_([row.id for row in rows])))

@@ -15,6 +15,7 @@ from frepo_core.db.models import Collection, DeletedCollection, TrashEntry
 from frepo_core.domain.identity import By
 
 from ...content.blobs.lifecycle import Blobs
+from ..holds.locks import is_unlocked
 from .entries import EndReason, end_entries
 from .last_good import INCARNATION, is_evicted, select_last_good
 
@@ -57,9 +58,10 @@ def _prolong(session: Session, now: datetime) -> None:
 
 def _end_batch(session: Session, now: datetime, by: By) -> list[int]:
     # All that ends entries locks them in the order of their ids.
-    first = select(TrashEntry.id).where(TrashEntry.ends_at <= now).order_by(TrashEntry.ends_at).limit(BATCH)
+    is_over = (TrashEntry.ends_at <= now) & is_unlocked(TrashEntry.locked_until, session)
+    first = select(TrashEntry.id).where(is_over).order_by(TrashEntry.ends_at).limit(BATCH)
     ids = session.scalars(first).all()
-    query = select(TrashEntry).where(TrashEntry.id.in_(ids), TrashEntry.ends_at <= now).order_by(TrashEntry.id)
+    query = select(TrashEntry).where(TrashEntry.id.in_(ids), is_over).order_by(TrashEntry.id)
     return end_entries(session, session.scalars(query.with_for_update()).all(), EndReason.TIME, now=now, by=by)
 
 

@@ -123,5 +123,6 @@ def _entry(
         "released_at": row.released_at,
         "released_by": row.released_by,
         "sent_by": row.sent_by,
+        "locked_until": row.locked_until,
         "checks": [],
     }

@@ -120,6 +120,7 @@ def _version_of(
         released_at=entry.released_at,
         released_by=entry.released_by,
         sent_by=entry.sent_by,
+        locked_until=entry.locked_until,
     )
 
 

@@ -16,6 +16,7 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord, VersionRecord
 from ...events.recording import NewEvent
+from ..holds.locks import are_locked
 from ..rotation.decision import Decision, RotationState, check_keeps_newest, decide
 from ..rotation.evictable_versions import read_state
 from ..rotation.questions import Question
@@ -68,8 +69,8 @@ class Rotation:
     def admit_judged(self, row: Version) -> Rotated:
         """Do the same for a version that was accepted already: it is counted although the collection is full.
 
-        If only newer versions that are as good could make room for it, it goes to the trash itself, unless it is
-        pinned. Raises `OutdatedDecisionError`.
+        If only newer versions that are as good could make room for it, it goes to the trash itself, unless it is pinned
+        or locked. Raises `OutdatedDecisionError`.
         """
         try:
             _, evicted = self._decide(row)
@@ -81,7 +82,8 @@ class Rotation:
             return rotated
         leaving = find_evicted(self._session, self._collection, evicted, now=utc_now())
         if any(old.number > row.number and _badness(old) <= _badness(row) for old in leaving):
-            return self._count(row, []) if row.pinned else self._remove(row)
+            stays = row.pinned or are_locked(self._session, [row])[0]
+            return self._count(row, []) if stays else self._remove(row)
         return self._count(row, evicted)
 
     def _decide(self, row: Version) -> tuple[RotationState, Sequence[VersionInfo]]:

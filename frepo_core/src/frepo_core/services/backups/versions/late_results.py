@@ -27,6 +27,7 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...events.facts import version_event
 from ...events.recording import NewEvent, record
+from ..holds.locks import are_locked
 from ..quarantine import describe_nights, enter_quarantine
 from ..rotation.content_guards import compare_late
 from ..rotation.questions import Question
@@ -190,7 +191,8 @@ class LateResults:
         told = {"reason": reason, "message": message, **describe_nights(collection, reason), "verdict": row.verdict}
         late.events.append(version_event(EventKind.VERSION_QUARANTINED, VersionRecord.of(row), by=late.by, **told))
         surplus = find_surplus(session, collection, keep=self._quarantine_max, is_overtaken=False)
-        late.add(self._remove(session, late, surplus))
+        locked = are_locked(session, surplus)
+        late.add(self._remove(session, late, [one for one, stays in zip(surplus, locked, strict=True) if not stays]))
 
     def _remove(self, session: Session, late: "_Late", rows: Sequence[Version]) -> Rotated:
         records, why = [VersionRecord.of(row) for row in rows], TrashReason.QUARANTINE_SURPLUS

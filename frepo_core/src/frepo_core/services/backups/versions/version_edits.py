@@ -23,6 +23,7 @@ from ...events.facts import version_event
 from ...events.recording import NewEvent, record
 from ..collections.collection_rows import lock_collection
 from ..collections.expected_backups import set_deadline
+from ..holds.locks import require_removable
 from ..holds.pins import pin, unpin
 from ..quarantine import end_nights, is_there_for
 from ..rotation.content_guards import start_anew
@@ -179,12 +180,16 @@ def _edit_pin(
     if change.pin and not is_pinned:
         names = {"until": "pinned_until", "reason": "pin_reason"}
         raise FieldsError({names[one]: ["the version is not pinned: pin it as well"] for one in change.pin})
+    if was_pinned and not is_pinned:
+        require_removable(session, [row])
     if not is_pinned:
         edit.events += [unpin(collection, row, by=by)] if was_pinned else []
         return
     until, reason = change.pin.get("until", row.pinned_until), change.pin.get("reason", row.pin_reason)
     if was_pinned and (until, reason) == (row.pinned_until, row.pin_reason):
         return
+    if was_pinned and until is not None and (row.pinned_until is None or until < row.pinned_until):
+        require_removable(session, [row])
     if until is not None and until <= utc_now():
         raise FieldsError({"pinned_until": ["is in the past: write a time that is still to come"]})
     if row.is_quarantined:

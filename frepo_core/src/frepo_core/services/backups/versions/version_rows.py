@@ -18,6 +18,7 @@ from frepo_core.plugins import IncomingVersion, VersionInfo
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...files.file_rows import insert_file
 from ..collections.expected_backups import set_arrived
+from ..holds.locks import end_of_new, require_removable
 from ..quarantine import OVERTAKEN, end_nights, enter_quarantine
 from ..rotation.evictable_versions import is_restored
 from ..verdicts import BAD, note_verdict
@@ -77,12 +78,14 @@ def find_surplus(session: Session, collection: Collection, *, keep: int, is_over
 def find_pending_surplus(session: Session, collection: Collection, *, keep: int, now: datetime) -> Sequence[Version]:
     """Return the pending versions but the newest `keep`, the oldest first; not those that are pinned.
 
-    Raises `VersionTooYoungError` if one of them is too young to leave: nothing else bounds how many are pending.
+    Raises `VersionTooYoungError` if one of them is too young to leave, and `VersionLockedError` if one is locked:
+    nothing else bounds how many are pending.
     """
     rows = select_pending(session, collection, limit=collection.pending_count - keep)
     guards = CollectionRecord.of(collection).guards
     if any(guards.protects(row.created_at, now=now) for row in rows):
         raise VersionTooYoungError()
+    require_removable(session, rows)
     return rows
 
 
@@ -137,6 +140,7 @@ def insert_version(
         "verdict": judgement.verdict,
         "verdict_reason": judgement.reason or None,
         "pending_since": now if waits else None,
+        "locked_until": end_of_new(session, collection) if collection.locked else None,
     }
     sent_by = by.client if by.token else None
     insert_rows(session, _INSERT, [{**values, "file_id": file.id, "sent_by": sent_by}])
@@ -155,8 +159,10 @@ def _count(collection: Collection, size: int, *, waits: bool) -> None:
 def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
     """Delete the rows of versions and of their files; return the ids of the blobs that these files used.
 
-    Raises `VersionPinnedError` if one of them is pinned.
+    Raises `VersionPinnedError` if one of them is pinned, and `VersionLockedError` if one is locked.
     """
+    if any(row.locked_until for row in rows):
+        require_removable(session, rows)
     if any(row.pinned for row in rows):
         raise VersionPinnedError()
     file_ids = [row.file_id for row in rows]

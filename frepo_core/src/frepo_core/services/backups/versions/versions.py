@@ -35,6 +35,7 @@ from ...events.facts import version_event
 from ...events.recording import record
 from ..collections.collection_rows import lock_collection
 from ..collections.newest_good import takes_last_good
+from ..holds.locks import require_removable
 from ..quarantine import is_there_for
 from ..trash.removal import TrashReason, move_to_trash
 from ..verdicts import failures_of, is_good, note_newest
@@ -170,8 +171,8 @@ class Versions:
 
         `precondition` is called with the version before it is deleted; what it raises prevents the deletion.
 
-        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned, or is
-        younger than the minimal retention. A version in quarantine can be deleted at any age. Raises
+        Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned,
+        locked, or younger than the minimal retention. A version in quarantine can be deleted at any age. Raises
         `PolicyRefusedError` or `PolicyFailedError` if a policy does not allow it.
         """
         self._policies.check_deletion(collection_id, by=by, find=lambda session: _facts(session, collection_id, name))
@@ -182,6 +183,7 @@ class Versions:
             version = VersionRecord.of(row)
             if precondition:
                 precondition(version)
+            require_removable(session, [row])
             _check_deletable(collection, row)
             if simulate:
                 return version, []

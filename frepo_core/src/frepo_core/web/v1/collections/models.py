@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from frepo_core.domain.backups.locks import LONGEST, NONE
 from frepo_core.domain.backups.runs import RunOutcome
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.durations import format_iso_duration
@@ -33,6 +34,12 @@ def _grace(grace: timedelta) -> timedelta:
     return parse_grace(format_iso_duration(grace))
 
 
+def _lock(length: timedelta) -> timedelta:
+    if not timedelta(seconds=1) <= length <= LONGEST:
+        raise ValueError(f"A lock is at least a second and at most {LONGEST.days} days")
+    return length
+
+
 ExpectedEvery = Annotated[
     str,
     AfterValidator(_expected_every),
@@ -42,6 +49,7 @@ Label = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLen
 Labels = Annotated[list[Label], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
 StorageName = Annotated[str, Field(max_length=64, examples=["local"])]
 Grace = Annotated[Duration, AfterValidator(_grace)]
+Lock = Annotated[Duration, AfterValidator(_lock)]
 
 
 class Limits(Reply):
@@ -106,6 +114,7 @@ class Collection(Reply):
 
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
+    `locked` is how long nobody can remove a version; null: not at all.
     `created_by` is the fingerprint of a token, or `console:` and a user; null if it is not known. `may` are the actions
     that the token of the request is allowed in this collection. `storage` is where its new versions are stored; null:
     in the first storage, which is `current` in `/storages`.
@@ -121,6 +130,7 @@ class Collection(Reply):
     limits: Limits
     guards: Guards
     size_bounds: SizeBounds
+    locked: Duration | None
     expected_every: str | None
     grace: Duration | None
     due_at: Time | None
@@ -160,6 +170,7 @@ class Collection(Reply):
             limits=Limits(**vars(record.limits)),
             guards=guards_of(record.guards),
             size_bounds=SizeBounds(**vars(details.size_bounds)),
+            locked=record.locked or None,
             expected_every=record.expected_every,
             grace=record.grace,
             due_at=record.due_at,
@@ -206,6 +217,8 @@ class CollectionPatch(Patch):
 
     Null resets `strategy_options`, `storage` and `grace` to their defaults; no backups are expected if `expected_every`
     is null. Another `storage` is for versions that arrive from now on; `frepo storage:migrate` moves the others.
+    `locked` is how long nobody can remove a version, administrators included: `P30D`. It can be extended, never
+    shortened or removed, and needs the role `collections.lock_versions_in_allowed_collections`.
     """
 
     name: FileName = unset()
@@ -215,6 +228,7 @@ class CollectionPatch(Patch):
     strategy_options: dict[str, Any] | None = unset()
     limits: LimitsPatch = unset()
     guards: GuardsPatch = unset()
+    locked: Lock | None = unset()
     expected_every: ExpectedEvery | None = unset()
     grace: Grace | None = unset()
     storage: StorageName | None = unset()
@@ -255,6 +269,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
         grace=("" if grace is None else format_iso_duration(grace)) if "grace" in sent else None,
         labels=sent.get("labels"),
         storage=(sent["storage"] or "") if "storage" in sent else None,
+        locked=(sent["locked"] or NONE) if "locked" in sent else None,
     )
 
 

@@ -15,7 +15,7 @@ from ...conventions.merge_patch import Patch, unset
 from ...conventions.types import Duration, Moment, Strategy, Time, Whole
 from ...schemas.models import Form, Reply
 from .guard_models import GuardsPatch
-from .models import ExpectedEvery, Limits, LimitsPatch, collection_change
+from .models import ExpectedEvery, Limits, LimitsPatch, Lock, collection_change
 
 
 def _bounded(duration: Any) -> Any:
@@ -58,6 +58,7 @@ class PreviewRequest(Patch):
     strategy_options: dict[str, Any] | None = unset()
     limits: LimitsPatch = unset()
     guards: GuardsPatch = unset()
+    locked: Lock | None = unset()
     schedule: ImaginedUploads | None = None
     empty: Annotated[bool, Field(strict=True)] = False
 

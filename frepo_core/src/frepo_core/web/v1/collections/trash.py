@@ -28,7 +28,7 @@ LARGEST = 10**18 - 1
 class TrashEntry(Reply):
     """A version in the trash. It can be restored until `ends_at`, unless the storage gets nearly full before.
 
-    `evicted_by` is the fingerprint of a token, or `console:` and a user.
+    Nobody can end it before `locked_until`. `evicted_by` is the fingerprint of a token, or `console:` and a user.
     """
 
     number: int
@@ -45,6 +45,7 @@ class TrashEntry(Reply):
     suspicious: bool
     damaged: bool
     verdict: Verdict
+    locked_until: Time | None
 
     @classmethod
     def of(cls, record: TrashedVersion) -> "TrashEntry":
@@ -64,6 +65,7 @@ class TrashEntry(Reply):
             suspicious=record.is_suspicious,
             damaged=record.is_damaged,
             verdict=record.verdict,
+            locked_until=record.locked_until,
         )
 
 

@@ -31,7 +31,8 @@ class Version(Reply):
     why it is there. A `suspicious` one violates a guard. One in quarantine is downloaded by its
     number only, and limits do not count it; `quarantine_reason` is the code name of the guard, `check` and the name of
     the upload check, or `overtaken` if newer versions of the same client arrived before it; `reason` is its short name.
-    A version that was restored from the trash is not evicted before `protected_until`.
+    A version that was restored from the trash is not evicted before `protected_until`. Nobody can remove a locked one
+    before `locked_until`.
 
     `verdict` is what is known about the version, and `verdict_reason` why. While `pending`, a check that could condemn
     it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
@@ -59,6 +60,7 @@ class Version(Reply):
     damaged: bool
     password_protected: bool
     protected_until: Time | None
+    locked_until: Time | None
     verdict: Verdict
     verdict_reason: str | None
     pending: bool
@@ -91,6 +93,7 @@ class Version(Reply):
             damaged=blob.is_damaged,
             password_protected=record.file.password_hash is not None,
             protected_until=record.protected_until,
+            locked_until=record.locked_until,
             verdict=record.verdict,
             verdict_reason=record.verdict_reason,
             pending=record.pending_since is not None,
