@@ -76,6 +76,7 @@ FURTHER = (
     "MissingBackup",
     "EventCount",
     "JobStatus",
+    "CopyStatus",
     "PendingCheck",
     "BoundNotifier",
     "Collector",

@@ -1,12 +1,12 @@
 """Metrics of what the database and the storage contain. All processes of a service report the same values."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
-from frepo_core.plugins import JobStatus, Service
+from frepo_core.plugins import CopyStatus, JobStatus, Service
 
 
 def _gauge(name: str, text: str, value: float | None = None) -> GaugeMetricFamily:
@@ -19,6 +19,34 @@ def _labelled(name: str, text: str, label: str, values: Mapping[str, float | Non
         if value is not None:
             gauge.add_metric([key], value)
     return gauge
+
+
+COPY_METRICS: tuple[tuple[str, str, Callable[[CopyStatus], float | None]], ...] = (
+    ("behind", "Contents without a sound second copy in the storage.", lambda one: one.behind),
+    ("behind_bytes", "Bytes of these contents.", lambda one: one.size),
+    (
+        "oldest_wanted_timestamp_seconds",
+        "Since when the content that has waited longest for its second copy waits (Unix).",
+        lambda one: _unix(one.oldest_at),
+    ),
+    ("late", "1 if a content has waited longer than mirror.max_lag.", lambda one: float(one.is_late)),
+    ("single_versions", "Versions that have one copy only.", lambda one: one.versions_with_one_copy),
+    (
+        "fallbacks",
+        "Reads of the service that were answered from another copy, because one failed.",
+        lambda one: one.fallbacks,
+    ),
+    (
+        "checked_timestamp_seconds",
+        "When all second copies in the storage were checked the last time (Unix).",
+        lambda one: _unix(one.checked_at),
+    ),
+    (
+        "first_checked_timestamp_seconds",
+        "When all contents in the first storages were checked the last time (Unix).",
+        lambda one: _unix(one.first_checked_at),
+    ),
+)
 
 
 class ServiceMetrics:
@@ -42,6 +70,7 @@ class ServiceMetrics:
         yield _gauge("frepo_trash_versions", "Versions in the trash.", found.trash_versions)
         yield _gauge("frepo_trash_bytes", "Bytes of the versions in the trash.", found.trash_size)
         yield _gauge("frepo_damaged_blobs", "Stored contents that are known to be damaged.", found.damaged_blobs)
+        yield from _copies(found.copies)
         text = "Bytes that can still be stored."
         yield _labelled("frepo_storage_free_bytes", text, "storage", {found.storage: found.free_space})
         yield _gauge("frepo_temporary_free_bytes", "Free bytes of the disk for uploads.", found.temporary_space)
@@ -92,6 +121,11 @@ class CollectionMetrics:
             if one.due_at:
                 due.add_metric(key, one.due_at.timestamp())
         yield from (versions, size, newest, good, most, state, due)
+
+
+def _copies(copies: Sequence[CopyStatus]) -> Iterator[Metric]:
+    for name, text, value in COPY_METRICS:
+        yield _labelled(f"frepo_copies_{name}", text, "storage", {one.storage: value(one) for one in copies})
 
 
 def _jobs(jobs: Mapping[str, JobStatus]) -> Iterator[Metric]:

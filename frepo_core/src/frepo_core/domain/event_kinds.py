@@ -218,6 +218,16 @@ class EventKind(StrEnum):
         "A second copy of a content was found to be wrong or missing. It is made again.",
         *("storage", "key", "size", "sha256", "problem"),
     )
+    MIRROR_LATE = (
+        "mirror.late",
+        "A content has waited for its second copy in `storage` for longer than `mirror.max_lag`.",
+        *("storage", "since"),
+    )
+    MIRROR_RECOVERED = (
+        "mirror.recovered",
+        "No content waits for its second copy in `storage` for longer than `mirror.max_lag` any more.",
+        *("storage", "since"),
+    )
     BLOB_FELL_BACK = (
         "blob.fell_back",
         (

@@ -41,6 +41,10 @@ class SweepStoppedError(FrepoError):
     """A sweep stopped before it deleted blobs that may still be needed."""
 
 
+class MirrorLateError(FrepoError):
+    """A content waits for its second copy for longer than the settings allow."""
+
+
 class StoreConflictError(FrepoError):
     """A value that a plug-in keeps does not have the version that the plug-in expects: another came first."""
 

@@ -49,7 +49,7 @@ from .lifecycle import Lifecycle
 from .markers import hookimpl
 from .pages import MenuEntry, Pages
 from .service.collector import Collector
-from .service.figures import CollectionUsage, ExpectedBackups, JobStatus, MissingBackup, ServiceStatistics
+from .service.figures import CollectionUsage, CopyStatus, ExpectedBackups, JobStatus, MissingBackup, ServiceStatistics
 from .service.http import HttpAnswer, RequestObserver
 from .service.records import FileInfo, ListPage, StoredVersion, UploadStart
 from .service.service import Service
@@ -96,6 +96,7 @@ __all__ = [
     "Collector",
     "ConfigurationError",
     "ConsoleSlot",
+    "CopyStatus",
     "DoctorCheck",
     "DoctorFinding",
     "Duration",

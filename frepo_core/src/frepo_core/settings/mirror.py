@@ -21,6 +21,12 @@ class MirrorSettings(BaseModel):
         ge=timedelta(),
         le=timedelta(days=36500),
     )
+    mirror_max_lag: Duration = setting(
+        "mirror.max_lag",
+        "1d",
+        "If a content has waited longer for its second copy, that is an event, and `/health` says so.",
+        gt=timedelta(),
+    )
     mirror_rate: Size = setting(
         "mirror.rate", "20MB", "How many bytes a second the job `mirror` copies at most; 0: no limit."
     )

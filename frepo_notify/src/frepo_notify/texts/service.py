@@ -98,6 +98,19 @@ SERVICE: Mapping[str, Text] = {
         advice="If there are several, check the disk or the storage service.",
         level="failure",
     ),
+    "mirror.late": Text(
+        title="Second copies are late",
+        counted=("late second copy", "late second copies"),
+        what="A content has waited for its second copy in the storage {storage} since {since}.",
+        advice="`frepo storage:mirror` says what is wrong. Uploads are accepted meanwhile, with one copy.",
+        level="failure",
+    ),
+    "mirror.recovered": Text(
+        title="Second copies are up to date again",
+        counted=("storage with second copies recovered", "storages with second copies recovered"),
+        what="No content waits too long for its second copy in the storage {storage} any more.",
+        level="success",
+    ),
     "blob.fell_back": Text(
         title="Contents are read from their second copies",
         counted=("read from another copy", "reads from another copy"),

@@ -22,6 +22,8 @@ const STATES = {
   "blob.healed": "ok",
   "copy.damaged": "damaged",
   "blob.fell_back": "late",
+  "mirror.late": "overdue",
+  "mirror.recovered": "ok",
   "storage.full": "damaged",
   "storage.unavailable": "overdue",
   "storage.recovered": "ok",

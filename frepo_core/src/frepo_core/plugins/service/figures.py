@@ -64,6 +64,28 @@ class JobStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CopyStatus:
+    """The second copies in one storage. Times are in UTC (aware), None for never.
+
+    - `behind`, `size`: how many contents have no sound copy there, and their bytes; at most 100,000 are counted.
+    - `oldest_at`: since when the one that has waited longest waits; `is_late`: whether that is too long.
+    - `versions_with_one_copy`: how many versions have one copy only.
+    - `fallbacks`: how many reads of the whole service were answered from another copy, because one failed.
+    - `checked_at`, `first_checked_at`: when all these copies, and all contents in first storages, were checked last.
+    """
+
+    storage: str
+    behind: int
+    size: int
+    oldest_at: datetime | None
+    is_late: bool
+    versions_with_one_copy: int
+    fallbacks: int
+    checked_at: datetime | None
+    first_checked_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServiceStatistics:
     """Figures about the service that are cheap to read.
 
@@ -72,6 +94,7 @@ class ServiceStatistics:
     - `collections_by_state`: how many collections are in each state; all states are there.
     - `versions_by_verdict`: how many versions are `good`, `pending`, `suspicious` and `broken`, with the quarantine.
     - `events_behind`: how many events each subscriber has not handled yet; `parked_events`: those it could not handle.
+    - `copies`: the second copies, for each storage that has some.
     - `free_space`: bytes of the storage for new blobs, None if unknown; `temporary_space`: of the disk for uploads.
     """
 
@@ -89,3 +112,4 @@ class ServiceStatistics:
     trash_versions: int = 0
     trash_size: int = 0
     versions_by_verdict: Mapping[str, int] = field(default_factory=dict)
+    copies: Sequence[CopyStatus] = ()

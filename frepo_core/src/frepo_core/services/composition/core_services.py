@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..backups.versions.versions import Versions
     from ..events.refusals import Refusals
     from ..reports.audit import Audit
+    from ..reports.copies import Copies
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
     from ..upkeep.journal.journal import Journal
@@ -252,7 +253,13 @@ class CoreServices(FileServices):
     def overviews(self) -> "Overviews":
         from ..reports.overview.overview import Overviews
 
-        return Overviews(self.database, self.backends)
+        return Overviews(self.database, self.backends, self.copies)
+
+    @cached_property
+    def copies(self) -> "Copies":
+        from ..reports.copies import Copies
+
+        return Copies(self.database, self.settings)
 
     @cached_property
     def mirror(self) -> "Mirror":

@@ -11,6 +11,7 @@ from frepo_core.errors import StorageUnavailable
 from frepo_core.plugins import JobContext
 
 from ..base.rate_limit import RateLimit
+from ..upkeep.mirror.lag import report_lag
 from ..upkeep.storage import VerifyOptions, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
@@ -58,6 +59,7 @@ def mirror(services: CoreServices, context: JobContext) -> Summary:
     for storage in service.storages():
         report = service.run(storage, keep_going=context.check_lease, progress=context.progress, by=job_actor("mirror"))
         summary.update({name: value for name, value in asdict(report).items() if name != "problem"})
+        report_lag(services.database, storage, services.settings.mirror_max_lag, by=by)
         problems += [report.problem] if report.problem else []
     summary["repaired"] = service.repair(keep_going=keep_going, by=by)
     return {**summary, **({"problem": "; ".join(problems)} if problems else {})}

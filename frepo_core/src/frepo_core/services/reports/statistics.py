@@ -15,18 +15,19 @@ from frepo_core.db.models import (
     Version,
 )
 from frepo_core.domain.backups.baseline import Baseline
-from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics
+from frepo_core.plugins import CollectionUsage, CopyStatus, JobStatus, ServiceStatistics
 
 from ..backups.collections.newest_good import newest_good
 from ..backups.collections.states import count_by_state, state_column
 from ..content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 from ..foundation import Foundation
 from ..upkeep.engine.job_reports import report_jobs
+from .copies import Copies, CopyFigures
 from .inventory.damage import count_damaged
 from .overview.verdict_counts import count_by_verdict
 
 
-def read_statistics(base: Foundation) -> ServiceStatistics:
+def read_statistics(base: Foundation, copies: Copies) -> ServiceStatistics:
     """Return the figures of `Service.statistics`."""
     with base.database.reading() as session:
         collections, versions, size = session.execute(
@@ -54,7 +55,22 @@ def read_statistics(base: Foundation) -> ServiceStatistics:
             temporary_space=free_on_disk(temporary_folder(base.settings)),
             collections_by_state={state.value: number for state, number in count_by_state(session, utc_now()).items()},
             versions_by_verdict=vars(count_by_verdict(session)),
+            copies=[_copy_status(one) for one in copies.read()],
         )
+
+
+def _copy_status(found: CopyFigures) -> CopyStatus:
+    return CopyStatus(
+        storage=found.storage,
+        behind=found.behind,
+        size=found.size,
+        oldest_at=found.oldest_at,
+        is_late=found.is_late,
+        versions_with_one_copy=found.versions,
+        fallbacks=found.fallbacks,
+        checked_at=found.checked_at,
+        first_checked_at=found.first_checked_at,
+    )
 
 
 def read_collection_usage(

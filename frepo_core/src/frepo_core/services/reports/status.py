@@ -29,7 +29,7 @@ class StatusLine:
 
 def read_status(base: Foundation, health: Health, overviews: Overviews, ages: RestoreAges) -> Sequence[StatusLine]:
     """Run all health checks and look at all collections; return what was found."""
-    lines = (_service_lines(base, health), _untested_lines(ages), _unchanged_lines(overviews))
+    lines = (_service_lines(base, health), _copy_lines(overviews), _untested_lines(ages), _unchanged_lines(overviews))
     return [*chain(*lines), *_collection_lines(overviews)]
 
 
@@ -44,6 +44,13 @@ def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
     for name, texts in problems.items():
         severity = Severity.CRITICAL if texts else Severity.OK
         yield StatusLine(subject=name, severity=severity, text="; ".join(texts))
+
+
+def _copy_lines(overviews: Overviews) -> Iterator[StatusLine]:
+    """Yield how far behind second copies are. The health check says whether that is too far."""
+    now = utc_now()
+    for one in overviews.copies():
+        yield StatusLine(subject=f"copies in {one.storage}", severity=Severity.OK, text=one.describe(now))
 
 
 def _untested_lines(ages: RestoreAges) -> Iterator[StatusLine]:

@@ -6,6 +6,7 @@ from datetime import date
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.backups.collections.unchanged import UnchangedCollections
 from frepo_core.services.backups.restore.restore_ages import RestoreCounts, UntestedCollections
+from frepo_core.services.reports.copies import CopyFigures
 from frepo_core.services.reports.overview.activity import Activity
 from frepo_core.services.reports.overview.overview import NAMED, Overview
 
@@ -141,14 +142,49 @@ class Unchanged(Reply):
         return cls(nights=found.nights, number=found.number, longest=longest)
 
 
+class SecondCopies(Reply):
+    """The second copies in one storage. `behind` contents with `size` bytes have no sound copy there.
+
+    `oldest_at` is since when the one that has waited longest waits, null if none does; `late` whether that is longer
+    than the setting `mirror.max_lag`. `versions_with_one_copy` is how many versions have one copy only. At most 100,000
+    are counted. `fallbacks` is the number of reads of the whole service that were answered from another copy.
+    All copies were checked the last time at `checked_at`, all contents in the first storages at `first_checked_at`.
+    """
+
+    storage: str
+    behind: Whole
+    size: Whole
+    oldest_at: Time | None
+    late: bool
+    versions_with_one_copy: Whole
+    fallbacks: Whole
+    checked_at: Time | None
+    first_checked_at: Time | None
+
+    @classmethod
+    def of(cls, found: CopyFigures) -> "SecondCopies":
+        """Convert the figures."""
+        return cls(
+            storage=found.storage,
+            behind=found.behind,
+            size=found.size,
+            oldest_at=found.oldest_at,
+            late=found.is_late,
+            versions_with_one_copy=found.versions,
+            fallbacks=found.fallbacks,
+            checked_at=found.checked_at,
+            first_checked_at=found.first_checked_at,
+        )
+
+
 class OverviewReply(Reply):
     """Figures about the whole service. Sizes are in bytes.
 
     `free_space` is null if the storage cannot tell, and so is `total_space`, which would be free if the storage were
     empty: of a disk its size without what is reserved for root. `growth_per_day` is that of the last 30 days, null if
     less than a day is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is the
-    number of collections with versions that never had a restore test. `problems` are the worst collections that the
-    token may see, at most 20.
+    number of collections with versions that never had a restore test. `copies` has an entry for each storage with
+    second copies. `problems` are the worst collections that the token may see, at most 20.
     """
 
     at: Time
@@ -164,6 +200,7 @@ class OverviewReply(Reply):
     last_24_hours: Uploads
     last_30_days: Uploads
     damaged_blobs: Whole
+    copies: list[SecondCopies]
     failing_jobs: list[str]
     never_restore_tested: Whole
     restore_tests: RestoreTests
@@ -197,6 +234,7 @@ class OverviewReply(Reply):
             last_24_hours=Uploads.of(found.last_day),
             last_30_days=Uploads.of(found.last_month),
             damaged_blobs=found.damaged_blobs,
+            copies=[SecondCopies.of(one) for one in found.copies],
             failing_jobs=list(found.failing_jobs),
             never_restore_tested=restore_tests.never,
             restore_tests=restore_tests,

@@ -19,6 +19,7 @@ export const GROUPS = {
     "blob.damaged",
     "blob.fell_back",
     "copy.damaged",
+    "mirror.late",
     "storage.*",
     "job.failed",
   ],
@@ -26,7 +27,7 @@ export const GROUPS = {
   collection: ["collection.*"],
   file: ["file.*", "alias.*"],
   token: ["token.*", "enrolment.*"],
-  upkeep: ["job.*", "message.*", "storage.*", "blob.*", "copy.*"],
+  upkeep: ["job.*", "message.*", "storage.*", "blob.*", "copy.*", "mirror.*"],
 };
 
 /** The old names of values, as in `frepo_core.plugins.subscriber`: such a value is there twice. */

@@ -12,6 +12,7 @@ from frepo_core.plugins import HealthCheck, hookimpl
 from ...content.storages.storage_space import StorageSpace
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport, report_jobs
+from ..copies import Copies
 from ..inventory.damage import count_damaged
 from ..job_health import LEADERLESS, check_jobs, check_worker
 
@@ -28,6 +29,7 @@ class CoreChecks:
         self._backends = base.backends
         self._presence = base.presence
         self._states = base.storage_states
+        self._copies = Copies(base.database, base.settings)
         self._space = StorageSpace(base.backends, base.presence, base.settings)
         self._needs_worker = not base.settings.read_only
         self._started = time.monotonic()
@@ -40,6 +42,7 @@ class CoreChecks:
             HealthCheck(name="database", run=self._check_database, deadline=DATABASE_SECONDS),
             HealthCheck(name="storage", run=self._check_storage),
             HealthCheck(name="blobs", run=self._check_blobs, deadline=DATABASE_SECONDS),
+            HealthCheck(name="copies", run=self._copies.check, deadline=DATABASE_SECONDS),
             HealthCheck(name="trash", run=self._space.check),
             HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
             HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),

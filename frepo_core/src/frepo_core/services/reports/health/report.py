@@ -73,7 +73,7 @@ class Health:
         if database:  # the checks that read the database only repeat that
             worker = jobs = (_UNKNOWN,)
         else:
-            storage += found["blobs"]
+            storage += found["blobs"] + found["copies"]
         storage += found["trash"]
         plugins = {name: found[name] for name in self._plugin_names}
         reports = () if database else self._core.job_reports

@@ -26,6 +26,7 @@ from ...base.records import CollectionRecord
 from ...content.storages.backends import Backends
 from ...content.storages.storage_space import find_free_space, find_total_space
 from ...upkeep.engine.job_reports import report_jobs
+from ..copies import Copies, CopyFigures
 from ..inventory.damage import count_damaged
 from .activity import Activity, count_recent
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
@@ -58,6 +59,7 @@ class Overview:
     last_month: Activity
     damaged_blobs: int
     failing_jobs: Sequence[str]
+    copies: Sequence[CopyFigures]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +93,9 @@ class ExpectedBackups:
 class Overviews:
     """Reads figures about the whole service. No figure takes longer the more versions, files or events there are."""
 
-    def __init__(self, database: Database, backends: Backends) -> None:
+    def __init__(self, database: Database, backends: Backends, copies: Copies) -> None:
         self._database = database
+        self._copies = copies
         self._backends = backends
 
     def read(self) -> Overview:
@@ -115,8 +118,13 @@ class Overviews:
                 last_day=last_day,
                 last_month=last_month,
                 damaged_blobs=count_damaged(session),
+                copies=self._copies.read(),
                 failing_jobs=[job.name for job in report_jobs(session) if job.failing_since],
             )
+
+    def copies(self) -> Sequence[CopyFigures]:
+        """Return the figures about second copies, for each storage that has some."""
+        return self._copies.read()
 
     def history(
         self, collection_id: str | None, page: PageRequest, *, since: datetime | None = None

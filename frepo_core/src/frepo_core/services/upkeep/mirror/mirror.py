@@ -44,6 +44,16 @@ class MirrorReport:
     problem: str | None
 
 
+def find_copy_storages(database: Database, settings: Settings) -> list[str]:
+    """Return the storages that hold second copies or shall get some, by name."""
+    found = {settings.mirror} - {""}
+    last = ""
+    with database.reading() as session:
+        while last := session.scalar(select(func.min(BlobCopy.storage)).where(BlobCopy.storage > last)) or "":
+            found.add(last)
+    return sorted(found)
+
+
 class Mirror:
     """Brings second copies up to date. One run at a time."""
 
@@ -76,12 +86,7 @@ class Mirror:
 
     def storages(self) -> list[str]:
         """Return the storages that hold second copies or shall get some, by name."""
-        found = {self._settings.mirror} - {""}
-        last = ""
-        with self._database.reading() as session:
-            while last := session.scalar(select(func.min(BlobCopy.storage)).where(BlobCopy.storage > last)) or "":
-                found.add(last)
-        return sorted(found)
+        return find_copy_storages(self._database, self._settings)
 
     def run(
         self,

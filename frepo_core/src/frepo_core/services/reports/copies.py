@@ -1,0 +1,112 @@
+"""Reports about second copies: how far behind they are, and when both sides were checked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import BlobCopy, File, Installation, Version
+from frepo_core.domain.durations import format_duration
+from frepo_core.domain.sizes import readable_size
+from frepo_core.errors import MirrorLateError
+from frepo_core.settings import Settings
+
+from ..content.copies.fallback_notes import COUNTER
+from ..content.copies.states import LACKING
+from ..upkeep.mirror.lag import find_oldest
+from ..upkeep.mirror.mirror import find_copy_storages
+from ..upkeep.storage.full_checks import FIRST_SIDE, read_full_checks
+
+# No more rows are counted, so that a report costs the same however many copies are missing.
+MOST = 100_000
+_LACKING = [state.value for state in LACKING]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopyFigures:
+    """The second copies in one storage. Times are UTC (aware), None for never.
+
+    :param behind: the number of contents without a sound copy there, at most 100,000, and `size` their bytes
+    :param oldest_at: since when the one that has waited longest waits, or None
+    :param versions: the number of versions that have one copy only, of at most 100,000
+    :param fallbacks: the number of reads of the whole service that were answered from another copy, because one failed
+    :param checked_at: when all copies were checked the last time; `first_checked_at`: all contents in first storages
+    :param is_late: whether one has waited for longer than `mirror.max_lag`
+    """
+
+    storage: str
+    behind: int
+    size: int
+    oldest_at: datetime | None
+    versions: int
+    fallbacks: int
+    checked_at: datetime | None
+    first_checked_at: datetime | None
+    is_late: bool
+
+    def age(self, now: datetime) -> timedelta:
+        """Return for how long the one that waits longest waits, 0 if none does."""
+        return timedelta() if self.oldest_at is None else max(timedelta(), now - self.oldest_at)
+
+    def describe(self, now: datetime) -> str:
+        """Return the figures as a sentence for people."""
+        if not self.behind:
+            return f"Each content has a second copy in {self.storage}"
+        waits = format_duration(timedelta(seconds=int(self.age(now).total_seconds()))) or "0s"
+        contents = "1 content waits" if self.behind == 1 else f"{self.behind} contents wait"
+        return (
+            f"{contents} for a second copy in {self.storage} ({readable_size(self.size)}), the oldest for {waits}; "
+            f"versions with one copy: {self.versions}"
+        )
+
+
+class Copies:
+    """Reads the figures about second copies."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+
+    def read(self) -> Sequence[CopyFigures]:
+        """Return the figures of each storage with second copies."""
+        storages = find_copy_storages(self._database, self._settings)
+        with self._database.reading() as session:
+            return [_read(session, storage, self._settings.mirror_max_lag) for storage in storages]
+
+    def check(self) -> None:
+        """Raise `MirrorLateError` if a content has waited for its second copy for longer than `mirror.max_lag`."""
+        now = utc_now()
+        if late := [one.describe(now) for one in self.read() if one.is_late]:
+            raise MirrorLateError(f"{'. '.join(late)}. `frepo jobs mirror` says why")
+
+
+def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
+    of_storage = (BlobCopy.storage == storage, BlobCopy.state.in_(_LACKING))
+    rows = select(BlobCopy.size).where(*of_storage).limit(MOST).subquery()
+    behind, size = session.execute(select(func.count(), func.sum(rows.c.size)).select_from(rows)).one()
+    versions = (
+        select(Version.id)
+        .join(File, File.id == Version.file_id)
+        .join(BlobCopy, BlobCopy.blob_id == File.blob_id)
+        .where(*of_storage)
+        .limit(MOST)
+    )
+    checks = read_full_checks(session)
+    oldest = find_oldest(session, storage)
+    fallbacks = session.scalars(
+        select(Installation.value).where(Installation.name.startswith(COUNTER, autoescape=True))
+    )
+    return CopyFigures(
+        storage=storage,
+        behind=behind,
+        size=int(size or 0),
+        oldest_at=oldest,
+        versions=session.scalar(select(func.count()).select_from(versions.subquery())) or 0 if behind else 0,
+        fallbacks=sum(map(int, fallbacks)),
+        checked_at=checks.get(storage),
+        first_checked_at=checks.get(FIRST_SIDE),
+        is_late=oldest is not None and utc_now() - oldest > max_lag,
+    )

@@ -1,0 +1,108 @@
+"""How far behind second copies are is shown, and an event and the health checks say when that is too far."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import BlobCopy
+from frepo_core.doctor.copies import check_copies
+from frepo_core.errors import MirrorLateError
+from frepo_core.services.reports.statistics import read_statistics
+from frepo_core.services.reports.status import read_status
+from frepo_core.testing import Fail
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def age(services):
+    """Let the copies that are wanted wait for some days already."""
+
+    def age(days):
+        services.database.execute(update(BlobCopy).values(wanted_at=utc_now() - days * DAY))
+
+    return age
+
+
+@pytest.fixture
+def figures(services):
+    def figures():
+        [found] = services.copies.read()
+        return found
+
+    return figures
+
+
+@pytest.mark.databases
+def test_what_waits_is_counted(services, make_collection, push, add, mirror, figures, second):
+    collection = make_collection()
+    push(collection, b"version")
+    add(b"file")
+
+    found = figures()
+
+    assert ("second", 2, 11, 1) == (found.storage, found.behind, found.size, found.versions)
+    assert found.age(utc_now()) < timedelta(minutes=1)
+    mirror()
+    assert (0, 0, None, 0) == (figures().behind, figures().size, figures().oldest_at, figures().versions)
+
+
+def test_a_copy_that_is_too_late_is_an_event_and_fails_the_health_check(
+    services, add, mirror, second, age, figures, kinds
+):
+    mirror()
+    add(b"file")
+    second.fail(Fail("store", nth=0))
+    age(2)
+
+    for _ in range(2):
+        mirror()
+
+    assert figures().is_late
+    assert 1 == kinds().count("mirror.late")
+    with pytest.raises(MirrorLateError, match="1 content waits for a second copy in second .4B., the oldest for 2d"):
+        services.copies.check()
+    assert services.health.run()["copies"]
+    assert ["problem"] == [finding.level.value for finding in check_copies(services)]
+    services.backends._built.pop("second")
+    second.make_due()
+    mirror()
+    assert 1 == kinds().count("mirror.recovered")
+    assert not services.health.run()["copies"]
+    assert ["ok"] == [finding.level.value for finding in check_copies(services)]
+
+
+def test_the_checks_of_both_sides_are_shown(add, mirror, run, figures):
+    add(b"file")
+    mirror()
+    assert (None, None) == (figures().checked_at, figures().first_checked_at)
+
+    run("verify")
+
+    assert utc_now() - figures().checked_at < timedelta(minutes=1)
+    assert utc_now() - figures().first_checked_at < timedelta(minutes=1)
+
+
+def test_the_status_the_overview_and_the_statistics_have_them(services, add):
+    add(b"file")
+
+    lines = read_status(services, services.health, services.overviews, services.restore_ages)
+
+    assert ["1 content waits for a s"] == [line.text[:23] for line in lines if line.subject == "copies in second"]
+    assert [1] == [one.behind for one in services.overviews.read().copies]
+    assert [("second", 1, False)] == [
+        (one.storage, one.behind, one.is_late) for one in read_statistics(services, services.copies).copies
+    ]
+
+
+def test_reads_that_fell_back_are_counted_by_storage(services, add, mirror, path_of, read, figures):
+    services.copy_reads.notes._start = lambda work: work()
+    file = add(b"x" * 100_000)
+    mirror()
+    path_of(file).unlink()
+
+    read(file)
+
+    assert 1 == figures().fallbacks
