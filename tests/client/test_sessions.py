@@ -69,6 +69,14 @@ def test_a_dump_that_fails_late_leaves_nothing(machine, dump):
     assert [run["exit_statuses"] for run in machine.runs()] == [[1]]
 
 
+def test_a_lost_answer_to_the_creation_leaves_no_upload(machine, proxy):
+    proxy.arm("cut", "down", 10)
+
+    machine.run("pipe", machine.collection, "--", "echo", "INSERT")
+
+    assert (True, []) == (proxy.is_over, machine.call("GET", f"uploads?collection={machine.collection}")["items"])
+
+
 def test_an_empty_file_is_no_backup(machine):
     machine.home.joinpath("dump").touch()
 

@@ -73,7 +73,7 @@ class Upload:
     - `place`: the id of the folder that has its file. `creator`: the token that made it, as it was then.
     - `collection_id` is None for a plain file. `metadata` is what the client has sent and the service uses.
     - `last_number`: that of the collection when the upload was made. `digest`: its SHA-256, once it is being committed.
-    - `outcome`: what the client is told, once the upload has ended.
+    - `outcome`: what the client is told, once the upload has ended. `key`: the Idempotency-Key of its creation.
     """
 
     id: str
@@ -92,6 +92,7 @@ class Upload:
     digest: str | None = None
     ended_at: datetime | None = None
     outcome: Mapping[str, Any] | None = None
+    key: str | None = None
 
     @property
     def owner(self) -> str:

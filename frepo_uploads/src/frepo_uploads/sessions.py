@@ -97,6 +97,7 @@ class Sessions:
             metadata={key: value for key, value in head.metadata.items() if key in KEPT},
             commit_required=head.commit_required,
             last_number=start.last_number,
+            key=head.key,
         )
         PartFile(self.place.folder, upload.id, offset=0, is_new=True).close()
         try:

@@ -33,6 +33,11 @@ class Uploads:
         path = self._path(upload)
         return _read(path) if path.parent == self._place.folder else None
 
+    def find_created(self, key: str | None, owner: str, collection_id: str | None) -> Upload | None:
+        """Return the upload that a lost answer was about: of the same key, owner and collection, without bytes."""
+        mine = [each for each in self.all_open() if each.key == key and each.owner == owner and not each.offset]
+        return next((each for each in mine if key and each.collection_id == collection_id), None)
+
     def all_open(self) -> list[Upload]:
         """Return the open uploads, those first that have waited longest for a part."""
         return sorted((each for each in self._all() if each.is_open), key=lambda each: each.touched_at)

@@ -65,6 +65,17 @@ def test_head_says_what_is_there_and_how_long(tus, collection):
     assert "note eA==" in answer.headers["Upload-Metadata"].split(",")
 
 
+def test_a_creation_with_the_same_key_is_the_same_upload_until_it_has_bytes(tus, collection):
+    def create(key):
+        return tus.create(SIZE, headers={"Idempotency-Key": key}, collection=collection)
+
+    path = create("a")
+    again, other = create("a"), create("b")
+    tus.patch(path, 0, CONTENT[:10])
+
+    assert (path, True, True) == (again, other != path, create("a") != path)
+
+
 def test_a_length_may_be_said_later(tus, collection, contents):
     path = tus.create(None, collection=collection)
     before = tus.head(path)

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import time
+import uuid
 from typing import Any
 
 from ..errors import RefusedError, WrongContentError
@@ -43,6 +44,7 @@ class UploadSession:
             **length,
             "Upload-Metadata": "collection " + base64.b64encode(collection_id.encode()).decode(),
             "Upload-Commit": "required",
+            "Idempotency-Key": str(uuid.uuid4()),  # an answer that is lost leaves no second session
         }
         answer = api.retry.run(lambda: api.connection.send("POST", SESSIONS, body=b"", headers=headers))
         return cls(api, answer.headers["Location"])

@@ -42,13 +42,17 @@ class Checksum:
 
 @dataclass(frozen=True, kw_only=True)
 class CreationHead:
-    """The head of a POST. `length` is in bytes, None if the client will say it later."""
+    """The head of a POST. `length` is in bytes, None if the client will say it later.
+
+    `key` is its Idempotency-Key: the client may have sent the same before, and got no answer; None with a part.
+    """
 
     length: int | None
     metadata: Mapping[str, str]
     commit_required: bool
     has_part: bool
     checksum: Checksum | None
+    key: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,7 @@ def parse_creation(headers: Mapping[str, str]) -> CreationHead:
         commit_required=commit == "required",
         has_part=has_part,
         checksum=parse_checksum(headers) if has_part else None,
+        key=None if has_part else headers.get("Idempotency-Key"),
     )
 
 

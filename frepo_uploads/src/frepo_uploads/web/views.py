@@ -43,9 +43,10 @@ class Views:
     def open_creation(self, request: FrepoRequest) -> CreatedPart:
         """Make an upload, and open its first part."""
         head = parse_creation(request.headers)
-        sessions, by = self._sessions, request.sender
-        with sessions.refusals.recorded(head.metadata.get("collection"), by=by, size=head.length):
-            upload = sessions.create(head, by, request.announced if head.has_part else None)
+        sessions, by, collection_id = self._sessions, request.sender, head.metadata.get("collection")
+        upload = sessions.uploads.find_created(head.key, by.client, collection_id)
+        with sessions.refusals.recorded(collection_id, by=by, size=head.length):
+            upload = upload or sessions.create(head, by, request.announced if head.has_part else None)
         part = None
         if head.has_part:
             first = PartHead(offset=0, length=None, checksum=head.checksum)
