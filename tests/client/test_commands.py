@@ -7,10 +7,12 @@ import subprocess
 
 import pytest
 
+from frepo_client.configuration.file import read_file
 from frepo_client.zipapp import build
 from support.console.terminal import Terminal, blocks
 from support.paths import ROOT
 from support.receivers.webhooks import webhook_receiver
+from support.servers.disks import small_disk
 
 SOURCES = sorted((ROOT / "frepo_client/src").glob("**/*.py"))
 
@@ -78,7 +80,7 @@ def test_jobs_run_one_after_the_other_and_the_worst_decides(machine, configure):
 
 
 BEFORE_THE_DUMP = {
-    'before = ["sh", "-c", "echo no lock >&2; exit 3"]': "the command of 'before' has failed: sh -c",
+    'before = ["sh", "-c", "echo no lock >&2; exit 3"]': "before: sh ended with 3: no lock",
     'env_file = "missing.env"': "env_file missing.env cannot be read: No such file or directory",
     'spool = "/dev/null/spool"': "the spool /dev/null/spool cannot be made: Not a directory",
 }
@@ -130,6 +132,43 @@ def test_a_job_does_not_run_twice_at_once(machine, configure):
     machine.home.joinpath("end").touch()
     assert first.wait(30) == 0
     assert len(machine.versions()) == 1
+
+
+def test_a_pipe_does_not_run_twice_at_once(machine):
+    wait = "echo INSERT; touch begun; while [ ! -e end ]; do sleep 0.05; done"
+    first = machine.start("pipe", "shop.sql", "--", "sh", "-ec", wait)
+    while not machine.home.joinpath("begun").exists():
+        assert first.poll() is None
+
+    done = machine.run("pipe", "shop.sql", "--", "touch", "started", check=20)
+
+    assert b"another pipe to shop.sql still runs on this machine" in done.stderr
+    machine.home.joinpath("end").touch()
+    assert (0, False) == (first.wait(30), machine.home.joinpath("started").exists())
+    assert ["ok"] == [run["outcome"] for run in machine.runs()]
+
+
+def test_a_full_disk_for_locks_stops_no_backup(machine, configure):
+    configure('[job.shop]\ncollection = "shop.sql"\ncommand = ["echo", "INSERT"]\n')
+    machine.home.joinpath("dump").write_text("INSERT")
+    with small_disk(machine.home / "state", "1m,nr_inodes=2"):
+        done = machine.run("run", XDG_STATE_HOME=f"{machine.home}/state")
+        machine.run("push", "shop.sql", "dump", XDG_STATE_HOME=f"{machine.home}/state")
+
+    assert b"no lock against a second run" in done.stderr
+    assert 2 == len(machine.versions())
+
+
+def test_what_hangs_ends_before_the_next_night(machine, configure):
+    job = '[job.{}]\ncollection = "shop.sql"\ncommand = ["true"]\n'
+    configure(job.format("shop") + job.format("slow") + 'timeout = "0"')
+    jobs = read_file(str(machine.home / ".config/frepo-client.toml")).jobs
+    configure(job.format("shop") + 'timeout = "1s"\nbefore = ["sleep", "100"]')
+
+    machine.run("run", check=20)
+
+    assert "before: the command did not end within its timeout of 1 s: sleep 100" == machine.state()["state_reason"]
+    assert (72000, 0) == (jobs["shop"].timeout, jobs["slow"].timeout)
 
 
 def test_the_begin_and_the_end_of_a_job_are_pinged(machine, configure):

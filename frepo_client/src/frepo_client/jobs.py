@@ -14,7 +14,7 @@ from .configuration.file import Job
 from .errors import COMMAND_FAILED, STORED, ClientError, CommandFailedError
 from .reporter import Reporter
 from .server.api import Api
-from .stages import Pipeline, describe
+from .stages import Pipeline
 from .uploads.pipe import Dump, Pipe
 from .uploads.run_reports import RunReports
 
@@ -60,27 +60,24 @@ class JobRunner:
         try:
             if job.before:
                 with reports.reported(job.collection):
-                    self._call(job.before, environment, "before")
+                    self._call(job.before, job, environment, "before")
             outcome = Pipe(self._api, self._reporter).send(dump)
         finally:
             if job.after:
-                with contextlib.suppress(CommandFailedError):
-                    self._call(job.after, environment, "after")
+                try:
+                    self._call(job.after, job, environment, "after")
+                except CommandFailedError as error:
+                    self._reporter.fail(str(error))
         self._reporter.result(f"{job.name}: {outcome.describe(job.collection)}", outcome.version)
         return outcome.status(strict=self._strict)
 
-    def _call(self, command: Sequence[str], environment: Mapping[str, str], key: str) -> None:
-        try:
-            with Pipeline([command], environment=environment) as pipeline:
-                for piece in pipeline.pieces(1 << 16):
-                    os.write(2, piece)
-                ended = pipeline.wait()
-        except CommandFailedError as error:
-            self._reporter.fail(f"{key}: {error}")
-            raise
+    def _call(self, command: Sequence[str], job: Job, environment: Mapping[str, str], key: str) -> None:
+        with Pipeline([command], environment=environment, timeout=job.timeout) as pipeline:
+            for piece in pipeline.pieces(1 << 16):
+                os.write(2, piece)
+            ended = pipeline.wait()
         if ended.failed:
-            self._reporter.fail(f"{key}: {ended.describe([command])}")
-            raise CommandFailedError(f"the command of {key!r} has failed: {describe([command])}")
+            raise CommandFailedError(f"{key}: {ended.describe([command])}")
 
     def _ping(self, job: Job, suffix: str) -> None:
         """Tell a service like Healthchecks that a job began or ended. The backup does not depend on it."""

@@ -62,6 +62,7 @@ class Ended:
     timed_out: bool
     hidden: bool
     seconds: float
+    timeout: float
 
     @property
     def failed(self) -> bool:
@@ -71,7 +72,7 @@ class Ended:
     def describe(self, stages: Sequence[Sequence[str]]) -> str:
         """Return a sentence about what failed."""
         if self.timed_out:
-            return f"the command did not end within its timeout: {describe(stages)}"
+            return f"the command did not end within its timeout of {self.timeout:.0f} s: {describe(stages)}"
         failed = [f"{stage[0]} ended with {status}" for stage, status in zip(stages, self.statuses) if status]
         lines = [line for line in self.error_output.splitlines() if line.strip()]
         # A line behind a tab continues the one before, such as a hint of PostgreSQL.
@@ -82,8 +83,8 @@ class Ended:
 class Pipeline:
     """Runs stages, each of which reads the output of the one before. Leave it to stop what still runs.
 
-    `environment` is added to that of this process. `timeout` is in seconds, for all of it. What the stages print is
-    shown as `mask` returns it. `look` gets what the first `looked_at` stages put out, on its way to the next stage.
+    `environment` is added to that of this process. `timeout` is in seconds, for all of it; 0: no limit. What the stages
+    print is shown as `mask` returns it. `look` gets what the first `looked_at` stages put out, on its way to the next.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Pipeline:
         stages: Sequence[Sequence[str]],
         *,
         environment: Mapping[str, str] | None = None,
-        timeout: float | None = None,
+        timeout: float = 0.0,
         mask: Callable[[str], str] = str,
         look: Callable[[bytes], None] | None = None,
         looked_at: int = 0,
@@ -160,6 +161,7 @@ class Pipeline:
             timed_out=self._timed_out,
             hidden=any(map(hides_failures, self._stages)),
             seconds=time.monotonic() - self._began,
+            timeout=self._timeout,
         )
 
     def stop(self) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from .errors import UsageError
 
@@ -57,13 +57,20 @@ class Remembered:
 
 
 @contextlib.contextmanager
-def locked(name: str) -> Iterator[bool]:
+def locked(name: str, say: Callable[[str], None]) -> Iterator[bool]:
     """Hold the lock `name` of this machine and user; yield False if another process holds it.
 
-    The lock ends with the process, however that ends.
+    The lock ends with the process, however that ends. A full disk is said, and holds nobody up: a backup that runs
+    twice is better than none.
     """
     path = os.path.join(state_folder(), f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock")
-    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        say(f"no lock against a second run, because {path} cannot be written: {error.strerror}")
+        yield True
+        return
+    with open(descriptor, "r+b") as file:
         yield try_lock(file.fileno())
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 
 from ..configuration.encoding import encoding_stages
+from ..configuration.file import TWENTY_HOURS
 from ..configuration.values import duration
+from ..errors import CommandFailedError
 from ..stages import split_stages
+from ..state import locked
 from ..uploads.pipe import Dump, Pipe
 from .context import Context
 
@@ -14,7 +17,9 @@ from .context import Context
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("collection", metavar="COLLECTION", help="the name or the id")
-    parser.add_argument("--timeout", type=duration, metavar="TIME", help="stop the command after 2h, for example")
+    parser.add_argument(
+        "--timeout", type=duration, default=TWENTY_HOURS, metavar="TIME", help="stop the command then; default: 20h"
+    )
     parser.add_argument("--strict", action="store_true", help="exit status 10 if nothing is known about the content")
     parser.epilog = "The command is behind --, its stages are between :::, such as: -- pg_dump shop ::: zstd -3"
 
@@ -29,6 +34,11 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
         plain=len(stages) if options.encrypt else 0,
     )
-    outcome = Pipe(context.api(), context.reporter).send(dump)
+    with locked(f"{context.url} pipe {arguments.collection}", context.reporter.fail) as is_free:
+        if not is_free:
+            raise CommandFailedError(
+                f"another pipe to {arguments.collection} still runs on this machine; the command was not started"
+            )
+        outcome = Pipe(context.api(), context.reporter).send(dump)
     context.reporter.result(outcome.describe(arguments.collection), outcome.version)
     return outcome.status(strict=arguments.strict)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 
-from ..errors import UsageError
+from ..errors import CommandFailedError, UsageError
 from ..restores.layers import is_encrypted
+from ..state import locked
 from ..uploads.push import Push
 from .context import Context
 
@@ -24,6 +26,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             f"{arguments.file} is not encrypted, and [defaults] has encrypt: push sends a file as it is. Encrypt it "
             f"first, or use: frepo-client pipe {arguments.collection} -- cat {arguments.file}"
         )
-    outcome = Push(context.api(), context.reporter).send(arguments.collection, arguments.file)
+    path = os.path.abspath(arguments.file)
+    with locked(f"{context.url} push {arguments.collection} {path}", context.reporter.fail) as is_free:
+        if not is_free:
+            raise CommandFailedError(f"another push of {path} still runs on this machine")
+        outcome = Push(context.api(), context.reporter).send(arguments.collection, arguments.file)
     context.reporter.result(outcome.describe(arguments.collection), outcome.version)
     return outcome.status(strict=arguments.strict)

@@ -51,7 +51,7 @@ def _wait(context: Context, seconds: float) -> None:
 
 
 def _run(context: Context, job: Job, *, strict: bool) -> int:
-    with locked(f"{context.url} {job.name}") as is_free:
+    with locked(f"{context.url} {job.name}", context.reporter.fail) as is_free:
         if not is_free:
             context.reporter.fail(f"{job.name}: the run before has not ended; this one is skipped")
             return 0

@@ -38,7 +38,7 @@ def rotate(context: Context) -> Context:
     The new token is in a file before it is sent, and the old one stays valid for days. So nothing is lost if the answer
     is, if the disk is full, or if the machine stops: the next run goes on with the same new token.
     """
-    with locked(f"token {context.token_file}") as is_mine:
+    with locked(f"token {context.token_file}", context.reporter.fail) as is_mine:
         if not is_mine:
             raise ClientError("another process replaces the token now")
         return _rotate(context)

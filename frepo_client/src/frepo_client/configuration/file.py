@@ -16,6 +16,8 @@ _SERVER = ("url", "token_file", "ca_file")
 _DEFAULTS = ("compress", "encrypt", "identity", "spread", "limit_rate", "retry", "spool", "ping_url", "metrics_file")
 _JOB = ("collection", "command", "restore_test", "timeout", "before", "after", "env_file", *_DEFAULTS, *RECIPE_KEYS)
 SIX_HOURS = 6 * 3600.0
+# A command that hangs ends, and is reported, before the next night.
+TWENTY_HOURS = 20 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Options:
 class Job:
     """A backup that `frepo-client run` makes. `stages` include compression and encryption.
 
-    `plain` is how many of them make the content that the others encrypt; 0: nothing is encrypted.
+    `plain` is how many of them make the content that the others encrypt; 0: nothing is encrypted. `timeout` is in
+    seconds, for each of its commands; 0: no limit.
     """
 
     name: str
@@ -55,7 +58,7 @@ class Job:
     options: Options
     plain: int = 0
     restore_test: Sequence[Sequence[str]] = ()
-    timeout: float | None = None
+    timeout: float = TWENTY_HOURS
     before: Sequence[str] = ()
     after: Sequence[str] = ()
     env_file: str = ""
@@ -154,7 +157,7 @@ def _job(name: str, table: Table, defaults: Options) -> Job:
         options=options,
         plain=len(stages) if options.encrypt else 0,
         restore_test=table.stages("restore_test"),
-        timeout=table.seconds("timeout"),
+        timeout=table.seconds("timeout", TWENTY_HOURS) or 0.0,
         before=table.texts("before"),
         after=table.texts("after"),
         env_file=table.text("env_file"),

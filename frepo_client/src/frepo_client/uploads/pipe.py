@@ -30,7 +30,7 @@ _HIDDEN = "a stage is a shell with several commands: the exit status of each is 
 class Dump:
     """What to run for a collection.
 
-    `environment` is added to that of the client. `timeout` is in seconds. `spool` is
+    `environment` is added to that of the client. `timeout` is in seconds; 0: no limit. `spool` is
     the folder in which the output waits until the command has ended; empty: it is sent meanwhile. `plain` is how many
     stages make the content that the others encrypt; 0: nothing is encrypted.
     """
@@ -38,7 +38,7 @@ class Dump:
     collection: str
     stages: Sequence[Sequence[str]]
     environment: Mapping[str, str] = field(default_factory=dict)
-    timeout: float | None = None
+    timeout: float = 0.0
     spool: str = ""
     plain: int = 0
 

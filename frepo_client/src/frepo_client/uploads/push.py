@@ -78,7 +78,10 @@ class Push:
             if error.http_status in _NO_SESSIONS:
                 return None
             raise
-        remembered.write({"location": session.location})
+        try:
+            remembered.write({"location": session.location})
+        except OSError as error:  # such as a full disk
+            self._reporter.say(f"after a break, this upload will begin again: {error.strerror}")
         return session
 
     def _send_parts(self, session: UploadSession, file: BinaryIO, size: int) -> str:
