@@ -14,6 +14,13 @@ class MirrorSettings(BaseModel):
     mirror: str = harmless(
         "mirror", "", "The storage that gets a second copy of each content; empty: there are no second copies."
     )
+    mirror_wait: Duration = setting(
+        "mirror.wait",
+        "0s",
+        "How long the answer to an upload waits for its second copy. After that it says that there is one copy.",
+        ge=timedelta(),
+        le=timedelta(minutes=10),
+    )
     mirror_delete_delay: Duration = setting(
         "mirror.delete_delay",
         "7d",

@@ -15,6 +15,8 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.limits import Limits
 from frepo_core.plugins import CollectionInfo
 
+from .copy_count import CopyCount
+
 _FILE, _BLOB = File.__table__, Blob.__table__
 # The column has `keep` for `mark`.
 _ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
@@ -44,7 +46,8 @@ class BlobRecord:
     """Bytes in a backend. `size` is in bytes, `digest` is the SHA-256 and `checksum` the XXH3-128, both in hex.
 
     `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since. `is_new` says
-    that this transaction has inserted the row and is tried for the first time.
+    that this transaction has inserted the row and is tried for the first time. `copies` is known of an upload only, and
+    if the service makes second copies.
     """
 
     id: int
@@ -56,6 +59,7 @@ class BlobRecord:
     checksum: str | None = None
     is_damaged: bool = False
     is_new: bool = False
+    copies: CopyCount | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, row: Blob) -> "BlobRecord":

@@ -141,7 +141,15 @@ class FileServices(Foundation):
         from ..content.copies.mirror_setting import find_mirror
 
         mirror = find_mirror(self.settings, self.backends)
-        return Blobs(self.database, self.backends, self.presence, self.storage_states, self.ingest.held, mirror)
+        return Blobs(
+            self.database,
+            self.backends,
+            self.presence,
+            self.storage_states,
+            self.ingest.held,
+            mirror,
+            self.settings.mirror_wait,
+        )
 
     @cached_property
     def stored_content(self) -> "StoredContent":

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable
+from datetime import timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,6 +11,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Blob
 from frepo_core.errors import DatabaseUnavailableError
 
+from ..copies.copy_waits import CopyWaits
 from ..held_bytes import HeldBytes
 from ..storages.backends import Backends
 from ..storages.storage_deadlines import Patience
@@ -32,8 +34,9 @@ class Blobs:
         states: StorageStates,
         held: HeldBytes,
         mirror: str | None = None,
+        wait: timedelta = timedelta(),
     ) -> None:
-        """`mirror` is the storage that gets second copies, None without them."""
+        """`mirror` is the storage that gets second copies, None without them. An upload may `wait` for its own."""
         self.database = database
         self.backends = backends
         self.presence = presence
@@ -41,6 +44,7 @@ class Blobs:
         self.patience = Patience()
         self.held = held
         self.mirror = mirror
+        self.copy_waits = CopyWaits(database, backends, presence, wait)
 
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.

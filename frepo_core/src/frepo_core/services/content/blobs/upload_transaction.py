@@ -1,6 +1,7 @@
 """The write path that files and versions share: the bytes first, then the rows in one short transaction."""
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -57,6 +58,7 @@ class UploadTransaction(ABC, Generic[Written]):
         # A recorded answer names this content, but its bytes are damaged: they are stored anew.
         self.is_repetition = False
         self._idempotency = idempotency
+        self._blob: BlobRecord | None = None
         self._blobs = blobs
         self._blob_write = BlobWrite(
             content, blobs.database, blobs.backends, blobs.presence, by, storage=storage, require_room=room.require_room
@@ -111,6 +113,7 @@ class UploadTransaction(ABC, Generic[Written]):
                     raise
             else:
                 hit("committed")
+                self._wait_for_copy()
                 return written
         raise DatabaseUnavailableError("Too many others write the same content, try again later")
 
@@ -146,6 +149,11 @@ class UploadTransaction(ABC, Generic[Written]):
         finally:
             self._blobs.held.add(storing=-self.content.size)
 
+    def _wait_for_copy(self) -> None:
+        blob, mirror = self._blob, self._blobs.mirror
+        if mirror and blob and blob.copies and blob.copies.present < blob.copies.wanted:
+            blob.copies.present += self._blobs.copy_waits.make_copy(blob.id, mirror)
+
     def _store_in_room(self) -> bool:
         for _ in range(ATTEMPTS):
             try:
@@ -164,10 +172,11 @@ class UploadTransaction(ABC, Generic[Written]):
 
     def _write(self, session: Session) -> Written | RecordedAnswer:
         blob = self._blob_write.upsert_row(session)
+        if self._blobs.mirror is not None:
+            blob = replace(blob, copies=want_copy(session, blob, self._blobs.mirror))
+        self._blob = blob
         hit("blob_row_written")
         written = self.write_rows(session, blob)
-        if self._blobs.mirror is not None:
-            want_copy(session, blob, self._blobs.mirror)
         hit("rows_written")
         self._blob_write.check_not_swept()
         return written

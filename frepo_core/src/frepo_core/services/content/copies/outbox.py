@@ -11,19 +11,25 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.db.row_inserts import insert_of, insert_rows
 
+from ...base.copy_count import CopyCount
 from ...base.records import BlobRecord
 from .states import CopyState
 
 _INSERT = insert_of(BlobCopy)
 
 
-def want_copy(session: Session, blob: BlobRecord, storage: str) -> None:
-    """Insert a row for a copy of the blob in this storage, unless the blob is in it or has a row."""
+def want_copy(session: Session, blob: BlobRecord, storage: str) -> CopyCount:
+    """Insert a row for a copy of the blob in this storage, unless the blob is in it or has a row.
+
+    Return how many sound copies there are, and how many there should be.
+    """
     if blob.storage == storage:
-        return
-    of_blob = select(BlobCopy.id).where(BlobCopy.blob_id == blob.id, BlobCopy.storage == storage)
-    if blob.is_new or session.scalar(of_blob) is None:
+        return CopyCount(present=1, wanted=1)
+    of_blob = select(BlobCopy.state).where(BlobCopy.blob_id == blob.id, BlobCopy.storage == storage)
+    state = None if blob.is_new else session.scalar(of_blob)
+    if state is None:
         insert_rows(session, _INSERT, [_wanted_row(blob.id, blob.digest, blob.size, storage, utc_now())])
+    return CopyCount(present=2 if state == CopyState.PRESENT else 1, wanted=2)
 
 
 def want_copies(session: Session, blob_ids: Sequence[int], storage: str) -> int:

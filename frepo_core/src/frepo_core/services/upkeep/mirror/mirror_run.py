@@ -15,11 +15,12 @@ from frepo_core.settings import Settings
 from ...base.rate_limit import RateLimit
 from ...content.blobs.failpoints import hit
 from ...content.copies.copier import Copier, CopyResult, CopyTask, Outcome
+from ...content.copies.copy_results import record_results
 from ...content.storages.backends import Backends
 from ...content.storages.storage_troubles import StorageStates
 from ...content.storages.sweep_guard import Ownership
 from ...content.storages.write_guard import Presence
-from .work_queue import BATCH, claim_batch, record_results
+from .work_queue import BATCH, claim_batch
 
 FLUSH_SECONDS = 5.0
 POLL_SECONDS = 0.5

@@ -1,7 +1,7 @@
-"""The queue of copies to make: which are due, and what became of them. Rows change in batches, one transaction each."""
+"""The queue of copies to make: which are due. Rows change in batches, one transaction each."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,12 +10,10 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.naming import new_blob_key
 
-from ...content.copies.copier import CopyResult, CopyTask, Outcome
+from ...content.copies.copier import CopyTask
 from ...content.copies.states import LACKING, CopyState
 
 BATCH = 100
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
-MAX_PROBLEM = 500
 
 
 def claim_batch(database: Database, storage: str, but: Collection[int]) -> list[CopyTask]:
@@ -31,11 +29,6 @@ def claim_batch(database: Database, storage: str, but: Collection[int]) -> list[
         if not any(session.scalar(due.where(BlobCopy.state == state.value).limit(1)) for state in LACKING):
             return []
     return database.write(lambda session: _claim(session, storage, utc_now(), but))
-
-
-def record_results(database: Database, results: Sequence[CopyResult]) -> list[CopyTask]:
-    """Record what became of copies. Return the tasks whose rows were changed meanwhile: their bytes are not needed."""
-    return database.write(lambda session: _record(session, results, utc_now())) if results else []
 
 
 def _claim(session: Session, storage: str, now: datetime, but: Collection[int]) -> list[CopyTask]:
@@ -96,29 +89,3 @@ def _drop(session: Session, copy: BlobCopy, now: datetime) -> None:
         session.delete(copy)
     else:
         copy.blob_id, copy.state, copy.delete_after = None, CopyState.LEAVING.value, now
-
-
-def _record(session: Session, results: Sequence[CopyResult], now: datetime) -> list[CopyTask]:
-    query = select(BlobCopy).where(BlobCopy.id.in_([result.task.id for result in results]))
-    rows = {row.id: row for row in session.scalars(query.with_for_update())}
-    changed: list[CopyTask] = []
-    for result in results:
-        row = rows.get(result.task.id)
-        if row is None or row.key != result.task.key or row.state not in {state.value for state in LACKING}:
-            changed.append(result.task)
-        else:
-            _record_one(row, result, now)
-    return changed
-
-
-def _record_one(row: BlobCopy, result: CopyResult, now: datetime) -> None:
-    if result.outcome is Outcome.PRESENT:
-        row.state = CopyState.PRESENT.value
-        row.attempts, row.error, row.next_try = 0, None, now
-        row.stored_at = row.verified_at = now
-    elif result.outcome is Outcome.AGAIN:
-        row.key, row.next_try = None, now
-    else:
-        row.next_try = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(row.attempts, 20))
-        row.attempts += 1
-        row.error = (result.problem or "")[:MAX_PROBLEM]

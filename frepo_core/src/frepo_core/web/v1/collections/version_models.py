@@ -21,6 +21,7 @@ from ...conventions.merge_patch import Patch, unset
 from ...conventions.paging import PageQuery
 from ...conventions.types import DURATION, Duration, End, Time, Whole
 from ...schemas import json_schemas
+from ...schemas.copy_counts import CopyCounts
 from ...schemas.models import Form, Reply
 
 
@@ -33,6 +34,8 @@ class Version(Reply):
     the upload check, or `overtaken` if newer versions of the same client arrived before it; `reason` is its short name.
     A version that was restored from the trash is not evicted before `protected_until`. Nobody can remove a locked one
     before `locked_until`.
+
+    `copies` is in the answer to an upload if the service makes second copies, else null.
 
     `verdict` is what is known about the version, and `verdict_reason` why. While `pending`, a check that could condemn
     it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
@@ -58,6 +61,7 @@ class Version(Reply):
     reason: ReasonName | None
     note: str
     damaged: bool
+    copies: CopyCounts | None
     password_protected: bool
     protected_until: Time | None
     locked_until: Time | None
@@ -91,6 +95,7 @@ class Version(Reply):
             reason=name_reason(record.quarantine_reason),
             note=record.note,
             damaged=blob.is_damaged,
+            copies=CopyCounts.of(blob),
             password_protected=record.file.password_hash is not None,
             protected_until=record.protected_until,
             locked_until=record.locked_until,

@@ -12,12 +12,16 @@ from ...conventions.merge_patch import Patch, unset
 from ...conventions.paging import PageQuery
 from ...conventions.types import FileName, Time, Whole
 from ...schemas import json_schemas
+from ...schemas.copy_counts import CopyCounts
 from ...schemas.models import Flag, Password, Query, Reply, Tag
 
 
 # TypeScript has a type File, which generated clients would use instead.
 class StoredFile(Reply):
-    """A plain file. `name` is the stored name, which paths use; `requested_name` is the one that was sent."""
+    """A plain file. `name` is the stored name, which paths use; `requested_name` is the one that was sent.
+
+    `copies` is in the answer to an upload if the service makes second copies, else null.
+    """
 
     name: str
     requested_name: str
@@ -29,6 +33,7 @@ class StoredFile(Reply):
     public: bool
     password_protected: bool
     damaged: bool
+    copies: CopyCounts | None
 
     @classmethod
     def of(cls, record: FileRecord) -> "StoredFile":
@@ -44,6 +49,7 @@ class StoredFile(Reply):
             public=record.public,
             password_protected=record.password_hash is not None,
             damaged=record.blob.is_damaged,
+            copies=CopyCounts.of(record.blob),
         )
 
 

@@ -1,0 +1,47 @@
+"""Records what became of copies. Rows change in batches, one transaction each."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import BlobCopy
+
+from .copier import CopyResult, CopyTask, Outcome
+from .states import LACKING, CopyState
+
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+MAX_PROBLEM = 500
+
+
+def record_results(database: Database, results: Sequence[CopyResult]) -> list[CopyTask]:
+    """Record what became of copies. Return the tasks whose rows were changed meanwhile: their bytes are not needed."""
+    return database.write(lambda session: _record(session, results, utc_now())) if results else []
+
+
+def _record(session: Session, results: Sequence[CopyResult], now: datetime) -> list[CopyTask]:
+    query = select(BlobCopy).where(BlobCopy.id.in_([result.task.id for result in results]))
+    rows = {row.id: row for row in session.scalars(query.with_for_update())}
+    changed: list[CopyTask] = []
+    for result in results:
+        row = rows.get(result.task.id)
+        if row is None or row.key != result.task.key or row.state not in {state.value for state in LACKING}:
+            changed.append(result.task)
+        else:
+            _record_one(row, result, now)
+    return changed
+
+
+def _record_one(row: BlobCopy, result: CopyResult, now: datetime) -> None:
+    if result.outcome is Outcome.PRESENT:
+        row.state = CopyState.PRESENT.value
+        row.attempts, row.error, row.next_try = 0, None, now
+        row.stored_at = row.verified_at = now
+    elif result.outcome is Outcome.AGAIN:
+        row.key, row.next_try = None, now
+    else:
+        row.next_try = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(row.attempts, 20))
+        row.attempts += 1
+        row.error = (result.problem or "")[:MAX_PROBLEM]
