@@ -44,7 +44,7 @@ class Second:
 
     def make_due(self):
         """Let all pauses after failures be over."""
-        due = update(BlobCopy).values(next_try=utc_now())
+        due = update(BlobCopy).where(BlobCopy.state != CopyState.GONE).values(next_try=utc_now())
         self.services.database.execute(due)
 
     def fail(self, *faults):
