@@ -6,7 +6,20 @@ import time
 import traceback
 from pathlib import Path
 
-from . import cockpit, console, growth, large_uploads, many_clients, memory, peers, sessions, small, stores, transfers
+from . import (
+    cockpit,
+    compact,
+    console,
+    growth,
+    large_uploads,
+    many_clients,
+    memory,
+    peers,
+    sessions,
+    small,
+    stores,
+    transfers,
+)
 from .harness import report
 from .harness.measure import Results, Row, Sizes, machine
 
@@ -21,6 +34,7 @@ GROUPS = {
     "sessions": sessions.run,
     "transfers": transfers.run,
     "memory": memory.run,
+    "compact": compact.run,
     "stores": stores.run,
     "peers": peers.run,
 }

@@ -8,7 +8,7 @@ from support.servers.service import ROOT
 
 def listed(file):
     """Return the folders of distributions that a file of requirements names."""
-    return set(re.findall(r"^-e \./(\w+)$", (ROOT / file).read_text(), re.MULTILINE))
+    return set(re.findall(r"^-e \./(\w+)(?:\[\w+\])?$", (ROOT / file).read_text(), re.MULTILINE))
 
 
 def test_make_serve_installs_what_the_meta_distribution_does():

@@ -60,6 +60,8 @@ from .rules import (
 from .service import (
     BlobNotFound,
     BytesMissingError,
+    DamagedBaseError,
+    DamagedObjectError,
     DatabaseUnavailableError,
     MirrorLateError,
     OutdatedDecisionError,
@@ -87,6 +89,8 @@ __all__ = [
     "CollectionSizeBelowVersionSizeError",
     "CollectionSizeCeilingError",
     "ConfigurationError",
+    "DamagedBaseError",
+    "DamagedObjectError",
     "DatabaseUnavailableError",
     "DigestMismatchError",
     "DuplicateVersionError",

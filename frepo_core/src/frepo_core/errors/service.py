@@ -73,6 +73,30 @@ class StorageFull(StorageError):  # plug-ins know this name
     number = 7016104
 
 
+class DamagedObjectError(StorageUnavailable):
+    """The object of an encoded content is wrong. `digest` is the content, `segment` its number from 0 or None."""
+
+    def __init__(self, digest: str, what: str, *, segment: int | None = None) -> None:
+        part = "" if segment is None else f", segment {segment}"
+        super().__init__(f"The object of the content {digest}{part} is damaged: {what}")
+        self.digest = digest
+        self.segment = segment
+
+
+class DamagedBaseError(StorageUnavailable):
+    """The base of an encoded content is wrong: `base` is its digest. The object of the content `digest` may be sound.
+
+    If the base is encoded, too, the `__cause__` is what is wrong with its object or with its own base.
+    """
+
+    def __init__(self, digest: str, base: str, what: str, *, segment: int | None = None) -> None:
+        part = "" if segment is None else f", segment {segment}"
+        super().__init__(f"The content {digest}{part} cannot be decoded because of its base {base}: {what}")
+        self.digest = digest
+        self.base = base
+        self.segment = segment
+
+
 class TooManyCondemnedError(FrepoError):
     """A check condemned versions of so many collections within a day that the check itself may be what is broken."""
 

@@ -1,0 +1,162 @@
+"""The bytes of an encoded object, version 1: magic, head, table, segments. docs/compact-format.md describes them."""
+
+import json
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import xxhash
+
+from frepo_core.errors import ConfigurationError, DamagedObjectError
+
+FORMAT = 1
+MAGIC = b"\x89frepo\r\n"
+ZSTD, DELTA = "zstd", "delta"
+SEGMENT_SIZE = 4 << 20
+HEAD_SIZE = 512
+
+_LENGTH = struct.Struct("<I")
+_CHECK = struct.Struct("<I")
+_FIELDS = struct.Struct("<QIQIQQ")
+_INDEX = struct.Struct("<Q")
+ENTRY_SIZE = _FIELDS.size + _CHECK.size
+# Limits of this version for the decoder's memory; nothing larger is written.
+_MOST_HEAD = 64 << 10
+_MOST_SEGMENT = 16 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What an object is: the SHA-256 (hex) and size of its content, its codec, and the SHA-256 of its base or None.
+
+    `stored` is the size of the whole object. All sizes are in bytes.
+    """
+
+    digest: str
+    size: int
+    stored: int
+    base: str | None = None
+    segment: int = SEGMENT_SIZE
+    table: int = HEAD_SIZE
+
+    @property
+    def codec(self) -> str:
+        """Return `zstd` or `delta`."""
+        return DELTA if self.base else ZSTD
+
+    @property
+    def count(self) -> int:
+        """Return the number of segments."""
+        return -(-self.size // self.segment)
+
+    @property
+    def data(self) -> int:
+        """Return where the first segment begins."""
+        return self.table + self.count * ENTRY_SIZE
+
+    def pack(self) -> bytes:
+        """Return magic and head, in exactly `HEAD_SIZE` bytes."""
+        fields = {
+            "format": FORMAT,
+            "sha256": self.digest,
+            "size": self.size,
+            "codec": self.codec,
+            "segment": self.segment,
+            "stored": self.stored,
+        } | ({"base": self.base} if self.base else {})
+        room = HEAD_SIZE - len(MAGIC) - _LENGTH.size - _CHECK.size
+        text = json.dumps(fields).encode().ljust(room)
+        start = MAGIC + _LENGTH.pack(len(text)) + text
+        return start + _CHECK.pack(zlib.crc32(start))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One segment: where its bytes are in the object, which window of the base it needs, and the XXH3-64 of both."""
+
+    offset: int
+    length: int
+    window_offset: int
+    window_length: int
+    checksum: int
+    window_checksum: int
+
+    def pack(self, digest: str, index: int) -> bytes:
+        """Return the entry as the `index`-th of the content with this digest."""
+        fields = _FIELDS.pack(
+            self.offset, self.length, self.window_offset, self.window_length, self.checksum, self.window_checksum
+        )
+        return fields + _CHECK.pack(_entry_check(digest, index, fields))
+
+
+def checksum(data: bytes | bytearray) -> int:
+    """Return the checksum of a segment's bytes or of its window."""
+    return xxhash.xxh3_64_intdigest(data)
+
+
+def read_head(stored: BinaryIO, digest: str) -> Head:
+    """Read the head of the object that should have the content `digest`, from the start of `stored`.
+
+    Raises `DamagedObjectError`, and `ConfigurationError` if a newer version of frepo wrote the object.
+    """
+    stored.seek(0)
+    start = read_fully(stored, len(MAGIC) + _LENGTH.size)
+    if not start.startswith(MAGIC) or len(start) < len(MAGIC) + _LENGTH.size:
+        raise DamagedObjectError(digest, "it does not begin like an encoded object")
+    (length,) = _LENGTH.unpack(start[len(MAGIC) :])
+    rest = read_fully(stored, length + _CHECK.size) if length <= _MOST_HEAD else b""
+    text = rest[:length]
+    if len(rest) != length + _CHECK.size or _CHECK.unpack(rest[length:]) != (zlib.crc32(start + text),):
+        raise DamagedObjectError(digest, "its head is wrong")
+    head = _parse(json.loads(text), digest, table=len(start) + len(rest))
+    if head.digest != digest:
+        raise DamagedObjectError(digest, f"it is the object of the content {head.digest}")
+    return head
+
+
+def _parse(fields: dict[str, object], digest: str, *, table: int) -> Head:
+    match fields:
+        case {"format": 1, "sha256": str(sha256), "size": int(size), "segment": int(segment), "stored": int(stored)}:
+            base = fields.get("base")
+            head = Head(
+                digest=sha256, size=size, stored=stored, base=str(base) if base else None, segment=segment, table=table
+            )
+            if head.codec == fields.get("codec") and 0 < segment <= _MOST_SEGMENT:
+                return head
+    raise ConfigurationError(
+        f"The content {digest} is stored in the format {fields.get('format')!r} with the codec "
+        f"{fields.get('codec')!r}, which this version of frepo does not know. Install the version that stored it"
+    )
+
+
+def unpack_entry(data: bytes, head: Head, index: int) -> Entry:
+    """Return the entry of a segment. Raises `DamagedObjectError` if it is wrong, or of another place or content."""
+    fields = data[: _FIELDS.size]
+    if len(data) != ENTRY_SIZE or _CHECK.unpack(data[_FIELDS.size :]) != (_entry_check(head.digest, index, fields),):
+        raise DamagedObjectError(head.digest, "its entry in the table is wrong", segment=index)
+    offset, length, window_offset, window_length, check, window_check = _FIELDS.unpack(fields)
+    return Entry(
+        offset=offset,
+        length=length,
+        window_offset=window_offset,
+        window_length=window_length,
+        checksum=check,
+        window_checksum=window_check,
+    )
+
+
+def read_fully(file: BinaryIO, size: int) -> bytes:
+    """Read `size` bytes, or fewer only at the end of the file."""
+    data = file.read(size)
+    if len(data) == size or not data:
+        return data
+    pieces, missing = [data], size - len(data)
+    while missing and (piece := file.read(missing)):
+        pieces.append(piece)
+        missing -= len(piece)
+    return b"".join(pieces)
+
+
+def _entry_check(digest: str, index: int, fields: bytes) -> int:
+    return zlib.crc32(bytes.fromhex(digest) + _INDEX.pack(index) + fields)
