@@ -29,7 +29,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     try:
         from frepo_core.services.base.log_records import log_safely
         from frepo_core.services.composition.assembly import assemble
-        from frepo_core.services.composition.startup import make_ready, warn_about_strategies
+        from frepo_core.services.composition.startup import make_ready, warn_about_first_storage, warn_about_strategies
         from frepo_core.services.content.mime_detection import detect_type
         from frepo_core.web import make_app
 
@@ -37,6 +37,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         services = assemble(settings)
         services.build_all()
         make_ready(services.database, services.settings, services.plugins)
+        warn_about_first_storage(services.database, services.backends, services.settings)
         services.database.refill_reserve()
         warn_about_strategies(services.database, services.plugins)
         detect_type(b"")  # fails here, and not at the first upload, if libmagic cannot be loaded

@@ -55,6 +55,10 @@ def prepare(console, example):
         console.answer("jobs:run", "catalogue")
         shutil.copy(console.folder / "secrets.json", console.folder / "safe.txt")
         console.database.unlink()
+    if name in {"storage:mirror", "storage:promote", "storage:resilver"}:
+        offsite = {"ADAPTER": "local", "DIRECTORY": str(console.folder / "offsite")}
+        console.environment |= {f"STORAGE_OFFSITE_{setting}": value for setting, value in offsite.items()}
+        console.environment |= {"STORAGES": "offsite", "MIRROR": "offsite"}
     if name == "fleet:create":
         (console.folder / "hosts.csv").write_text(re.findall("```csv\n(.*?)```", SECTIONS[name], re.DOTALL)[0])
     if name.startswith(("file:", "alias:")):

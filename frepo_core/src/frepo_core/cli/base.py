@@ -71,6 +71,7 @@ class FrepoCommand(Command):
     def services(self) -> "Services":
         """Return the services. Raises `ConfigurationError` if the database is not ready."""
         from frepo_core.services.composition.startup import make_ready
+        from frepo_core.services.content.storages.first_storage import follow_promotion
 
         services = self.assemble()
         if make_ready(services.database, services.settings, services.plugins):
@@ -78,6 +79,7 @@ class FrepoCommand(Command):
             self.app.stderr.write(
                 f"{services.database.name} was empty, its tables were made. If you meant another, set DATABASE_URL.\n"
             )
+        follow_promotion(services.database, services.backends)
         return services
 
     def plugin_context(self, name: str) -> "PluginContext":

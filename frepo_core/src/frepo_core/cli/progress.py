@@ -49,15 +49,18 @@ class ProgressBar:
         self._size = 0
         self._is_open = False
 
-    def __call__(self, *, done: int, total: int, size: int) -> None:
-        """Count a blob; update the display if the last update is long enough ago."""
+    def __call__(self, *, done: int, total: int, size: int, size_left: int | None = None) -> None:
+        """Count a blob; update the display if the last update is long enough ago.
+
+        The time that is left is computed from `size_left` (bytes) if that is known, else from the number of blobs.
+        """
         self._size += size
         now = time.monotonic()
         is_last = done == total
         if not is_last and now - self._shown < (BAR_SECONDS if self._is_terminal else LINE_SECONDS):
             return
         self._shown = now
-        text = self._describe(done, total, max(now - self._began, 1e-6))
+        text = self._describe(done, total, max(now - self._began, 1e-6), size_left)
         self._is_open = self._is_terminal
         self._stream.write(f"\r{text}\x1b[K" if self._is_terminal else f"{text}\n")
         self._stream.flush()
@@ -69,11 +72,12 @@ class ProgressBar:
         if self._is_open:
             self._stream.write("\n")
 
-    def _describe(self, done: int, total: int, seconds: float) -> str:
+    def _describe(self, done: int, total: int, seconds: float, size_left: int | None) -> str:
         rate = f"{readable_size(int(self._size / seconds))}/s"
         if not total:
             return f"{self._what}: {done} blobs, {readable_size(self._size)}, {rate}"
-        left = int(seconds / done * max(total - done, 0))
+        share = max(total - done, 0) / done if size_left is None else size_left / max(self._size, 1)
+        left = int(seconds * share)
         bar = "#" * min(WIDTH * done // total, WIDTH)
         clock = f"{left // 3600:02}:{left // 60 % 60:02}:{left % 60:02}"
         return f"{self._what} [{bar:<{WIDTH}}] {done}/{total}, {readable_size(self._size)}, {rate}, {clock} left"

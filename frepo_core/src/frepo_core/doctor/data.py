@@ -13,6 +13,7 @@ from frepo_core.services.access import token_phrase
 from frepo_core.services.backups.rotation.missing_strategies import find_misfits, find_missing_strategies
 from frepo_core.services.composition.container import Services
 from frepo_core.services.composition.startup import schemas_of
+from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
 from frepo_core.services.reports.job_health import check_worker
 
 from .findings import Finding, good, guarded, problem, warning
@@ -85,6 +86,7 @@ def check_strategies(services: Services) -> Iterator[Finding]:
 
 def check_storage(services: Services) -> Iterator[Finding]:
     """Yield whether the storage keeps a probe, whether blobs are damaged, and what plug-ins' health checks find."""
+    follow_promotion(services.database, services.backends)
     found = services.health.run()
     name = services.backends.current
     problems = {check: found[check] for check in found if found[check] and check not in {"worker", "jobs", "database"}}
@@ -97,6 +99,8 @@ def check_storage(services: Services) -> Iterator[Finding]:
             yield problem("storage", message, remedies.get(check, f"The health check {check} of a plug-in found it"))
     if not problems:
         yield good("storage", f"{name!r} stored, returned and deleted a probe; no blob is known to be damaged")
+    for difference, remedy in find_differences(services.backends, services.settings.mirror):
+        yield warning("storage", difference, remedy)
     yield from _check_older_storages(services)
 
 

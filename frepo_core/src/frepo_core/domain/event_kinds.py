@@ -258,6 +258,14 @@ class EventKind(StrEnum):
         "A database became the only owner of a storage, by `frepo storage:adopt`.",
         *("storage", "epoch", "problem"),
     )
+    STORAGE_PROMOTED = (
+        "storage.promoted",
+        (
+            "A storage became the first one instead of `former`, by `frepo storage:promote`. `lacking` is the number "
+            "of contents in `former` that had no copy in it."
+        ),
+        *("storage", "former", "epoch", "lacking"),
+    )
 
     TRASH_ENDED = (
         "trash.ended",

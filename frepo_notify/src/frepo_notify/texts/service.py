@@ -153,6 +153,11 @@ SERVICE: Mapping[str, Text] = {
         counted=("storage adopted", "storages adopted"),
         what="This database became the only owner of the storage {storage}.",
     ),
+    "storage.promoted": Text(
+        title="{storage} is the first storage now",
+        counted=("storage promoted", "storages promoted"),
+        what="The storage {storage} became the first one instead of {former}. {lacking} contents had no copy in it.",
+    ),
     "job.failed": Text(
         title="The job {job} failed",
         counted=("job failed", "jobs failed"),

@@ -60,6 +60,14 @@ def is_of_older_version(holder: str) -> bool:
     return not (len(last) == len(migrations.head_revision()) and last.isdigit()) or last < migrations.head_revision()
 
 
+def find_older_process(database: Database) -> str | None:
+    """Return the holder of a lease that is of an older version, or None: it knows less of the database."""
+    now = database.now()
+    with database.reading() as session:
+        query = select(LeaseRow.holder).where(LeaseRow.holder.is_not(None), LeaseRow.expires_at > now)
+        return next((holder for holder in session.scalars(query) if holder and is_of_older_version(holder)), None)
+
+
 class Lease:
     """A named lease as one process sees it. One thread at a time may acquire, renew or release it.
 

@@ -46,7 +46,13 @@ def assemble(
     )
     database = Database(engine, settings.database_reserve)
     backends = Backends(
-        plugins, settings.fs_adapter, ini, environment, named=settings.storages, reads_back=settings.fs_read_back
+        plugins,
+        settings.fs_adapter,
+        ini,
+        environment,
+        named=settings.storages,
+        mirror=settings.mirror,
+        reads_back=settings.fs_read_back,
     )
     services = Services(
         ini=ini,

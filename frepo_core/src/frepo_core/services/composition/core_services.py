@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..reports.overview.overview import Overviews
     from ..upkeep.journal.journal import Journal
     from ..upkeep.mirror.mirror import Mirror
+    from ..upkeep.mirror.promotion import Promotions
     from ..upkeep.recovery.recovery import Recovery
 
 
@@ -259,10 +260,16 @@ class CoreServices(FileServices):
     def copies(self) -> "Copies":
         from ..reports.copies import Copies
 
-        return Copies(self.database, self.settings)
+        return Copies(self.database, self.backends, self.settings)
 
     @cached_property
     def mirror(self) -> "Mirror":
         from ..upkeep.mirror.mirror import Mirror
 
         return Mirror(self.database, self.backends, self.presence, self.storage_states, self.settings)
+
+    @cached_property
+    def promotions(self) -> "Promotions":
+        from ..upkeep.mirror.promotion import Promotions
+
+        return Promotions(self.database, self.blobs)

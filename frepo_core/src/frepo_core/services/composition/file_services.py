@@ -138,16 +138,15 @@ class FileServices(Foundation):
     @cached_property
     def blobs(self) -> "Blobs":
         from ..content.blobs.lifecycle import Blobs
-        from ..content.copies.mirror_setting import find_mirror
+        from ..content.copies.mirror_setting import check_mirror
 
-        mirror = find_mirror(self.settings, self.backends)
+        check_mirror(self.settings, self.backends)
         return Blobs(
             self.database,
             self.backends,
             self.presence,
             self.storage_states,
             self.ingest.held,
-            mirror,
             self.settings.mirror_wait,
         )
 

@@ -17,6 +17,8 @@ from frepo_core.settings import Settings
 from ..access import token_phrase
 from ..backups.rotation.missing_strategies import find_misfits, find_missing_strategies
 from ..base.installation import ensure_id, require_no_recovery
+from ..content.storages.backends import Backends
+from ..content.storages.first_storage import find_differences, follow_promotion
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +62,13 @@ def _schema(plugin: FoundPlugin, tables: Tables) -> PluginSchema:
             f"PluginTables and plugin = {plugin.name!r}"
         )
     return PluginSchema(plugin=plugin.name, origin=plugin.origin, metadata=metadata, revisions=tables.migrations)
+
+
+def warn_about_first_storage(database: Database, backends: Backends, settings: Settings) -> None:
+    """Follow a promotion of another storage. Log how the settings differ from it, and what to do."""
+    follow_promotion(database, backends)
+    for difference, remedy in find_differences(backends, settings.mirror):
+        log.warning("%s. %s", difference, remedy)
 
 
 def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:

@@ -84,7 +84,7 @@ class FileUpload(UploadTransaction[AddedFile]):
         by: Identity,
         idempotency: IdempotentUpload[AddedFile] | None,
     ) -> None:
-        super().__init__(blobs, content, room, storage=blobs.backends.current, by=by, idempotency=idempotency)
+        super().__init__(blobs, content, room, storage=None, by=by, idempotency=idempotency)
         self._passwords = passwords
         self._new = new
         self._tags = tags

@@ -16,6 +16,7 @@ from frepo_core.settings import Settings
 
 from ..content.copies.fallback_notes import COUNTER
 from ..content.copies.states import LACKING
+from ..content.storages.backends import Backends
 from ..upkeep.mirror.lag import find_oldest
 from ..upkeep.mirror.mirror import find_copy_storages
 from ..upkeep.storage.full_checks import FIRST_SIDE, read_full_checks
@@ -66,13 +67,14 @@ class CopyFigures:
 class Copies:
     """Reads the figures about second copies."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(self, database: Database, backends: Backends, settings: Settings) -> None:
         self._database = database
+        self._backends = backends
         self._settings = settings
 
     def read(self) -> Sequence[CopyFigures]:
         """Return the figures of each storage with second copies."""
-        storages = find_copy_storages(self._database, self._settings)
+        storages = find_copy_storages(self._database, self._backends)
         with self._database.reading() as session:
             return [_read(session, storage, self._settings.mirror_max_lag) for storage in storages]
 

@@ -9,6 +9,7 @@ from frepo_core.domain.backups.restore_ages import describe_age
 
 from ..backups.collections.states import NOT_WELL, Severity, severity_of
 from ..backups.restore.restore_ages import RestoreAges
+from ..content.storages.first_storage import find_differences
 from ..foundation import Foundation
 from .health import Health
 from .job_health import JobsFailError, check_worker
@@ -44,6 +45,8 @@ def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
     for name, texts in problems.items():
         severity = Severity.CRITICAL if texts else Severity.OK
         yield StatusLine(subject=name, severity=severity, text="; ".join(texts))
+    for difference, remedy in find_differences(base.backends, base.settings.mirror):
+        yield StatusLine(subject="settings", severity=Severity.WARNING, text=f"{difference}. {remedy}")
 
 
 def _copy_lines(overviews: Overviews) -> Iterator[StatusLine]:

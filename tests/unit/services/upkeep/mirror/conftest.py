@@ -1,6 +1,7 @@
 """Fixtures: a service with a second copy of each content in `second`, a local directory."""
 
 from dataclasses import dataclass
+from io import BytesIO
 
 import pytest
 from sqlalchemy import select, update
@@ -8,6 +9,8 @@ from sqlalchemy import select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, BlobCopy, Event
 from frepo_core.services.content.copies.states import CopyState
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import FaultyStorage
 
@@ -104,3 +107,15 @@ def kinds(services):
             return session.scalars(select(Event.kind).order_by(Event.id)).all()
 
     return kinds
+
+
+@pytest.fixture
+def upload_by(by):
+    """Upload a file to a process, whose services are given."""
+
+    def upload(services, content, password=""):
+        return services.files.add(
+            NewFile(name="a.txt", password=password), Incoming(stream=BytesIO(content)), by=by
+        ).file
+
+    return upload

@@ -21,7 +21,8 @@ class Status(StatusCommand, ListCommand):
 
     With --overdue, list the collections whose backup is due and has not arrived; with --untested, those whose last good
     restore test is too long ago, which is a warning. The exit status is that of a Nagios plug-in: 0 if all is well, 1
-    if a collection is suspicious or late, 2 if anything worse is wrong, 3 if it cannot say.
+    if a collection is suspicious or late, or the settings differ from a promotion, 2 if anything worse is wrong, 3 if
+    it cannot say.
     """
 
     long = frozenset({"Collection", "Overdue", "Labels"})

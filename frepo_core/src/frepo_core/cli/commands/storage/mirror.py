@@ -31,7 +31,7 @@ class Mirror(StorageCommand):
         from frepo_core.services.events.actors import console_actor
 
         services = self.services()
-        storage = arguments.storage or services.settings.mirror
+        storage = arguments.storage or services.backends.mirror
         if not storage:
             raise FieldsError({"storage": ["is required, because the setting mirror names no storage"]})
         services.backends.check_name(storage)

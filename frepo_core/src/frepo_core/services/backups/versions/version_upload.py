@@ -60,10 +60,8 @@ class VersionUpload(UploadTransaction[Committed]):
         early: StrategyAnswer | None,
     ) -> None:
         """`early` is the answer of the strategy before the content was read; None if it was not asked."""
-        storage = collection.storage or blobs.backends.current
-        super().__init__(blobs, content, room, storage=storage, by=by, idempotency=idempotency)
+        super().__init__(blobs, content, room, storage=collection.storage, by=by, idempotency=idempotency)
         self.reports: Sequence[CheckReport] = ()
-        self._storage = collection.storage
         self._rules = rules
         self._collection = collection
         self._after = after
@@ -99,9 +97,7 @@ class VersionUpload(UploadTransaction[Committed]):
         row = lock_collection(session, self._collection.id)
         if recorded := self.find_recorded_now(session, blob):
             return recorded
-        if row.storage != self._storage:
-            self._storage = row.storage
-            self._blob_write.change_storage(row.storage or self._blobs.backends.current)
+        self.require_storage(row.storage)
         consume_token(session, by)
         now, noted = utc_now(), self._collection.last_number
         incoming = IncomingVersion(size=blob.size, created_at=now)

@@ -22,6 +22,10 @@ SWEEP_POINTS = (
     "mark_current",  # the database knows that, the older mark still exists
     "old_mark_deleted",
 )
+PROMOTION_POINTS = (
+    "promoted",  # the database says so, no record names its copy yet
+    "rows_switched",  # those of one page
+)
 MIRROR_POINTS = (
     "copies_claimed",  # the copies have their keys, no byte is stored yet
     "copy_stored",

@@ -33,17 +33,15 @@ class Blobs:
         presence: Presence,
         states: StorageStates,
         held: HeldBytes,
-        mirror: str | None = None,
         wait: timedelta = timedelta(),
     ) -> None:
-        """`mirror` is the storage that gets second copies, None without them. An upload may `wait` for its own."""
+        """An upload may `wait` for its second copy."""
         self.database = database
         self.backends = backends
         self.presence = presence
         self.states = states
         self.patience = Patience()
         self.held = held
-        self.mirror = mirror
         self.copy_waits = CopyWaits(database, backends, presence, wait)
 
     def collect(self, blob_ids: Iterable[int]) -> None:

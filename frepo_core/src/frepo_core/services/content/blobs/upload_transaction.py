@@ -14,6 +14,7 @@ from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_
 from ...base.records import BlobRecord, FileRecord
 from ..copies.outbox import want_copy
 from ..ingest import Content
+from ..storages.first_storage import follow, follow_promotion
 from .blob_write import BlobVanishedError, BlobWrite
 from .failpoints import hit
 from .lifecycle import Blobs
@@ -46,11 +47,11 @@ class UploadTransaction(ABC, Generic[Written]):
         content: Content,
         room: Room,
         *,
-        storage: str,
+        storage: str | None,
         by: Identity,
         idempotency: IdempotentUpload[Any] | None,
     ) -> None:
-        """`storage` is where the content is stored."""
+        """`storage` is where the content is stored, None: in the first storage."""
         self.content = content
         self.room = room
         self.by = by
@@ -60,8 +61,15 @@ class UploadTransaction(ABC, Generic[Written]):
         self._idempotency = idempotency
         self._blob: BlobRecord | None = None
         self._blobs = blobs
+        self._storage = storage
         self._blob_write = BlobWrite(
-            content, blobs.database, blobs.backends, blobs.presence, by, storage=storage, require_room=room.require_room
+            content,
+            blobs.database,
+            blobs.backends,
+            blobs.presence,
+            by,
+            storage=storage or blobs.backends.current,
+            require_room=room.require_room,
         )
 
     @abstractmethod
@@ -86,14 +94,12 @@ class UploadTransaction(ABC, Generic[Written]):
 
         If the storage is full, make room. Record whether it works. Raises `StorageFull` or `StorageUnavailable`.
         """
-        blobs, storage, size = self._blobs, self._blob_write.storage, self.content.size
         try:
-            is_stored = self._store_in_room()
-        except (StorageFull, StorageUnavailable) as error:
-            blobs.presence.forget(storage)
-            blobs.states.failed(storage, error, by=self.by, size=size)
-            raise
-        blobs.states.worked(storage, by=self.by, size=size if is_stored else 0)
+            self._store()
+        except (StorageFull, StorageUnavailable):
+            if not self._follows_promotion():
+                raise
+            self._store()
 
     def write(self) -> Written | RecordedAnswer:
         """Write the rows in one transaction. After a conflict only that is run again, and no byte is read again.
@@ -150,9 +156,19 @@ class UploadTransaction(ABC, Generic[Written]):
             self._blobs.held.add(storing=-self.content.size)
 
     def _wait_for_copy(self) -> None:
-        blob, mirror = self._blob, self._blobs.mirror
+        blob, mirror = self._blob, self._blobs.backends.mirror
         if mirror and blob and blob.copies and blob.copies.present < blob.copies.wanted:
             blob.copies.present += self._blobs.copy_waits.make_copy(blob.id, mirror)
+
+    def _store(self) -> None:
+        blobs, storage, size = self._blobs, self._blob_write.storage, self.content.size
+        try:
+            is_stored = self._store_in_room()
+        except (StorageFull, StorageUnavailable) as error:
+            blobs.presence.forget(storage)
+            blobs.states.failed(storage, error, by=self.by, size=size)
+            raise
+        blobs.states.worked(storage, by=self.by, size=size if is_stored else 0)
 
     def _store_in_room(self) -> bool:
         for _ in range(ATTEMPTS):
@@ -167,13 +183,36 @@ class UploadTransaction(ABC, Generic[Written]):
         blob_write = self._blob_write
         return self._blobs.patience.wait(blob_write.storage, blob_write.watched, blob_write.ensure_stored)
 
+    def require_storage(self, storage: str | None) -> None:
+        """Let the content be stored in this storage, None: in the first one. Call it in the transaction.
+
+        Raises `BlobVanishedError` if it was stored in another one.
+        """
+        self._storage = storage
+        name = storage or self._blobs.backends.current
+        if name != self._blob_write.storage:
+            self._blob_write.change_storage(name)
+
+    def _follows_promotion(self) -> bool:
+        """Return whether another storage was promoted meanwhile, in which the content can be stored."""
+        if self._blob_write.watched.is_given_up:
+            return False  # a thread still stores it
+        follow_promotion(self._blobs.database, self._blobs.backends)
+        try:
+            self.require_storage(self._storage)
+        except BlobVanishedError:
+            return True
+        return False
+
     def _make_room(self) -> bool:
         return self.refuse_early() and self.room.make(self.content.size)
 
     def _write(self, session: Session) -> Written | RecordedAnswer:
+        follow(session, self._blobs.backends)
+        self.require_storage(self._storage)
         blob = self._blob_write.upsert_row(session)
-        if self._blobs.mirror is not None:
-            blob = replace(blob, copies=want_copy(session, blob, self._blobs.mirror))
+        if (mirror := self._blobs.backends.mirror) is not None:
+            blob = replace(blob, copies=want_copy(session, blob, mirror))
         self._blob = blob
         hit("blob_row_written")
         written = self.write_rows(session, blob)

@@ -6,7 +6,7 @@ from typing import BinaryIO, TypeVar
 from sqlalchemy import select
 
 from frepo_core.db import Database
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.errors import BlobNotFound, BytesMissingError, FrepoError
 
 from ...base.records import BlobRecord
@@ -85,11 +85,13 @@ class CopyReads:
         self.notes.note(blob, place, "its content is not what was stored", Doubt.WRONG)
 
     def _find(self, blob: BlobRecord) -> list[Place]:
-        """Return the second copies in storages that work."""
+        """Return the second copies in storages that work; also what has become the first one meanwhile."""
         query = select(BlobCopy.storage, BlobCopy.key).where(
             BlobCopy.blob_id == blob.id, BlobCopy.state == CopyState.PRESENT.value
         )
+        moved = select(Blob.storage, Blob.key).where(Blob.id == blob.id, Blob.key != blob.key)
         with self._database.reading() as session:
-            rows = session.execute(query).all()
-        places = [Place(storage=row.storage, key=row.key, is_first=False) for row in rows]
+            first, rows = session.execute(moved).all(), session.execute(query).all()
+        places = [Place(storage=row.storage, key=row.key, is_first=True) for row in first]
+        places += [Place(storage=row.storage, key=row.key, is_first=False) for row in rows]
         return [place for place in places if not self._backends.breaker.skips(place.storage)]

@@ -1,4 +1,4 @@
-"""Which storage gets the second copies, according to the settings."""
+"""Checks the setting `mirror`. `Backends.mirror` is the storage that gets the second copies."""
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.settings import Settings
@@ -6,15 +6,12 @@ from frepo_core.settings import Settings
 from ..storages.backends import Backends
 
 
-def find_mirror(settings: Settings, backends: Backends) -> str | None:
-    """Return the storage for second copies, None without them.
-
-    Raises `ConfigurationError` if it is not configured, or is the storage for new blobs.
-    """
+def check_mirror(settings: Settings, backends: Backends) -> None:
+    """Raise `ConfigurationError` if the setting names no configured storage, or the first one of the settings."""
     name = settings.mirror
     if not name:
-        return None
-    if name == backends.current:
+        return
+    if name == backends.setting:
         raise ConfigurationError(
             f"mirror (MIRROR) is {name!r}, which is the storage for new blobs. Name another storage, or leave it empty"
         )
@@ -22,4 +19,3 @@ def find_mirror(settings: Settings, backends: Backends) -> str | None:
         backends.check_name(name)
     except ConfigurationError as error:
         raise ConfigurationError(f"mirror (MIRROR) is {name!r}: {error.message}") from error
-    return name

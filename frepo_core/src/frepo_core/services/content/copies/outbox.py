@@ -28,14 +28,15 @@ def want_copy(session: Session, blob: BlobRecord, storage: str) -> CopyCount:
     of_blob = select(BlobCopy.state).where(BlobCopy.blob_id == blob.id, BlobCopy.storage == storage)
     state = None if blob.is_new else session.scalar(of_blob)
     if state is None:
-        insert_rows(session, _INSERT, [_wanted_row(blob.id, blob.digest, blob.size, storage, utc_now())])
+        now = utc_now()
+        insert_rows(session, _INSERT, [_wanted_row(blob.id, blob.digest, blob.size, now, storage, now)])
     return CopyCount(present=2 if state == CopyState.PRESENT else 1, wanted=2)
 
 
 def want_copies(session: Session, blob_ids: Sequence[int], storage: str) -> int:
-    """Do this for several blobs; return the number of inserted rows."""
+    """Do this for several blobs; return the number of inserted rows. The newest blobs are copied first."""
     copies = select(BlobCopy.id).where(BlobCopy.blob_id == Blob.id, BlobCopy.storage == storage)
-    query = select(Blob.id, Blob.digest, Blob.size).where(
+    query = select(Blob.id, Blob.digest, Blob.size, Blob.created_at).where(
         Blob.id.in_(blob_ids), Blob.storage != storage, ~copies.exists()
     )
     blobs, now = session.execute(query).all(), utc_now()
@@ -44,13 +45,13 @@ def want_copies(session: Session, blob_ids: Sequence[int], storage: str) -> int:
     return len(blobs)
 
 
-def _wanted_row(blob_id: int, digest: str, size: int, storage: str, now: datetime) -> dict[str, Any]:
+def _wanted_row(blob_id: int, digest: str, size: int, since: datetime, storage: str, now: datetime) -> dict[str, Any]:
     return {
         "blob_id": blob_id,
         "digest": digest,
         "size": size,
         "storage": storage,
         "state": CopyState.WANTED.value,
-        "next_try": now,
+        "next_try": min(since, now),
         "wanted_at": now,
     }

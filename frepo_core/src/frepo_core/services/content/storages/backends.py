@@ -21,7 +21,8 @@ class Backends:
     """Builds each backend from its settings, once, when it is first needed.
 
     `current` is the name of the first storage, which gets the blobs of plain files, and of collections that name no
-    other. `named` are the further ones by name; `configured` are the names of all, the first one first.
+    other. It is `setting`, that of the settings, until this process follows a promotion of another one: number `epoch`,
+    instead of `former`. `named` are the further ones by name; `configured` are the names of all, the first one first.
     `reads_back` says whether each new blob is read again and compared before its upload is answered.
     `breaker` knows which of them fail.
     """
@@ -34,15 +35,19 @@ class Backends:
         environment: Mapping[str, str] = os.environ,
         *,
         named: Sequence[str] = (),
+        mirror: str = "",
         reads_back: bool = False,
     ) -> None:
-        """`current` is the name of an adapter, or one of the names `named`.
+        """`current` is the name of an adapter, or one of the names `named`. `mirror` is the one for second copies.
 
         Raises `ConfigurationError` if the first storage cannot be built, or the settings of another one are wrong.
         """
         self.named: Mapping[str, NamedStorage] = load_named_storages(named, plugins.storages, ini, environment)
-        self.configured = (current, *(name for name in named if name != current))
-        self.current = current
+        self.setting = current
+        self._mirror = mirror
+        self.former: str | None = None
+        self.epoch = 0
+        self.follow(current, former=None, epoch=0)
         self.reads_back = reads_back
         self.breaker = Breaker()
         self._plugins = plugins
@@ -56,10 +61,21 @@ class Backends:
         for name in self.named:
             self._settings[name] = self._load_settings(name)
 
+    def follow(self, name: str, *, former: str | None, epoch: int) -> None:
+        """Make another storage the first one in this process, see `first_storage`."""
+        self.current, self.former, self.epoch = name, former, epoch
+        mirrors = (self._mirror,) if self._mirror else ()
+        self.configured = tuple(dict.fromkeys((name, self.setting, *self.named, *mirrors)))
+
+    @property
+    def mirror(self) -> str | None:
+        """The storage for second copies, None without them. If it was promoted, it and the first one change places."""
+        return (self.former if self._mirror == self.current else self._mirror) or None
+
     @property
     def current_settings(self) -> StorageSettings:
-        """The settings of the first storage, with its secrets."""
-        return self._settings[self.current]
+        """The settings of the storage that `fs.adapter` names, with its secrets."""
+        return self._settings[self.setting]
 
     def adapter(self, name: str) -> str:
         """Return the adapter of a storage."""
@@ -179,7 +195,7 @@ class Backends:
         return GuardedStorage(backend, self._plugins.storage_origin(adapter, name))
 
     def _unusable(self, name: str, error: ConfigurationError) -> FrepoError:
-        if name == self.current:
+        if name == self.setting:
             setting = "" if name in self.named else f"fs.adapter (FS_ADAPTER) is {name!r}: "
             return ConfigurationError(setting + error.message)
         which = "" if name in self.named else ", which holds some of the blobs,"

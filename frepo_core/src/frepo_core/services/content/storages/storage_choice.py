@@ -1,12 +1,9 @@
 """Which storage a collection may name for its versions."""
 
-from sqlalchemy import select
-
 from frepo_core.db import Database
-from frepo_core.db.models import Lease
 from frepo_core.errors import FieldsError
 
-from ...base.lease import is_of_older_version
+from ...base.lease import find_older_process
 from .backends import Backends
 
 
@@ -32,15 +29,9 @@ class StorageChoice:
             return f"{name!r} is not one of the configured storages: {', '.join(self._backends.configured)}"
         if users := self._backends.find_users(name):
             return f"the storage {users[0]!r} keeps its blobs in {name!r}: name {users[0]!r} instead"
-        if name != self._backends.current and (holder := self._find_older_process()):
+        if name != self._backends.current and (holder := find_older_process(self._database)):
             return (
                 f"the process {holder} is of an older version of frepo, which stores everything in the first storage. "
                 "Stop it, wait until its lease has ended, and try again"
             )
         return None
-
-    def _find_older_process(self) -> str | None:
-        now = self._database.now()
-        with self._database.reading() as session:
-            holders = session.scalars(select(Lease.holder).where(Lease.holder.is_not(None), Lease.expires_at > now))
-            return next((holder for holder in holders if holder and is_of_older_version(holder)), None)

@@ -8,6 +8,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.errors import FrepoError, StorageError
 
 from .backends import Backends
+from .first_storage import follow_promotion
 from .storage_troubles import StorageStates
 from .sweep_guard import Ownership
 from .write_guard import Presence
@@ -36,6 +37,8 @@ class StorageWatch:
         seconds: float = SECONDS,
     ) -> None:
         """`storage` is the name of the storage, by default the first one."""
+        self._database = database
+        self._backends = backends
         self._ownership = Ownership(database, backends)
         self._storage = storage or backends.current
         self._presence = presence
@@ -68,6 +71,7 @@ class StorageWatch:
         """Look once. What begins or ends is logged and recorded, as failed and successful uploads are. Never raises."""
         storage = self._storage
         try:
+            follow_promotion(self._database, self._backends)
             self._ownership.claim(storage)
             self._presence.look(storage)
         except StorageError as error:

@@ -29,7 +29,7 @@ class CoreChecks:
         self._backends = base.backends
         self._presence = base.presence
         self._states = base.storage_states
-        self._copies = Copies(base.database, base.settings)
+        self._copies = Copies(base.database, base.backends, base.settings)
         self._space = StorageSpace(base.backends, base.presence, base.settings)
         self._needs_worker = not base.settings.read_only
         self._started = time.monotonic()

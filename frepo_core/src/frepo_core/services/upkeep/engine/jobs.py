@@ -2,13 +2,15 @@
 
 import logging
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from frepo_core.db import Database
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.errors import FrepoError, NotFoundError
+from frepo_core.plugins import JobContext
 
 from ...base.keyset import Page, PageRequest
 from ...base.lease import Lease, LeaseTerms, make_holder
@@ -95,13 +97,17 @@ class Jobs:
         log.info("job %s: requested by %s", name, describe_actor(by))
         return request
 
-    def run(self, name: str, *, cause: str, wait: float = WAIT_SECONDS) -> RunResult:
-        """Run a job in this thread. Its schedule does not change.
+    def run(
+        self, name: str, *, cause: str, wait: float = WAIT_SECONDS, work: Callable[[JobContext], Any] | None = None
+    ) -> RunResult:
+        """Run a job in this thread, or `work` in its place. Its schedule does not change.
 
         Waits at most `wait` seconds while another job of its lane runs. Raises `NotFoundError` for an unknown name, and
         `JobBusyError` if the lane is still busy.
         """
         scheduled = self._find(name)
+        if work is not None:
+            scheduled = replace(scheduled, job=replace(scheduled.job, run=work))
         lane = scheduled.job.lane
         lease = Lease(self._database, lease_name(lane), holder=make_holder(), terms=self._terms)
         self._acquire(lease, lane, time.monotonic() + wait)

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import BlobCopy, Installation
+from frepo_core.db.models import Blob, BlobCopy, Installation
 from frepo_core.errors import SweepStoppedError
 
 from ...content.blobs.failpoints import hit
@@ -118,13 +118,20 @@ def _stop_if_too_many(session: Session, storage: str, due: int) -> None:
     gone = count(CopyState.GONE, -(-due * 100 // MAX_PERCENT))  # they are forgotten after a day
     needed = -(-(due + gone) * 100 // MAX_PERCENT)
     states = (CopyState.PRESENT, CopyState.LEAVING, CopyState.DAMAGED, CopyState.MISSING)
-    if gone + sum(count(state, needed) for state in states) >= needed:
+    found = gone + sum(count(state, needed) for state in states)
+    if found >= needed or found + _count_blobs(session, storage, needed) >= needed:
         return
     raise SweepStoppedError(
         f"{due} second copies in the storage {storage!r} would be deleted, because their contents were deleted: more "
         f"than {MAX_PERCENT} % within a day. Nothing was deleted. If it is right, confirm the number: "
         f"frepo storage:mirror --storage {storage} --yes-delete {due}"
     )
+
+
+def _count_blobs(session: Session, storage: str, limit: int) -> int:
+    """Return how many first copies are in the storage: it may have been promoted."""
+    blobs = select(Blob.id).where(Blob.storage == storage).limit(limit)
+    return session.scalar(select(func.count()).select_from(blobs.subquery())) or 0
 
 
 def _note_gone(session: Session, storage: str, now: datetime) -> int:

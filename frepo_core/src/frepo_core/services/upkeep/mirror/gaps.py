@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -37,6 +37,11 @@ def fill_gaps(database: Database, storage: str, *, keep_going: Callable[[], None
         after = last_id or newest
     database.write(lambda session: session.merge(Installation(name=name, value=now.isoformat())))
     return filled
+
+
+def compare_again(database: Database, storage: str) -> None:
+    """Let the next call compare the blobs with their copies, whenever the last one did."""
+    database.execute(delete(Installation).where(Installation.name == (PREFIX + storage)[:64]))
 
 
 def _read_page(session: Session, storage: str, after: int) -> tuple[int | None, list[int]]:

@@ -18,7 +18,8 @@ from ...content.storages.write_guard import Presence
 from ..storage.verify import VerifyOptions, VerifyReport
 from .copy_verification import verify_copies
 from .departures import Departures, confirm_departures, part_with_copies
-from .gaps import fill_gaps
+from .gaps import compare_again, fill_gaps
+from .lacks import Lack, find_missing, make_due, read_lack
 from .mirror_run import CopyReport, MirrorRun
 from .repairs import Repairs
 
@@ -44,14 +45,14 @@ class MirrorReport:
     problem: str | None
 
 
-def find_copy_storages(database: Database, settings: Settings) -> list[str]:
-    """Return the storages that hold second copies or shall get some, by name."""
-    found = {settings.mirror} - {""}
+def find_copy_storages(database: Database, backends: Backends) -> list[str]:
+    """Return the configured storages that hold second copies or shall get some, by name."""
+    found = {backends.mirror or ""}
     last = ""
     with database.reading() as session:
         while last := session.scalar(select(func.min(BlobCopy.storage)).where(BlobCopy.storage > last)) or "":
             found.add(last)
-    return sorted(found)
+    return sorted(found & set(backends.configured))
 
 
 class Mirror:
@@ -85,8 +86,8 @@ class Mirror:
         ).run()
 
     def storages(self) -> list[str]:
-        """Return the storages that hold second copies or shall get some, by name."""
-        return find_copy_storages(self._database, self._settings)
+        """Return the configured storages that hold second copies or shall get some, by name."""
+        return find_copy_storages(self._database, self._backends)
 
     def run(
         self,
@@ -101,7 +102,7 @@ class Mirror:
         A storage that does not work ends the run early, which the report says. Raises `SweepStoppedError` at the end if
         more than 20 % of the copies would be deleted within a day.
         """
-        is_mirror = storage == self._settings.mirror
+        is_mirror = storage == self._backends.mirror
         wanted = fill_gaps(self._database, storage, keep_going=keep_going) if is_mirror else 0
         copied = self._copy(storage, keep_going, progress, by)
         left = Departures(leaving=0, deleted=0)
@@ -117,12 +118,50 @@ class Mirror:
             )
         return MirrorReport(wanted=wanted, **asdict(copied), **asdict(left))
 
+    def resilver(
+        self,
+        storage: str,
+        *,
+        rate: int | None = None,
+        keep_going: Callable[[], None],
+        progress: Callable[[str], None] = lambda _: None,
+        by: By = None,
+    ) -> CopyReport:
+        """Copy everything to this storage that it lacks, the newest first, also what has to wait after a failure.
+
+        `rate` is the limit in bytes a second, None for that of the settings. It can be stopped and run again.
+        """
+        compare_again(self._database, storage)
+        fill_gaps(self._database, storage, keep_going=keep_going)
+        make_due(self._database, storage)
+        return self._copy(storage, keep_going, progress, by, rate=rate)
+
+    def find_missing(self, storage: str, *, keep_going: Callable[[], None]) -> int:
+        """Look for each copy in this storage that was made. Return how many are missing: they are made again."""
+        return find_missing(self._database, self._backends, storage, keep_going=keep_going)
+
+    def lack(self, storage: str) -> Lack:
+        """Return how much this storage lacks, of what is known."""
+        return read_lack(self._database, storage)
+
+    def require_works(self, storage: str) -> None:
+        """Raise `StorageUnavailable` if the storage does not work, or is not the one it was."""
+        self._presence.look(storage)
+        self._backends.get(storage).check()
+        self._backends.breaker.worked(storage)
+
     def confirm(self, storage: str, most: int) -> None:
         """Let the next run delete up to `most` copies in this storage, whatever their share is."""
         confirm_departures(self._database, storage, most)
 
     def _copy(
-        self, storage: str, keep_going: Callable[[], None], progress: Callable[[str], None], by: By
+        self,
+        storage: str,
+        keep_going: Callable[[], None],
+        progress: Callable[[str], None],
+        by: By,
+        *,
+        rate: int | None = None,
     ) -> CopyReport:
         run = MirrorRun(
             self._database,
@@ -130,6 +169,7 @@ class Mirror:
             self._presence,
             self._states,
             self._settings,
+            rate=self._settings.mirror_rate if rate is None else rate,
             keep_going=keep_going,
             progress=progress,
             by=by,

@@ -41,7 +41,10 @@ class _StoppedError(Exception):
 
 
 class MirrorRun:
-    """Copies to one storage at a time. `keep_going` is called about twice a second; it ends the run by an exception."""
+    """Copies to one storage at a time, at most `rate` bytes a second; 0: no limit.
+
+    `keep_going` is called about twice a second; it ends the run by an exception.
+    """
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class MirrorRun:
         states: StorageStates,
         settings: Settings,
         *,
+        rate: int,
         keep_going: Callable[[], None],
         progress: Callable[[str], None],
         by: By = None,
@@ -61,7 +65,7 @@ class MirrorRun:
         self._states = states
         self._breaker = backends.breaker
         self._parallel = settings.mirror_parallel
-        self._rate = settings.mirror_rate
+        self._rate = rate
         self._keep_going = keep_going
         self._progress = progress
         self._by = by

@@ -17,7 +17,7 @@ BATCH = 100
 
 
 def claim_batch(database: Database, storage: str, but: Collection[int]) -> list[CopyTask]:
-    """Return copies that are due, at most 100, those that wait longest first, without those with these ids.
+    """Return copies that are due, at most 100, the newest first, without those with these ids.
 
     Each gets a key of its own, which is committed before its bytes are stored: a process that is killed leaves no bytes
     that nobody knows.
@@ -39,7 +39,7 @@ def _claim(session: Session, storage: str, now: datetime, but: Collection[int]) 
             .join(Blob, Blob.id == BlobCopy.blob_id)
             .where(BlobCopy.storage == storage, BlobCopy.state == state.value, BlobCopy.next_try <= now)
             .where(BlobCopy.id.not_in(but))
-            .order_by(BlobCopy.next_try, BlobCopy.id)
+            .order_by(BlobCopy.next_try.desc(), BlobCopy.id.desc())
             .limit(BATCH - len(tasks))
         )
         found = [(row[0], row[1], row[2]) for row in session.execute(query.with_for_update(of=BlobCopy))]

@@ -1,0 +1,72 @@
+"""The command that makes the second storage the first one."""
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frepo_core.domain.sizes import readable_size
+from frepo_core.errors import FrepoError
+
+from ...base import FrepoCommand
+from ...progress import ProgressBar
+
+if TYPE_CHECKING:
+    from frepo_core.services.upkeep.mirror.promotion import Plan
+
+
+class Promote(FrepoCommand):
+    """Make the storage with the second copies the first one, after the loss of the first; the service keeps running."""
+
+    examples = ("frepo storage:promote offsite",)
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("storage", metavar="STORAGE", help="the storage that becomes the first one")
+        parser.add_argument(
+            "--from", dest="former", metavar="NAME", help="the storage that is lost; default: the first one"
+        )
+        parser.add_argument("--force", action="store_true", help="also if contents have no second copy")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Show what it means, ask, and promote. Raises `FrepoError` if copies are missing and nobody accepts that."""
+        from frepo_core.services.content.storages.first_storage import find_differences
+
+        services = self.services()
+        promotions = services.promotions
+        plan = promotions.plan(arguments.storage, former=arguments.former)
+        for line in _describe(plan):
+            self.say(line)
+        if plan.loss.contents and not arguments.force:
+            raise FrepoError(
+                "Nothing was changed. To promote the storage although these contents cannot be read then: --force"
+            )
+        question = f"Shall {plan.storage!r} be the first storage instead of {plan.former!r}?"
+        self.require_yes(question, given=arguments.yes)
+        promotions.promote(plan)
+        with ProgressBar("promote") as progress:
+            switched = promotions.switch_rows(progress=progress)
+        self.say(f"{plan.storage!r} is the first storage now. {switched} contents are read from there from now on.")
+        for difference, remedy in find_differences(services.backends, services.settings.mirror):
+            self.say(f"{difference}. {remedy}.")
+
+
+def _describe(plan: "Plan") -> Iterator[str]:
+    """Yield what the promotion means, and what is lost without the former storage."""
+    loss, copied = plan.loss, plan.contents - plan.loss.contents
+    works = "works" if loss.works else "does not work"
+    yield f"The first storage is {plan.former!r}, which {works}. {plan.contents} contents are in it."
+    yield f"{copied} of them have a copy in {plan.storage!r}."
+    if not loss.contents:
+        return
+    yield f"{loss.contents} of them ({readable_size(loss.size)}) have none:"
+    for name in loss.names:
+        yield f"  {name}"
+    if loss.contents > len(loss.names):
+        yield "  ..."
+    if loss.works:
+        yield f"They stay in {plan.former!r} until the job `mirror` has copied them."
+    else:
+        yield f"They can be read again only if {plan.former!r} works again: then they are copied."

@@ -1,0 +1,95 @@
+"""Which storage is the first one: that of `fs.adapter`, unless another one was promoted after its loss."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import Installation
+
+from .backends import Backends
+
+log = logging.getLogger(__name__)
+
+# The name of the value in the table `installation`.
+NAME = "first_storage"
+_ROW = Installation.__table__
+_VALUE = select(_ROW.c.value).where(_ROW.c.name == NAME)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promotion:
+    """The storage that was promoted last, instead of the storage `former`, and when (UTC, aware).
+
+    `epoch` is the number of promotions so far.
+    """
+
+    storage: str
+    former: str
+    epoch: int
+    at: datetime
+
+    def as_text(self) -> str:
+        """Return the value of the row."""
+        return f"{self.epoch} {self.storage} {self.former} {self.at.isoformat()}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Promotion":
+        """Read the value of the row."""
+        epoch, storage, former, at = text.split()
+        return cls(storage=storage, former=former, epoch=int(epoch), at=datetime.fromisoformat(at))
+
+
+def read_promotion(session: Session) -> Promotion | None:
+    """Return the last promotion, None if there was none."""
+    value = session.scalar(_VALUE)
+    return None if value is None else Promotion.parse(value)
+
+
+def store_promotion(session: Session, *, storage: str, former: str, now: datetime) -> Promotion:
+    """Make a storage the first one, in the transaction: the processes compare the row before they commit an upload."""
+    row = session.scalar(select(Installation).where(Installation.name == NAME).with_for_update())
+    epoch = Promotion.parse(row.value).epoch if row else 0
+    made = Promotion(storage=storage, former=former, epoch=epoch + 1, at=now)
+    session.merge(Installation(name=NAME, value=made.as_text()))
+    return made
+
+
+def follow(session: Session, backends: Backends) -> None:
+    """Let this process store new contents in the storage that was promoted last."""
+    promotion = read_promotion(session)
+    epoch = promotion.epoch if promotion else 0
+    if epoch == backends.epoch:
+        return
+    if promotion is None:  # the database was restored from a backup
+        backends.follow(backends.setting, former=None, epoch=0)
+    else:
+        backends.follow(promotion.storage, former=promotion.former, epoch=promotion.epoch)
+    log.info("the storage %s is the first one now", backends.current)
+
+
+def follow_promotion(database: Database, backends: Backends) -> None:
+    """Do this outside of a transaction."""
+    with database.reading() as session:
+        follow(session, backends)
+
+
+def find_differences(backends: Backends, mirror: str) -> Iterator[tuple[str, str]]:
+    """Yield how the settings differ from a promotion, each time with what to do. `mirror` is the setting."""
+    if backends.current == backends.setting:
+        return
+    difference = (
+        f"The storage {backends.current!r} was promoted, so it is the first one, and not {backends.setting!r} as the "
+        "setting fs.adapter (FS_ADAPTER) says"
+    )
+    yield difference, f"Set fs.adapter = {backends.current} in the settings of each process, and restart it"
+    if mirror == backends.current:
+        difference = (
+            f"Second copies are made in {backends.former!r}, and not in {mirror!r} as the setting mirror (MIRROR) "
+            "says, because that is the first storage now"
+        )
+        yield difference, f"Set mirror = {backends.former}, or name another storage there"

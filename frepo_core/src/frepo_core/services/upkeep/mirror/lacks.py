@@ -1,0 +1,67 @@
+"""What a storage for second copies lacks: counting it, and finding copies that were made and are missing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import func, select, update
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import BlobCopy
+from frepo_core.errors import BlobNotFound
+
+from ...content.copies.states import LACKING, CopyState
+from ...content.storages.backends import Backends
+
+PAGE = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lack:
+    """The number of copies to make, and their size in bytes."""
+
+    copies: int
+    size: int
+
+
+def read_lack(database: Database, storage: str) -> Lack:
+    """Return how many copies are to be made in the storage."""
+    copies = size = 0
+    with database.reading() as session:
+        for state in LACKING:
+            query = select(func.count(), func.sum(BlobCopy.size))
+            found = session.execute(query.where(BlobCopy.storage == storage, BlobCopy.state == state.value)).one()
+            copies, size = copies + found[0], size + int(found[1] or 0)
+    return Lack(copies=copies, size=size)
+
+
+def make_due(database: Database, storage: str) -> None:
+    """End the pauses after failures."""
+    now = utc_now()
+    for state in LACKING:
+        waiting = (BlobCopy.storage == storage, BlobCopy.state == state.value, BlobCopy.next_try > now)
+        database.execute(update(BlobCopy).where(*waiting, BlobCopy.attempts > 0).values(next_try=now))
+
+
+def find_missing(database: Database, backends: Backends, storage: str, *, keep_going: Callable[[], None]) -> int:
+    """Mark the copies whose bytes are missing or have another size; return their number. No byte is read."""
+    backend, found, after = backends.get(storage), 0, 0
+    while True:
+        present = (BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value, BlobCopy.id > after)
+        query = select(BlobCopy.id, BlobCopy.key, BlobCopy.size).where(*present).order_by(BlobCopy.id).limit(PAGE)
+        with database.reading() as session:
+            rows = session.execute(query).all()
+        if not rows:
+            return found
+        missing = []
+        for row in rows:
+            keep_going()
+            try:
+                is_there = backend.stat(row.key).size == row.size
+            except BlobNotFound:
+                is_there = False
+            missing += [] if is_there else [row.id]
+        if missing:
+            lost = (BlobCopy.id.in_(missing), BlobCopy.state == CopyState.PRESENT.value)
+            values = {"state": CopyState.MISSING.value, "wanted_at": utc_now(), "next_try": utc_now()}
+            found += database.execute(update(BlobCopy).where(*lost).values(values))
+        after = rows[-1].id

@@ -1,0 +1,198 @@
+"""`storage:promote` makes the second storage the first one; the records of contents follow in pages."""
+
+import shutil
+
+import pytest
+from sqlalchemy import select
+
+from frepo_core.db.models import Blob
+from frepo_core.services.composition.assembly import assemble
+from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
+from frepo_core.services.upkeep.mirror import row_switch
+from frepo_core.services.upkeep.mirror.promotion import PromotionRefusedError
+from frepo_core.services.upkeep.storage import OwnerMark
+
+
+@pytest.fixture
+def other_process(services, ini, plugins):
+    """The services of a process that was started before the promotion, and has not read the row yet."""
+    made = assemble(ini, {}, plugins)
+    yield made
+    made.database.engine.dispose()
+
+
+@pytest.fixture
+def promote(services):
+    def promote(storage="second", **options):
+        plan = services.promotions.plan(storage, **options)
+        services.promotions.promote(plan)
+        services.promotions.switch_rows()
+        return plan
+
+    return promote
+
+
+@pytest.fixture
+def lose(ini):
+    """Lose the first storage: the disk is not mounted any more."""
+    return lambda: shutil.rmtree(ini["fs.local.directory"])
+
+
+def rows_of(services):
+    """The storage and the key of each content."""
+    with services.database.reading() as session:
+        return [tuple(row) for row in session.execute(select(Blob.storage, Blob.key))]
+
+
+def storages_of(services):
+    return sorted(storage for storage, _ in rows_of(services))
+
+
+def stored_in(backend):
+    return sorted(stat.key for stat in backend.list() if OwnerMark.parse(stat.key) is None)
+
+
+@pytest.mark.databases
+def test_records_name_their_copies_in_the_promoted_storage(
+    services, add, mirror, second, promote, lose, read, monkeypatch
+):
+    monkeypatch.setattr(row_switch, "PAGE", 3)
+    files = {content: add(content) for content in (b"%d" % number for number in range(7))}
+    mirror()
+    lose()
+
+    plan = promote()
+
+    assert (7, 0, False) == (plan.contents, plan.loss.contents, plan.loss.works)
+    assert {"second"} == set(storages_of(services))
+    assert {content: read(file) for content, file in files.items()} == {content: content for content in files}
+    assert [("local", "missing")] * 7 == [(row.storage, row.state) for row in second.rows()]
+
+
+def test_a_promotion_can_be_repeated(services, add, mirror, promote, kinds):
+    add(b"one")
+    mirror()
+    plan = services.promotions.plan("second")
+    services.promotions.promote(plan)
+    services.promotions.promote(plan)
+    assert (1, 0) == (services.promotions.switch_rows(), services.promotions.switch_rows())
+    assert 1 == kinds().count("storage.promoted")
+    with pytest.raises(PromotionRefusedError, match="is the first storage already"):
+        services.promotions.plan("second")
+
+
+def test_a_process_that_has_not_read_of_it_stores_in_the_promoted_storage(
+    services, other_process, add, mirror, promote, upload_by, lose
+):
+    add(b"one")
+    mirror()
+    promote()
+
+    stored = upload_by(other_process, b"two")
+    lose()
+    later = upload_by(other_process, b"three")
+
+    assert ["second", "second"] == [stored.blob.storage, later.blob.storage]
+
+
+def test_a_process_that_cannot_store_looks_for_a_promotion(
+    services, other_process, add, mirror, promote, lose, upload_by
+):
+    add(b"one")
+    mirror()
+    lose()
+    promote()
+
+    assert "second" == upload_by(other_process, b"two").blob.storage
+
+
+def test_what_has_no_copy_yet_is_named_and_stays_until_it_is_copied(services, add, mirror, second, promote, read):
+    add(b"one")
+    mirror()
+    file = add(b"two")
+
+    plan = promote()
+
+    assert (1, 3, [f"file {file.stored_name}"]) == (plan.loss.contents, plan.loss.size, plan.loss.names)
+    assert plan.loss.works
+    assert ["local", "second"] == storages_of(services)
+    assert b"two" == read(file)
+    assert 2 == mirror()["copied"]  # "one" in `local` was only read
+    assert {"second"} == set(storages_of(services))
+    mirror()
+    assert {("local", "present")} == {(row.storage, row.state) for row in second.rows()}
+
+
+def test_the_two_storages_change_places(services, add, mirror, second, promote, read):
+    add(b"one")
+    mirror()
+    promote()
+    file = add(b"two")
+
+    mirror()
+
+    assert ("second", "local") == (services.backends.current, services.backends.mirror)
+    assert "second" == file.blob.storage
+    assert {("local", "present")} == {(row.storage, row.state) for row in second.rows()}
+    promote("local")
+    assert ("local", "second") == (services.backends.current, services.backends.mirror)
+    assert {"local"} == set(storages_of(services))
+    assert b"two" == read(file)
+
+
+def test_what_was_uploaded_again_before_its_record_was_switched_is_one_content(
+    services, add, mirror, second, read, upload_by
+):
+    for number in range(9):
+        add(b"%d" % number)
+    old = add(b"one")
+    mirror()
+    services.promotions.promote(services.promotions.plan("second"))
+    new = upload_by(services, b"one", password="a-password-5ecre7")
+    assert 11 == len(rows_of(services))
+
+    services.promotions.switch_rows()
+
+    assert 10 * ["second"] == [storage for storage, _ in rows_of(services)]
+    assert b"one" == read(old) == read(new)
+    mirror()
+    mirror()
+    first, copies = services.backends.get("local"), second.rows()
+    assert 10 * [("local", "present")] == [(row.storage, row.state) for row in copies if row.blob_id]
+    assert sorted(row.key for row in copies if row.blob_id) == stored_in(first)
+    assert sorted(key for _, key in rows_of(services)) == stored_in(second.backend)
+
+
+def test_a_storage_that_does_not_work_is_not_promoted(services, add, mirror, second, ini):
+    add(b"one")
+    mirror()
+    shutil.rmtree(ini["storage.second.directory"])
+    with pytest.raises(PromotionRefusedError, match="'second' does not work.*is not the one it was"):
+        services.promotions.plan("second")
+
+
+def test_a_storage_that_has_lost_its_copies_is_not_promoted(services, add, mirror, second):
+    add(b"one")
+    mirror()
+    second.backend.delete(second.rows()[0].key)
+    with pytest.raises(PromotionRefusedError, match="lacks 1 of the newest 1 copies"):
+        services.promotions.plan("second")
+
+
+def test_the_settings_are_said_to_differ_until_they_name_the_promoted_storage(
+    services, ini, plugins, add, mirror, promote
+):
+    add(b"one")
+    mirror()
+    assert [] == list(find_differences(services.backends, "second"))
+    promote()
+    [first, copies] = find_differences(services.backends, "second")
+    assert "Set fs.adapter = second" in first[1]
+    assert "Set mirror = local" in copies[1]
+
+    changed = assemble(ini | {"fs.adapter": "second", "mirror": "local"}, {}, plugins)
+    follow_promotion(changed.database, changed.backends)
+
+    assert [] == list(find_differences(changed.backends, "local"))
+    assert ("second", "local") == (changed.backends.current, changed.backends.mirror)
+    changed.database.engine.dispose()
