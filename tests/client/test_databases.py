@@ -1,11 +1,13 @@
 """Databases of real servers: a recipe makes a dump, and the restore has the same rows, or nothing."""
 
+import contextlib
 import subprocess
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from support.console.terminal import blocks
+from support.dumps.programs import answers, require, run, server
 from support.paths import ROOT
 from support.reliability.faulty_proxy import FaultyProxy
 
@@ -106,23 +108,71 @@ def test_a_new_host_has_a_tested_backup_after_the_two_lines_of_the_documentation
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(machine.home), "XDG_CONFIG_HOME": str(machine.home)}
     environment |= postgresql.access | machine.secrets
 
-    def run(line, **more):
+    def type_in(line, **more):
         line = line.replace("https://files.example.org", machine.url)
         done = subprocess.run(
             line, shell=True, env=environment, cwd=machine.home, text=True, capture_output=True, check=False, **more
         )
         assert 0 == done.returncode, done.stderr
 
-    run(first.code, input=code)
+    type_in(first.code, input=code)
     config = machine.home / "frepo-client.toml"
     config.write_text(config.read_text().replace("# ", ""))
-    run(second.code)
-    run("./frepo-client verify shop.sql")
+    type_in(second.code)
+    type_in("./frepo-client verify shop.sql")
 
     rows = "SELECT count(*), md5(string_agg(name, ',' ORDER BY id)) FROM orders"
     assert postgresql("shop", rows) == postgresql("frepo_restore_test", rows)
     checks = machine.call("GET", f"collections/{machine.collection}/versions/v1/checks")["items"]
     assert ("restore (client)", "good") in [(check["name"], check["outcome"]) for check in checks]
+
+
+@contextlib.contextmanager
+def redis(folder):
+    """Run a Redis with a socket, and with the data that the folder has; yield how to ask it."""
+    folder.mkdir(exist_ok=True)
+    client = ["redis-cli", "-s", f"{folder}/socket"]
+    command = ["redis-server", "--port", "0", "--unixsocket", client[-1], "--save", "", "--dir", str(folder)]
+    with server(command, folder, lambda: answers(*client, "PING", expected=b"PONG\n")):
+        yield lambda *words: run(*client, *words)
+
+
+def test_redis_is_restored(machine):
+    restored = machine.home / "restored"
+    restored.mkdir()
+    with redis(machine.home / "redis") as ask_redis:
+        ask_redis("RPUSH", "orders", *map(str, range(500)))
+        configure(machine, f'recipe = "redis"\npath = "{machine.home}/redis/socket"')
+        machine.run("--config", "client.toml", "run")
+    machine.run("--config", "client.toml", "pull", "shop.sql", "-o", "restored/dump.rdb")
+
+    with redis(restored) as ask_redis:
+        assert [str(number).encode() for number in range(500)] == ask_redis("LRANGE", "orders", "0", "-1").split()
+    assert "complete" == machine.versions()[0]["verdict"]
+
+
+def directory(folder):
+    """Configure an OpenLDAP whose data are in a folder."""
+    (folder / "data").mkdir(parents=True)
+    (folder / "slapd.conf").write_text(
+        "include /etc/ldap/schema/core.schema\nmodulepath /usr/lib/ldap\nmoduleload back_mdb\n"
+        f'database mdb\nmaxsize 16777216\nsuffix "dc=example,dc=org"\ndirectory {folder}/data\n'
+    )
+    return f"{folder}/slapd.conf"
+
+
+def test_ldap_is_restored(machine):
+    require("slapadd")
+    config, restored = directory(machine.home / "ldap"), directory(machine.home / "restored")
+    entry = "dn: dc=example,dc=org\nobjectClass: dcObject\nobjectClass: organization\no: Example\ndc: example\n"
+    run("slapadd", "-q", "-f", config, data=entry.encode())
+    configure(machine, f'recipe = "ldap"\npath = "{config}"')
+    machine.run("--config", "client.toml", "run")
+
+    pull(machine, ["slapadd", "-q", "-f", restored])
+
+    assert run("slapcat", "-f", config) == run("slapcat", "-f", restored)
+    assert b"o: Example" in run("slapcat", "-f", restored)
 
 
 def test_mariadb_is_restored(machine, mariadb):

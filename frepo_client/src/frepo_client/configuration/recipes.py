@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from ..errors import UsageError
@@ -12,8 +13,8 @@ _KEYS = {
     "postgres": ("database",),
     "mariadb": ("database",),
     "sqlite": ("path",),
-    "redis": (),
-    "ldap": (),
+    "redis": ("path",),
+    "ldap": ("path",),
     "files": ("paths", "exclude"),
 }
 RECIPE_KEYS = ("recipe", "database", "path", "paths", "exclude")
@@ -46,15 +47,19 @@ def _command(name: str, job: Table) -> list[str]:
         # `.dump` reads in one transaction, so that a writer cannot tear the copy.
         return ["sqlite3", "-readonly", _needed(job, "path"), ".dump"]
     if name == "redis":
-        return ["redis-cli", "--rdb", "-"]
+        return ["redis-cli", *(["-s", job.text("path")] if job.text("path") else []), "--rdb", "-"]
     if name == "ldap":
-        return ["slapcat"]
+        return ["slapcat", *_configuration_of_slapd(job.text("path"))]
     paths = job.texts("paths")
     if not paths:
         raise UsageError(f"{job.where}: the recipe files needs paths")
     # Absolute names would be restored over what is there; tar removes the leading slash, and says so once.
     excluded = [f"--exclude={pattern}" for pattern in job.texts("exclude")]
     return ["tar", "--create", "--file=-", "--directory=/", *excluded, "--", *[path.lstrip("/") for path in paths]]
+
+
+def _configuration_of_slapd(path: str) -> list[str]:
+    return [] if not path else ["-F" if os.path.isdir(path) else "-f", path]
 
 
 def _needed(job: Table, key: str) -> str:
