@@ -134,7 +134,7 @@ def test_output_into_a_file_that_the_next_run_would_replace_is_refused(console, 
         done = console.run(*command, stdout=file)
 
     assert (1, False) == (done.returncode, bool(console.count("token")))
-    assert "--tokens: is required if the output is a file" in done.stderr
+    assert "--tokens: give it a FILE, to which lines are added" in done.stderr
 
     with (console.folder / "made.csv").open("a") as file:
         console.run(*command, stdout=file)

@@ -136,8 +136,8 @@ def _check_output(stdout: TextIO, table: SecretsTable) -> None:
     is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
     if is_file and not fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND:
         problem = (
-            f"is required if the output is a file: with > alone, the next run would replace the {table.what} of this "
-            f"one, and a {table.what[:-1]} is shown only once. {table.option} FILE adds lines to a file"
+            f"give it a FILE, to which lines are added: the output is a file, in which > would replace the "
+            f"{table.what} of this run by those of the next, and a {table.what[:-1]} is shown only once"
         )
         raise FieldsError({table.option: [problem]})
 
