@@ -73,8 +73,8 @@ class Spool:
             except (ClientError, OSError, ValueError) as error:
                 self.refused.append(path)
                 self._reporter.fail(
-                    f"{path}{_READY} could not be sent and stays there: {error}. Correct the collection in the file "
-                    f"{_ABOUT} next to it, or delete both"
+                    f"{path}{_READY} could not be sent and stays there: {error}. Correct the collection in "
+                    f"{path}{_ABOUT}, or delete both files"
                 )
                 continue
             for suffix in (_READY, _ABOUT):

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, get_args
 
 from frepo_core.domain.backups.guards import ReasonName
-from frepo_core.errors import FieldsError, FrepoError
+from frepo_core.errors import FieldsError, FrepoError, NotFoundError
 
 from ...base import check_length
 from ...columns import Moment, Words
@@ -96,10 +96,18 @@ class Release(EditVersion):
         after = {one.number for one in services.versions.list(collection)}
         evicted = ", ".join(f"v{number}" for number in before if number not in after)
         said = f"; evicted for it: {evicted}" if evicted else ""
-        for check in checks:
-            if check.outcome in {"broken", "suspicious"}:
-                said += f". The check {check.name} found: {check.message}"
+        against = [check for check in checks if check.outcome in {"broken", "suspicious"}]
+        for check in against:
+            said += f". The check {check.name} found: {check.message}"
+        if against and self._is_newest_good(released):
+            said += ". It is the newest good version now"
         return released, said
+
+    def _is_newest_good(self, version: "VersionRecord") -> bool:
+        try:
+            return self.services().versions.find_selected(version.collection_id, "good").id == version.id
+        except NotFoundError:
+            return False
 
     def _release_all(self, arguments: argparse.Namespace) -> Outcome:
         if not arguments.reason or arguments.version:
