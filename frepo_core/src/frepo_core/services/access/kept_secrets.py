@@ -20,6 +20,12 @@ def were_printed(database: Database, settings: Settings) -> bool:
     return bool(check) and check in phrase_checks(_both(settings), salt)
 
 
+def were_made_here(settings: Settings) -> bool:
+    """Return whether the phrase in force is in the file of generated secrets, and not one that the operator has set."""
+    path, phrase = settings.app_secrets_file, settings.enc_token_phrase.get_secret_value()
+    return path is not None and path.exists() and phrase in path.read_text()
+
+
 def note_printed(database: Database, settings: Settings) -> None:
     """Note that the secrets in force were printed."""
     salt = secrets.token_hex(16)

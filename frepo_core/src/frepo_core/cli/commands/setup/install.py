@@ -44,18 +44,22 @@ class Install(FrepoCommand):
             self._run(words)
 
     def _print_secrets(self, services: "Services") -> None:
-        """Print the secrets once, and again when they were changed."""
-        from frepo_core.services.access.kept_secrets import note_printed, were_printed
+        """Print the secrets once, and again when they were changed; not those that the operator has set."""
+        from frepo_core.services.access.kept_secrets import note_printed, were_made_here, were_printed
 
         settings = services.settings
         if were_printed(services.database, settings):
             return
-        self.say(
-            "Keep these two lines in a safe, such as a password manager, outside of this machine. If it is lost, "
-            "`frepo recover --secrets FILE` needs them: without them, all tokens are void. They are printed once.\n"
-            f"app.secret = {settings.app_secret.get_secret_value()}\n"
-            f"enc.token_phrase = {settings.enc_token_phrase.get_secret_value()}"
-        )
+        why = "If it is lost, `frepo recover --secrets FILE` needs them: without them, all tokens are void."
+        if not were_made_here(settings):
+            self.say(f"Keep app.secret and enc.token_phrase in a safe outside of this machine, too. {why}")
+        else:
+            self.say(
+                "Keep these two lines in a safe, such as a password manager, outside of this machine. "
+                f"{why} They are printed once.\n"
+                f"app.secret = {settings.app_secret.get_secret_value()}\n"
+                f"enc.token_phrase = {settings.enc_token_phrase.get_secret_value()}"
+            )
         note_printed(services.database, settings)
 
     def _run(self, words: list[str]) -> None:
