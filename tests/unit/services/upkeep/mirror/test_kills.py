@@ -7,6 +7,7 @@ import pytest
 
 from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.blobs.failpoints import MIRROR_POINTS
+from support.scale import IS_BIG
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def run_and_die(services, mirror):
     return run_and_die
 
 
-@pytest.mark.parametrize("point", MIRROR_POINTS)
+@pytest.mark.parametrize("point", MIRROR_POINTS if IS_BIG else ("copy_stored", "copies_gone", "first_repaired"))
 def test_a_killed_run_is_completed_by_the_next(
     services, add, mirror, delete, path_of, read, second, run_and_die, point
 ):

@@ -1,5 +1,6 @@
 """Notes what readers found out about copies: marks those that are wrong or missing, and records events."""
 
+import atexit
 import logging
 import threading
 from collections.abc import Callable
@@ -28,6 +29,9 @@ log = logging.getLogger(__name__)
 
 # The name of the value in the table `installation` with the number of reads that a second copy has answered.
 COUNTER = "mirror.fallbacks."
+# How long the end of the process waits for notes.
+END_SECONDS = 5.0
+_THREAD = "frepo fallback"
 _READER = Actor(name="system:downloads")
 
 
@@ -59,7 +63,16 @@ def first_place(blob: BlobRecord) -> Place:
 
 def in_thread(work: Callable[[], None]) -> None:
     """Do it in a thread of its own: the server sends local files in the thread that serves all connections."""
-    threading.Thread(target=work, name="frepo fallback", daemon=True).start()
+    thread = threading.Thread(target=work, name=_THREAD, daemon=True)
+    thread.start()
+
+
+@atexit.register
+def _join_threads() -> None:
+    """Let the notes be written: a command of the console ends right after it has read the content."""
+    for thread in threading.enumerate():
+        if thread.name == _THREAD:
+            thread.join(END_SECONDS)
 
 
 class FallbackNotes:

@@ -1,0 +1,130 @@
+"""Second copies over real servers: made, read when the first is gone, repaired, checked, and deleted."""
+
+import logging
+import os
+from io import BytesIO
+
+import pytest
+from sqlalchemy import select, update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.domain.roles import Role
+from frepo_core.errors import FrepoError
+from frepo_core.plugins import JobContext
+from frepo_core.services.composition.builtin_jobs import upkeep_jobs
+from frepo_core.services.composition.facade.plugin_service import PluginService
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import NewFile
+from frepo_core.services.upkeep.storage import OwnerMark
+from support.ftp import PASSWORD, USER
+from support.scale import only_in_long_form
+
+CONTENTS = [b"small", os.urandom(7 << 20), *(os.urandom(1000 + number) for number in range(6))]
+PAIRS = [("local", "awss3v3"), ("awss3v3", "local"), ("local", "ftp")]
+
+
+@pytest.fixture
+def settings_of(request, tmp_path):
+    """Return the settings of a storage on a real server."""
+
+    def settings_of(adapter):
+        if adapter == "local":
+            return {"directory": tmp_path / "storage"}
+        if adapter == "ftp":
+            port = request.getfixturevalue("plain_server").port
+            return {"host": "127.0.0.1", "port": port, "username": USER, "password": PASSWORD, "root": tmp_path.name}
+        settings = request.getfixturevalue("s3_settings")()
+        secrets = {name: getattr(settings, name).get_secret_value() for name in ("key", "secret")}
+        names = ("bucket", "prefix", "endpoint", "region", "addressing_style")
+        return {name: getattr(settings, name) for name in names} | secrets
+
+    return settings_of
+
+
+@pytest.fixture(params=PAIRS, ids="-".join)
+def ini(request, ini, settings_of):
+    """Settings with the first storage of a pair, and the second one as its mirror."""
+    first, second = request.param
+    ini = {name: value for name, value in ini.items() if not name.startswith("fs.local.")}
+    ini |= {f"fs.{first}.{name}": str(value) for name, value in settings_of(first).items()}
+    ini |= {f"storage.second.{name}": str(value) for name, value in settings_of(second).items()}
+    named = {"fs.adapter": first, "storages": "second", "storage.second.adapter": second}
+    return ini | named | {"mirror": "second", "mirror.rate": "0", "mirror.delete_delay": "0s", "fs.cache_size": "0"}
+
+
+@pytest.fixture
+def run(services):
+    def run(name):
+        context = JobContext(
+            settings=None,
+            service=PluginService(),
+            log=logging.getLogger(__name__),
+            now=utc_now(),
+            check_lease=lambda: None,
+            progress=lambda text: None,
+        )
+        services.database.execute(update(BlobCopy).where(BlobCopy.state != "gone").values(next_try=utc_now()))
+        return next(job for job in upkeep_jobs(services) if job.name == name).run(context)
+
+    return run
+
+
+@pytest.fixture
+def add(services, make_token):
+    by = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
+
+    def add(content):
+        return services.files.add(NewFile(name="a.txt"), Incoming(stream=BytesIO(content)), by=by).file
+
+    add.by = by
+    return add
+
+
+def rows(services, model):
+    with services.database.reading() as session:
+        return session.scalars(select(model).order_by(model.id)).all()
+
+
+def read(services, file):
+    with services.stored_content.open(services.files.find(file.stored_name).blob) as content:
+        return b"".join(iter(lambda: content.read(100_000), b""))
+
+
+def replace(backend, row):
+    """Let the storage have other bytes of the same length."""
+    backend.delete(row.key)
+    backend.store(row.key, BytesIO(b"x" * row.size), row.size)
+
+
+@only_in_long_form
+@pytest.mark.databases
+def test_contents_survive_the_loss_of_either_side(services, add, run):
+    services.copy_reads.notes._start = lambda work: work()
+    first, second = services.backends.get(services.backends.current), services.backends.get("second")
+    files = [add(content) for content in CONTENTS]
+    assert len(files) == run("mirror")["copied"]
+
+    # The first storage lacks one content and has wrong bytes of another.
+    first.delete(files[1].blob.key)
+    replace(first, rows(services, Blob)[2])
+    assert CONTENTS[1] == read(services, files[1])
+    with pytest.raises(FrepoError):
+        read(services, files[2])
+    assert CONTENTS[2] == read(services, files[2])
+    assert 2 == run("mirror")["repaired"]
+    assert CONTENTS == [read(services, file) for file in files]
+
+    # So does the second one.
+    missing, wrong, *_ = rows(services, BlobCopy)
+    second.delete(missing.key)
+    replace(second, wrong)
+    assert {missing.key, wrong.key} == {damage.key for damage in services.mirror.verify().damaged}
+    assert 2 == run("mirror")["copied"]
+    assert [] == services.mirror.verify().damaged
+
+    services.files.delete(files[0].stored_name, "", by=add.by)
+    assert 1 == run("mirror")["deleted"]
+    kept = {row.key for row in rows(services, BlobCopy) if row.state == "present"}
+    assert kept == {stat.key for stat in second.list() if OwnerMark.parse(stat.key) is None}
+    assert len(files) - 1 == len(kept)
