@@ -34,6 +34,9 @@ TEXTS = (
     "This number of versions of this size needs",
     "the version is not pinned: pin it as well",
     "is not one of the configured storages",
+    "The body is no valid ",
+    "The body ends before the end of its ",
+    "A form is sent without it",
 )
 # Objects with names of any kind, for which the document has no pattern. Other texts have one.
 FREE_OBJECTS = {"details", "strategy_options"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from frepo_core.errors import StorageFull
-from frepo_core.services.content.base64_decoder import decoded
+from frepo_core.services.content.decoding.base64_decoder import decoded
 from frepo_core.services.content.ingest import Incoming, Ingest
 from frepo_core.testing.sources import Source
 

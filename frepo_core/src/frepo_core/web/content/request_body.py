@@ -1,18 +1,21 @@
 """Reads the content of an upload, raw or multipart, if possible without a copy."""
 
 import contextlib
+import hashlib
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
-from frepo_core.errors import FieldsError, MalformedRequestError
-from frepo_core.services.content.ingest import Incoming, Limit, disk_full_translated, smallest_limit
+from frepo_core.errors import DigestMismatchError, FieldsError, MalformedRequestError
+from frepo_core.services.content.decoding.content_codings import CODINGS, CodingError, decoded
+from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, disk_full_translated, smallest_limit
 from frepo_core.services.content.spool import IN_MEMORY, Spool
 
 from ..base.request import FrepoRequest
 from .multipart import MultipartForm, is_multipart, read_multipart
+from .request_headers import CONTENT_ENCODING
 
 ENVELOPE_BYTES = 1 << 20
 
@@ -27,15 +30,21 @@ class Upload:
 
 
 @contextlib.contextmanager
-def read_upload(request: FrepoRequest, refuse_early: Callable[[], bool] | None = None) -> Iterator[Upload]:
+def read_upload(
+    request: FrepoRequest, refuse_early: Callable[[], bool] | None = None, *, limits: tuple[Limit, ...] = ()
+) -> Iterator[Upload]:
     """Yield the content of the request. Every body that is not multipart/form-data is raw content.
 
-    The file of a form is copied. The trash gives way to the copy, too, unless `refuse_early` refuses
-    the version.
+    The file of a form is copied, and what a coded body contains, which `limits` bound. The trash gives way to the copy,
+    too, unless `refuse_early` refuses the version.
     """
     check_content_headers(request)
     sha256, md5 = _digests(request)
     content_type = request.headers.get("Content-Type", "")
+    if coding := coding_of(request):
+        with contextlib.ExitStack() as stack:
+            yield Upload(incoming=_decode(request, coding, stack, refuse_early, limits))
+        return
     if not is_multipart(content_type):
         incoming = Incoming(stream=_body(request), declared_size=request.content_length, sha256=sha256, md5=md5)
         yield Upload(incoming=incoming)
@@ -51,7 +60,23 @@ def check_content_headers(request: FrepoRequest) -> None:
     """Check the headers of an upload. Raises `MalformedRequestError` and `FieldsError`."""
     if "Content-Range" in request.headers:  # RFC 9110, 14.5
         raise MalformedRequestError("A part of a content (Content-Range) cannot be added to another, send all of it")
+    coding_of(request)
     _digests(request)
+
+
+def coding_of(request: FrepoRequest) -> str | None:
+    """Return the coding in Content-Encoding that is undone, None for no coding. The first API stores what is sent.
+
+    Raises `FieldsError` for one that is unknown, or of a form.
+    """
+    sent = str(request.headers.get(CONTENT_ENCODING, "")).strip().lower()
+    if not request.is_v1 or sent in {"", "identity"}:
+        return None
+    if sent not in CODINGS:
+        raise FieldsError({CONTENT_ENCODING: [f"Expected one of {', '.join(CODINGS)}, not {sent!r}"]})
+    if is_multipart(request.headers.get("Content-Type", "")):
+        raise FieldsError({CONTENT_ENCODING: ["A form is sent without it; send the content as the body itself"]})
+    return sent
 
 
 def limit_body(
@@ -66,9 +91,11 @@ def limit_body(
     On the disk of the storage, `request.next_step` is set to the size up to which the body may arrive before it is
     asked about again. The trash gives way to a version unless `refuse_early` refuses it.
 
-    The limits apply to the content. A form or base64 (`is_encoded`) may have twice its size and 1 MiB in addition.
+    The limits apply to the content. A form, base64 (`is_encoded`) or a coded body may have twice its size and 1 MiB in
+    addition.
     """
-    is_wrapped = is_encoded or is_multipart(request.headers.get("Content-Type", ""))
+    is_coded = coding_of(request) is not None
+    is_wrapped = is_encoded or is_coded or is_multipart(request.headers.get("Content-Type", ""))
     for limit in limits:
         length = request.content_length or 0
         limit.enforce((length - ENVELOPE_BYTES) // 2 if is_wrapped else length)
@@ -106,14 +133,68 @@ def _read_form(
 ) -> tuple[MultipartForm, BinaryIO]:
     """Read the form. Its file is copied to a spool that hashes it."""
     spool = stack.enter_context(request.services.ingest.spool())
-    write = (
-        spool.append
-        if refuse_early is None or request.buffer is None
-        else _in_steps(request, spool, body, refuse_early)
-    )
+    write = _writer(request, spool, body, refuse_early)
     with disk_full_translated():
         form = read_multipart(body, content_type, write)
     return form, cast(BinaryIO, spool.getfile())
+
+
+def _decode(
+    request: FrepoRequest,
+    coding: str,
+    stack: contextlib.ExitStack,
+    refuse_early: Callable[[], bool] | None,
+    limits: tuple[Limit, ...],
+) -> Incoming:
+    """Undo the coding of the body. Raises `FieldsError`, `DigestMismatchError`, or the error of an exceeded limit.
+
+    `Content-Digest` and `Content-MD5` are of the bytes that were sent, `Repr-Digest` of what they contain.
+    """
+    body, sent = _seekable_body(request, stack), _SentDigests(request)
+    spool = stack.enter_context(request.services.ingest.spool())
+    write = _writer(request, spool, body, refuse_early)
+    try:
+        with disk_full_translated():
+            for piece in decoded(sent.passing(iter(lambda: body.read(CHUNK), b"")), coding):
+                for limit in limits:
+                    limit.enforce(len(spool) + len(piece))
+                write(piece)
+    except CodingError as error:
+        raise FieldsError({CONTENT_ENCODING: [f"The body {error}"]}) from None
+    sent.compare()
+    return Incoming(stream=cast(BinaryIO, spool.getfile()), sha256=_digest_in(request, "Repr-Digest"))
+
+
+class _SentDigests:
+    """Compares the bytes of a coded body, as they were sent, with the digests that the client says."""
+
+    def __init__(self, request: FrepoRequest) -> None:
+        self._md5 = _content_md5(request)
+        self._sha256 = _digest_in(request, "Content-Digest")
+        self._hashes = {hashlib.sha256(): value for value in self._sha256}
+        if self._md5:
+            self._hashes[hashlib.md5(usedforsecurity=False)] = self._md5
+
+    def passing(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the pieces, and hash them."""
+        for piece in pieces:
+            for each in self._hashes:
+                each.update(piece)
+            yield piece
+
+    def compare(self) -> None:
+        """Raise `DigestMismatchError` if one of them is another."""
+        if any(each.hexdigest() != value.lower() for each, value in self._hashes.items()):
+            raise DigestMismatchError("The body does not match the digest of the sent bytes that came with it")
+
+
+def _writer(
+    request: FrepoRequest, spool: Spool, body: BinaryIO, refuse_early: Callable[[], bool] | None
+) -> Callable[[bytes], None]:
+    """Return what appends to the copy of what a body contains."""
+    if refuse_early is None or request.buffer is None:
+        return spool.append
+    return _in_steps(request, spool, body, refuse_early)
 
 
 def _in_steps(
@@ -144,16 +225,23 @@ def _next_step(
 
 def _digests(request: FrepoRequest) -> tuple[tuple[str, ...], str | None]:
     """Return the SHA-256 and MD5 in Repr-Digest, Content-Digest (RFC 9530) and Content-MD5 (RFC 1864)."""
-    sha256: list[str] = []
-    for header in ("Repr-Digest", "Content-Digest"):
-        if value := request.headers.get(header):
-            with _invalid_header(header):
-                sha256 += filter(None, [parse_repr_digest(value)])
-    md5 = None
-    if value := request.headers.get("Content-MD5"):
-        with _invalid_header("Content-MD5"):
-            md5 = parse_content_md5(value)
-    return tuple(sha256), md5
+    return _digest_in(request, "Repr-Digest") + _digest_in(request, "Content-Digest"), _content_md5(request)
+
+
+def _digest_in(request: FrepoRequest, header: str) -> tuple[str, ...]:
+    value = request.headers.get(header)
+    if not value:
+        return ()
+    with _invalid_header(header):
+        return tuple(filter(None, [parse_repr_digest(value)]))
+
+
+def _content_md5(request: FrepoRequest) -> str | None:
+    value = request.headers.get("Content-MD5")
+    if not value:
+        return None
+    with _invalid_header("Content-MD5"):
+        return parse_content_md5(value)
 
 
 @contextlib.contextmanager

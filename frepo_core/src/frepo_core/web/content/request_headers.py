@@ -17,7 +17,7 @@ Added = TypeVar("Added")
 
 _VERSION = re.compile(r'v([0-9]{1,18})|"v([0-9]{1,18})"')
 # The names for `Endpoint.headers`.
-IDEMPOTENCY_KEY, IF_MATCH = "Idempotency-Key", "If-Match"
+IDEMPOTENCY_KEY, IF_MATCH, CONTENT_ENCODING = "Idempotency-Key", "If-Match", "Content-Encoding"
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 

@@ -7,7 +7,7 @@ from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswe
 
 from ..base.request import FrepoRequest
 from .multipart import is_multipart
-from .request_body import ENVELOPE_BYTES, check_content_headers, limit_body, read_upload
+from .request_body import ENVELOPE_BYTES, check_content_headers, coding_of, limit_body, read_upload
 from .request_headers import last_version_of
 
 
@@ -27,8 +27,9 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVe
 
 
 def _size_of(request: FrepoRequest) -> int | None:
-    """Return the size of the content in bytes, as the head says; None: unknown, such as that of a form."""
-    return None if is_multipart(request.headers.get("Content-Type", "")) else request.announced
+    """Return the size of the content in bytes, as the head says; None: unknown, such as in a form or a coded body."""
+    is_wrapped = is_multipart(request.headers.get("Content-Type", "")) or coding_of(request) is not None
+    return None if is_wrapped else request.announced
 
 
 def _early_refusal(request: FrepoRequest, after: int | None) -> Callable[[], bool]:
@@ -36,9 +37,9 @@ def _early_refusal(request: FrepoRequest, after: int | None) -> Callable[[], boo
     add_version, collection, size = request.services.add_version, request.collection, _size_of(request)
 
     def refuse_early() -> bool:
-        """Check a content of unknown size without the guards, and a form as the smallest content that it can have."""
+        """Check a content of unknown size without the guards, and as the smallest that the body can have."""
         if size is None:
-            least = max((request.announced or 0) - ENVELOPE_BYTES, 0)
+            least = max((request.announced or 0) - ENVELOPE_BYTES, 0) // (2 if coding_of(request) else 1)
             return add_version.refuse_early(collection, least, after=after) is not None
         return add_version.refuse_early(collection, size, after=after, reports=()) is not None
 
@@ -49,7 +50,8 @@ def store_version(
     request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
 ) -> AddedVersion | RecordedAnswer:
     """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
-    with read_upload(request, _early_refusal(request, after)) as content:
+    limits = request.services.add_version.limits(request.collection_at_start, by=request.sender)
+    with read_upload(request, _early_refusal(request, after), limits=limits) as content:
         return request.services.add_version.add(
             request.collection_at_start,
             content.incoming,

@@ -8,7 +8,7 @@ from pydantic import Field
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.errors import FieldsError
 from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
-from frepo_core.services.content.base64_decoder import decoded
+from frepo_core.services.content.decoding.base64_decoder import decoded
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
 from frepo_core.services.files.upload_refusals import logged_refusal

@@ -12,7 +12,7 @@ from frepo_core.services.base.records import VersionRecord
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest
-from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
+from ...content.request_headers import CONTENT_ENCODING, IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
 from ...content.version_upload import before_add_with, store_version
 from ...conventions.answers import created, no_content, resource
 from ...conventions.entity_tags import if_match
@@ -167,7 +167,7 @@ _ADD = Endpoint(
     content=True,
     before_body=before_add,
     writes=True,
-    headers=(IDEMPOTENCY_KEY, IF_MATCH),
+    headers=(IDEMPOTENCY_KEY, IF_MATCH, CONTENT_ENCODING),
     answers={201: Version},
 )
 

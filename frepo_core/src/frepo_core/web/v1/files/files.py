@@ -13,7 +13,7 @@ from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
 from ...content.multipart import is_multipart
 from ...content.request_body import check_content_headers, limit_body, read_upload
-from ...content.request_headers import IDEMPOTENCY_KEY, idempotency_of
+from ...content.request_headers import CONTENT_ENCODING, IDEMPOTENCY_KEY, idempotency_of
 from ...conventions.answers import no_content, resource
 from ...conventions.entity_tags import if_match
 from ...conventions.paging import next_cursor, page_request
@@ -42,7 +42,7 @@ def list_files(request: FrepoRequest) -> Answer:
 
 def add(request: FrepoRequest) -> Answer:
     """Store a file. The body is the content itself, or a form. For known content, the answer is its file (200)."""
-    with read_upload(request) as content:
+    with read_upload(request, limits=request.services.files.limits(by=request.sender)) as content:
         new, idempotency = _new_file(request, content.part_name), _idempotency_of(request)
         added = request.services.files.add(new, content.incoming, by=request.sender, idempotency=idempotency)
     if isinstance(added, RecordedAnswer):
@@ -154,7 +154,7 @@ ENDPOINTS = [
         content=True,
         before_body=before_add,
         writes=True,
-        headers=(IDEMPOTENCY_KEY,),
+        headers=(IDEMPOTENCY_KEY, CONTENT_ENCODING),
         answers={200: StoredFile, 201: StoredFile},
     ),
     show_endpoint(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...base.endpoint import Endpoint
-from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
+from ...content.request_headers import CONTENT_ENCODING, IDEMPOTENCY_KEY, IF_MATCH
 from ...openapi.parameters import (
     CONDITIONS,
     DIGESTS,
@@ -45,8 +45,10 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
     ),
     "name": ("The file's stored name, as the upload returned it.", WORD | {"examples": ["2cf24dba5fhello.txt"]}),
 }
+_CODING = "How the body is compressed; the content is what it contains. `Repr-Digest` is of the content."
 _OFFERED: Mapping[str, tuple[str, dict[str, Any]]] = {
     IDEMPOTENCY_KEY: IDEMPOTENCY,
+    CONTENT_ENCODING: (_CODING, {"enum": ["gzip", "zstd", "identity"]}),
     IF_MATCH: ("Change the resource only if this is its ETag; otherwise 412.", {"pattern": '^("[!#-~]*"|\\*)$'}),
 }
 _IF_MATCH = "`v<N>`: add the version only if the last one is number N (`v0`: none); otherwise 412."

@@ -10,7 +10,7 @@ import pybase64
 
 from frepo_core.errors import FieldsError
 
-from .ingest import CHUNK, Incoming, Ingest, disk_full_translated
+from ..ingest import CHUNK, Incoming, Ingest, disk_full_translated
 
 _BLANKS = b" \t\r\n"
 _URL_HEAD = 1024
