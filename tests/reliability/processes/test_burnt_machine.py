@@ -21,7 +21,7 @@ from support.paths import ROOT
 from support.reliability.invariants import eventually
 from support.scale import IS_BIG, first_of
 
-SCRIPT = ROOT / "tests/support/reliability/burning_service.py"
+SCRIPT = ROOT / "tests/support/siege/burning_service.py"
 MOMENTS = 50 if IS_BIG else 1
 
 

@@ -1,0 +1,134 @@
+"""The record of a collection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, get_args
+
+from frepo_core.db.models import Collection
+from frepo_core.domain.backups.baseline import Baseline
+from frepo_core.domain.backups.guards import GuardAction, Guards
+from frepo_core.domain.backups.runs import LastRun
+from frepo_core.domain.limits import Limits
+from frepo_core.plugins import CollectionInfo
+
+# The column has `keep` for `mark`.
+_ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionRecord:
+    """A collection, its limits and its counters (bytes, versions). Times are UTC (aware).
+
+    `versions_count` and `stored_size` include pinned versions, but neither those in quarantine nor pending ones, for
+    which rotation waits. `baseline` is what guards compare new versions with.
+
+    `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
+    expected. `storage` is where its versions are stored, None: in the first storage. The last restore test was at
+    `restore_tried_at`, the last good one at `restore_tested_at`.
+    """
+
+    id: str
+    limits: Limits
+    strategy: str
+    description: str
+    filename: str
+    created_at: datetime
+    last_number: int
+    versions_count: int
+    stored_size: int
+    guards: Guards
+    strategy_options: Mapping[str, Any] | None = None
+    password_hash: str | None = field(default=None, repr=False)
+    created_by: str | None = None
+    labels: tuple[str, ...] = ()
+    locked: timedelta = timedelta()
+    expected_every: str | None = None
+    grace: timedelta | None = None
+    arrived_at: datetime | None = None
+    due_at: datetime | None = None
+    overdue_at: datetime | None = None
+    restored_until: datetime | None = None
+    pinned_count: int = 0
+    pinned_size: int = 0
+    quarantined_count: int = 0
+    quarantined_size: int = 0
+    baseline: Mapping[str, Any] | None = None
+    pending_count: int = 0
+    pending_size: int = 0
+    failed_since: datetime | None = None
+    failed_reason: str | None = None
+    restore_tested_at: datetime | None = None
+    restore_tried_at: datetime | None = None
+    restore_outcome: str | None = None
+    last_run: LastRun | None = None
+    storage: str | None = None
+
+    @property
+    def unchanged_nights(self) -> int:
+        """On how many later days the content of the newest version has arrived again."""
+        return Baseline.load(self.baseline).unchanged_nights
+
+    @classmethod
+    def of(cls, row: Collection) -> "CollectionRecord":
+        """Make a record of a row."""
+        return cls(
+            id=row.id,
+            limits=Limits(
+                versions=row.max_backups_count,
+                version_size=row.max_one_version_size,
+                total_size=row.max_collection_size,
+            ),
+            strategy=row.strategy,
+            description=row.description,
+            filename=row.filename,
+            created_at=row.created_at,
+            last_number=row.last_number,
+            versions_count=row.versions_count,
+            stored_size=row.stored_size,
+            guards=_guards_of(row),
+            strategy_options=row.strategy_options,
+            password_hash=row.password_hash,
+            created_by=row.created_by,
+            labels=tuple(row.labels or ()),
+            locked=timedelta(seconds=row.locked or 0),
+            expected_every=row.expected_every,
+            grace=None if row.grace is None else timedelta(seconds=row.grace),
+            arrived_at=row.arrived_at,
+            due_at=row.due_at,
+            overdue_at=row.overdue_at,
+            restored_until=row.restored_until,
+            pinned_count=row.pinned_count,
+            pinned_size=row.pinned_size,
+            quarantined_count=row.quarantined_count,
+            quarantined_size=row.quarantined_size,
+            baseline=row.baseline,
+            pending_count=row.pending_count,
+            pending_size=row.pending_size,
+            failed_since=row.failed_since,
+            failed_reason=row.failed_reason,
+            restore_tested_at=row.restore_tested_at,
+            restore_tried_at=row.restore_tried_at,
+            restore_outcome=row.restore_outcome,
+            last_run=LastRun.of(row.last_run_outcome, row.last_run_at, row.last_run_reason)
+            if row.last_run_at
+            else None,
+            storage=row.storage,
+        )
+
+
+def _guards_of(row: Collection) -> Guards:
+    return Guards(
+        min_retention=timedelta(seconds=row.min_retention),
+        min_version_size=row.min_version_size,
+        max_shrink_percent=row.max_shrink_percent,
+        max_growth_percent=row.max_growth_percent or 0,
+        expects_kind=bool(row.expects_kind),
+        expects_change=bool(row.expects_change),
+        action=_ACTIONS.get(row.guard_action, "refuse"),
+    )
+
+
+def collection_info(record: CollectionRecord) -> CollectionInfo:
+    """Return the collection as plug-ins see it."""
+    return CollectionInfo(id=record.id, name=record.filename, description=record.description, labels=record.labels)
