@@ -4,6 +4,7 @@ import ast
 import tomllib
 
 import pytest
+from packaging.requirements import Requirement
 
 from frepo_core.cli.commands.plugins.new_plugin import KINDS
 
@@ -26,3 +27,11 @@ def test_each_kind_is_a_package_with_a_test_in_a_service(console, kind):
 def test_a_kind_without_settings_refuses_the_option(console):
     for kind in ["endpoint", "page"]:
         assert "  --settings: is " in console.refusal("plugin:new", kind, "red_paint", "--settings")
+
+
+def test_a_new_package_admits_the_next_minor_version(console):
+    console.answer("plugin:new", "policy", "red_paint")
+
+    project = tomllib.loads((console.folder / "frepo-policy-red-paint/pyproject.toml").read_text())
+    [core] = map(Requirement, project["project"]["dependencies"])
+    assert [one for one in ("0.1.0", "0.2.0", "0.9.1", "1.0.0") if not core.specifier.contains(one)] == ["1.0.0"]
