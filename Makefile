@@ -44,6 +44,13 @@ DOCS_VENV := .venv-docs
 
 # Further requirements of the benchmarks: a load generator, and the peers to compare with.
 BENCH_PACKAGES := wrk rclone
+
+# What `make release` needs: the SBOM is written by CycloneDX's own tool, and uv chooses the versions of release/pinned.txt
+# with the checksums for each system. setuptools builds the wheels: another version may make other bytes.
+RELEASE := setuptools==80.8.0 cyclonedx-bom==7.5.0 uv==0.13.9
+RELEASE_VENV := .venv-release
+# What tests of the release need: a Debian in a folder, a checker of packages, and a builder of images.
+RELEASE_PACKAGES := debootstrap lintian buildah crun
 PEERS_VENV := .venv-peers
 TUS_SERVER := @tus/server@2.4.5 @tus/file-store@2.1.1
 GROUPS ?=
@@ -180,6 +187,21 @@ $(SWIFT_VENV)/installed: Makefile
 	$(SWIFT_VENV)/bin/pip install --quiet --disable-pip-version-check $(SWIFT)
 	@touch $@
 
+release: $(RELEASE_VENV)/installed  ## build packages of the last commit in build/release, the same bytes each time; on Debian
+	$(RELEASE_VENV)/bin/python -m release build/release
+
+pinned: $(RELEASE_VENV)/installed  ## choose the versions of release/pinned.txt anew: the newest that fit
+	$(RELEASE_VENV)/bin/python -m release --pin build/pinned
+
+release-services:  ## install what the tests of the release need (Debian, as root)
+	apt-get update -q
+	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(RELEASE_PACKAGES)
+
+$(RELEASE_VENV)/installed: Makefile
+	$(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/pip install --quiet --disable-pip-version-check 'pip>=25' $(RELEASE)
+	@touch $@
+
 bench-services:  ## install what the benchmarks compare with (Debian, as root), and peers from PyPI and npm
 	apt-get update -q
 	DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(BENCH_PACKAGES)
@@ -205,4 +227,4 @@ bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performan
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install client serve demo test test-fast coverage soak docs screenshots drawings lint lint-console services bench-services bench bench-full bench-history
+.PHONY: help install client serve demo test test-fast coverage soak docs screenshots drawings lint lint-console services release pinned release-services bench-services bench bench-full bench-history

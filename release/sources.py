@@ -1,0 +1,59 @@
+"""The sources of a release: the files of one commit, as git has them."""
+
+import configparser
+import io
+import os
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+META = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+UMASK = 0o022
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """A copy of the sources below `folder`; `epoch` is the time of all files, in seconds since 1970."""
+
+    folder: Path
+    epoch: int
+
+    @classmethod
+    def of_the_commit(cls, folder: Path) -> "Sources":
+        """Copy the files of the commit that is checked out. Changes that are not committed are not part of it."""
+        archive = subprocess.run(
+            ["git", "-c", "tar.umask=0022", "archive", "--format=tar", "HEAD"],
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+        ).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="tar")
+        time = subprocess.run(
+            ["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout
+        return cls(folder=folder, epoch=int(time))
+
+    @property
+    def version(self) -> str:
+        """The version of all distributions."""
+        setup = configparser.ConfigParser(interpolation=None)
+        setup.read(self.folder / "setup.cfg")
+        return setup["metadata"]["version"]
+
+    @property
+    def distributions(self) -> list[Path]:
+        """The folders of the distributions, except the meta-distribution `frepo`."""
+        return [path.parent for path in sorted(self.folder.glob("frepo_*/pyproject.toml"))]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of programs that build."""
+        return os.environ | {
+            "SOURCE_DATE_EPOCH": str(self.epoch),
+            "PYTHONHASHSEED": "0",
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+        }

@@ -1,0 +1,63 @@
+"""A release has the same bytes, whoever builds it and where."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from support.installation.environments import LEFT_BEHIND
+from support.paths import ROOT
+
+EPOCH = 1_790_000_000  # seconds since 1970
+BUILD = """
+import sys
+from pathlib import Path
+from release import checksums, client, distributions
+from release.sources import Sources
+
+sources = Sources(folder=Path(sys.argv[1]), epoch=int(sys.argv[2]))
+target = Path(sys.argv[3])
+distributions.build(sources, sources.folder / "frepo_metrics", target)
+client.build(sources, target)
+checksums.write(target)
+"""
+
+
+def build(folder, umask):
+    """Build a distribution and the client from a copy; return the files' checksums."""
+    source, target = folder / "source", folder / "target"
+    target.mkdir(parents=True)
+    for name in ("frepo_metrics", "frepo_client"):
+        shutil.copytree(ROOT / name, source / name, ignore=LEFT_BEHIND, copy_function=shutil.copyfile)
+    for path in source.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)  # as git has them
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", BUILD, source, str(EPOCH), target],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        umask=umask,
+        check=True,
+        capture_output=True,
+    )
+    return (target / "SHA256SUMS").read_text()
+
+
+def test_two_builds_in_two_folders_are_the_same_bytes(tmp_path):
+    first = build(tmp_path / "one", 0o022)
+    second = build(tmp_path / "two", 0o077)
+
+    assert first == second
+    assert [line.split()[1].partition("-")[0] for line in first.splitlines()] == ["frepo", *["frepo_metrics"] * 2]
+
+
+def test_a_part_that_does_not_exist_is_named(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "release", tmp_path / "target", "rpm"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "rpm is not a part of a release; its parts are wheels, client, debian, sbom" in done.stderr
+    assert not (tmp_path / "target").exists()
