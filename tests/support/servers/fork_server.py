@@ -132,6 +132,9 @@ def _set_up(order) -> None:
     os.chdir(order["folder"])
     for descriptor, path in ((1, order.get("output", order["log"])), (2, order["log"])):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), descriptor)
+    from frepo_core.services.content.blobs import failpoints
+
+    importlib.reload(failpoints)  # it has read the fork server's environment
 
 
 def _command(order) -> int:
@@ -148,10 +151,8 @@ def _serve(order, empty: Path) -> int:
     own = Path("frepo.db")
     if os.environ.get("DATABASE_URL") == f"sqlite:///{own.absolute()}" and not own.exists():
         shutil.copy(empty, own)
-    from frepo_core.services.content.blobs import failpoints
     from support.reliability import clock
 
-    importlib.reload(failpoints)  # it has read the fork server's environment
     time.tzset()
     if clock.ENVIRONMENT in os.environ:
         clock.install()

@@ -11,6 +11,7 @@ from ...base import FrepoCommand
 from ...progress import ProgressBar
 
 if TYPE_CHECKING:
+    from frepo_core.services.composition.container import Services
     from frepo_core.services.upkeep.mirror.promotion import Plan
 
 
@@ -32,10 +33,12 @@ class Promote(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Show what it means, ask, and promote. Raises `FrepoError` if copies are missing and nobody accepts that."""
-        from frepo_core.services.content.storages.first_storage import find_differences
-
         services = self.services()
         promotions = services.promotions
+        if arguments.former is None and services.backends.epoch and services.backends.current == arguments.storage:
+            self.say(f"{arguments.storage!r} is the first storage already. What an earlier run has left is done now.")
+            self._switch(services)
+            return
         plan = promotions.plan(arguments.storage, former=arguments.former)
         for line in _describe(plan):
             self.say(line)
@@ -46,9 +49,15 @@ class Promote(FrepoCommand):
         question = f"Shall {plan.storage!r} be the first storage instead of {plan.former!r}?"
         self.require_yes(question, given=arguments.yes)
         promotions.promote(plan)
+        self._switch(services)
+
+    def _switch(self, services: "Services") -> None:
+        from frepo_core.services.content.storages.first_storage import find_differences
+
         with ProgressBar("promote") as progress:
-            switched = promotions.switch_rows(progress=progress)
-        self.say(f"{plan.storage!r} is the first storage now. {switched} contents are read from there from now on.")
+            switched = services.promotions.switch_rows(progress=progress)
+        first = services.backends.current
+        self.say(f"{first!r} is the first storage now. {switched} contents are read from there from now on.")
         for difference, remedy in find_differences(services.backends, services.settings.mirror):
             self.say(f"{difference}. {remedy}.")
 
