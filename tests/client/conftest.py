@@ -28,6 +28,7 @@ class Machine:
         self.fingerprint = token["fingerprint"]
         self.token_file = home / "token"
         self.token_file.write_text(token["secret"])
+        self.token_file.chmod(0o600)
 
     def run(self, *words: str, check: int | None = 0, timeout: float = 60, **environment: str):
         """Run the client to its end. `check` is the exit status that is expected."""

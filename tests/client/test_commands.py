@@ -208,6 +208,7 @@ def test_check_finds_what_would_fail_at_night(machine, configure):
 
 def test_check_says_that_a_token_sees_nothing_and_what_waits(machine, configure):
     machine.call("DELETE", f"collections/{machine.collection}/access/{machine.fingerprint}")
+    machine.token_file.chmod(0o644)
     machine.home.joinpath("spool").mkdir()
     machine.home.joinpath("spool/1-shop.dump").touch()
     configure(f"""
@@ -220,6 +221,7 @@ def test_check_says_that_a_token_sees_nothing_and_what_waits(machine, configure)
     errors = machine.run("check", check=2).stderr.decode()
 
     assert "the token sees no collection" in errors
+    assert f"every user of this machine can read {machine.token_file}: chmod 600" in errors
     assert "spool/1-shop waits in the spool" in errors
 
 

@@ -181,6 +181,18 @@ def test_a_refusal_is_said_in_the_words_of_the_server(machine):
     assert [run["outcome"] for run in machine.runs()] == ["failed"]
 
 
+def test_a_token_that_is_not_on_the_list_is_said_once_and_recorded(machine):
+    machine.call("DELETE", f"collections/{machine.collection}/access/{machine.fingerprint}")
+
+    done = machine.run("pipe", machine.collection, "--", "echo", "INSERT", check=40)
+
+    assert [b"frepo-client: The token may not do this in the collection: version.upload is needed (HTTP 403)"] == (
+        done.stderr.splitlines()
+    )
+    [refused] = machine.call("GET", f"events?kind=version.refused&collection={machine.collection}")["items"]
+    assert "access_denied" == refused["data"]["reason"]
+
+
 def test_another_digest_than_that_of_the_dump_is_one_failed_run(machine):
     with old_proxy(changed=lambda body: re.sub(rb'"sha256": "..', b'"sha256": "00', body)) as (url, _):
         done = machine.run("pipe", "shop.sql", "--", "echo", "INSERT", check=40, http_proxy=url)

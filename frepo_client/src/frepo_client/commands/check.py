@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import shutil
+import stat
 from typing import Iterator
 
 from ..configuration.file import Job
@@ -25,7 +28,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     me = api.get("/api/v1")
     token = me.get("token") or {}
     context.reporter.result(f"{context.url} answers; the token is {token.get('name') or token.get('fingerprint')}", me)
-    problems = []
+    problems = [*_open_files(context)]
     seen = api.collections()
     if not seen:
         problems.append("the token sees no collection; `frepo backup:grant` puts it on the list of one")
@@ -42,6 +45,15 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     if not problems:
         context.reporter.result("All is well", {"problems": []})
     return 2 if problems else 0
+
+
+def _open_files(context: Context) -> Iterator[str]:
+    """Yield what is wrong with files that have secrets. Windows has no such modes."""
+    files = {context.token_file, *(job.env_file for job in context.configuration.jobs.values())}
+    for path in sorted(files - {""}):
+        with contextlib.suppress(OSError):  # a missing one is named below
+            if os.name == "posix" and os.stat(path).st_mode & stat.S_IROTH:
+                yield f"every user of this machine can read {path}: chmod 600 {path}"
 
 
 def _problems(api: Api, job: Job) -> Iterator[str]:
