@@ -81,12 +81,13 @@ def test_a_command_that_hangs_is_ended_with_its_children(machine):
     assert (machine.versions(), machine.runs()[0]["outcome"]) == ([], "failed")
 
 
-def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine, number):
     client = machine.start("pipe", "shop.sql", "--", "sh", "-c", "echo half; echo $$ > child; sleep 1000")
     child = machine.home / "child"
     assert eventually(True, lambda: child.exists() and bool(child.read_text().strip()))
 
-    client.send_signal(signal.SIGTERM)
+    client.send_signal(number)
 
     assert client.wait(30) == 130
     assert [run["reason"] for run in machine.runs()] == ["the client was ended while the command ran"]

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C: they end the client, but not while it starts a program, which nobody would end then."""
+"""SIGTERM, SIGHUP and Ctrl-C: they end the client, but not while it starts a program, which nobody would end then."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ class _Interrupts:
 
 
 def handle_signals() -> None:
-    """Raise `KeyboardInterrupt` for SIGTERM, too, so that stages and sessions are ended."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _end)
+    """Raise `KeyboardInterrupt` for SIGTERM and a lost terminal, too, so that stages and sessions are ended."""
+    for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, _end)
 
 
 def _end(*_: Any) -> None:
