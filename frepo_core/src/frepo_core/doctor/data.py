@@ -85,20 +85,25 @@ def check_strategies(services: Services) -> Iterator[Finding]:
 
 
 def check_storage(services: Services) -> Iterator[Finding]:
-    """Yield whether the storage keeps a probe, whether blobs are damaged, and what plug-ins' health checks find."""
+    """Yield whether each storage keeps a probe, whether blobs are damaged, and what plug-ins' health checks find."""
     follow_promotion(services.database, services.backends)
     found = services.health.run()
-    name = services.backends.current
+    backends = services.backends
     problems = {check: found[check] for check in found if found[check] and check not in {"worker", "jobs", "database"}}
     remedies = {
-        "storage": f"Check that the storage {name!r} is mounted or reachable, and the settings fs.{name}.*",
         "blobs": "Run `frepo storage:verify`, and see the section Troubleshooting of docs/operations.md",
+    } | {
+        f"storage_{name}": f"Check that the storage {name!r} is mounted or reachable, and the settings "
+        f"{backends.settings_prefix(name)}.*"
+        for name in backends.configured
     }
+    remedies["storage"] = remedies[f"storage_{backends.current}"]
     for check, messages in problems.items():
         for message in messages:
             yield problem("storage", message, remedies.get(check, f"The health check {check} of a plug-in found it"))
     if not problems:
-        yield good("storage", f"{name!r} stored, returned and deleted a probe; no blob is known to be damaged")
+        names = ", ".join(repr(name) for name in backends.configured)
+        yield good("storage", f"{names} stored, returned and deleted a probe; no blob is known to be damaged")
     for difference, remedy in find_differences(services.backends, services.settings.mirror):
         yield warning("storage", difference, remedy)
     yield from _check_older_storages(services)
@@ -107,7 +112,7 @@ def check_storage(services: Services) -> Iterator[Finding]:
 def _check_older_storages(services: Services) -> Iterator[Finding]:
     """Yield for each storage that holds only older blobs whether it can be used and is the right one."""
     with services.database.reading() as session:
-        query = select(Blob.storage, func.count()).where(Blob.storage != services.backends.current)
+        query = select(Blob.storage, func.count()).where(Blob.storage.not_in(services.backends.configured))
         older = list(session.execute(query.group_by(Blob.storage).order_by(Blob.storage)))
     for name, number in older:
         try:

@@ -6,7 +6,12 @@ from pathlib import Path
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.services.composition.container import Services
-from frepo_core.services.content.storages.storage_space import free_on_disk, read_free_space, temporary_folder
+from frepo_core.services.content.storages.storage_space import (
+    find_free_space,
+    free_on_disk,
+    read_free_space,
+    temporary_folder,
+)
 
 from .findings import Finding, good, problem, warning
 
@@ -33,6 +38,10 @@ def check_disk(services: Services) -> Iterator[Finding]:
     """Yield how much is free where the service writes."""
     spaces: dict[str, int | None] = {
         f"the storage {services.backends.current!r}": read_free_space(services.backends, services.backends.current),
+        **{
+            f"the storage {name!r}": find_free_space(services.backends, name)
+            for name in services.backends.configured[1:]
+        },
         "temporary files (temp_directory)": free_on_disk(temporary_folder(services.settings)),
     }
     engine = services.database.engine

@@ -136,3 +136,23 @@ def test_a_dry_run_reports_everything_it_finds(console, stored):
 def test_a_grace_period_of_less_than_an_hour_is_refused(console):
     for grace in ["0", "5s", "59m"]:
         assert "--grace: at least 1h" in console.refusal("storage:sweep", "--grace", grace)
+
+
+def test_storages_are_listed_and_a_collection_is_moved(console, tmp_path):
+    archive = {"STORAGES": "archive", "STORAGE_ARCHIVE_ADAPTER": "local"}
+    archive["STORAGE_ARCHIVE_DIRECTORY"] = str(tmp_path / "archive")
+    collection = console.answer("backup:create-collection", "-f", "db.sql", **archive)
+    (tmp_path / "dump").write_bytes(b"a dump")
+    console.answer("backup:upload", collection, str(tmp_path / "dump"), **archive)
+
+    moved = json.loads(
+        console.answer("storage:migrate", "--collection", collection, "--to", "archive", "-f", "json", **archive)
+    )
+
+    assert ("good", 1, 6, 0) == tuple(moved[name] for name in ("outcome", "moved", "size", "failed"))
+    rows = {row["Name"]: row for row in json.loads(console.answer("storages", "-f", "json", **archive))}
+    assert {"archive": ("named", 1, 6, 1), "local": ("first", 0, 0, 0)} == {
+        name: tuple(row[column] for column in ("Use", "Blobs", "Size", "Collections")) for name, row in rows.items()
+    }
+    assert "a dump" == console.answer("backup:download", collection, "--output", "-", **archive)
+    assert "to: is required with --from" in console.refusal("storage:migrate", "--from", "local")

@@ -1,80 +1,35 @@
-"""The built-in jobs. The commands `storage:verify` and `storage:sweep` use the same functions."""
+"""The built-in jobs."""
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from frepo_core.db.statistics import refresh_statistics
-from frepo_core.errors import BytesMissingError
 from frepo_core.plugins import Job, JobContext, hookimpl
 
 from ..backups.holds.pins import end_pins
 from ..backups.restore.nightly_tests import RestoreFailedError
-from ..backups.trash.expiry import end_expired
-from ..base.rate_limit import RateLimit
 from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
 from ..upkeep.engine.job_runs import POSTPONED, find_interrupted, was_stopped
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs
-from ..upkeep.storage import SweepPlan, SweepReport, check_grace, sweep
-from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
 from .journal_jobs import write_catalogue, write_journal
-from .storage_jobs import Summary, job_actor, list_keys, mirror, verify_blobs
-
-SWEEP_GRACE = check_grace(timedelta(hours=48))
-
-
-def sweep_storage(services: CoreServices, context: JobContext) -> Summary:
-    """Sweep the storage for new blobs with a grace period of 48 hours.
-
-    Deletes no blob without a record if there are ones from before the first mark of this database, see `sweep`.
-
-    Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of
-    others, and `BytesMissingError` at the end if the bytes of records are missing.
-    """
-    report = sweep(
-        services.database,
-        services.backends,
-        services.blobs,
-        SweepPlan(storage=services.backends.current, grace=SWEEP_GRACE, leaves_older=True),
-        progress=ProgressNotes(context.progress),
-        keep_going=partial(RateLimit(0, keep_going=context.check_lease), 0),
-        by=job_actor("sweep"),
-    )
-    if report.missing:
-        raise BytesMissingError(
-            f"The storage {services.backends.current!r} lacks the bytes of {len(report.missing)} records. Restore them "
-            f"from the backup, or upload the contents again. {list_keys(report.missing)}"
-        )
-    advice = {"advice": _advise(report, services.backends.current)} if report.left else {}
-    if advice:
-        context.log.warning("the job sweep: %s", advice["advice"])
-    return advice | {
-        "blobs": report.blobs,
-        "orphans": report.orphans,
-        "orphan_size": report.orphan_size,
-        "left": report.left,
-        "kept": report.kept,
-        "unused": report.unused,
-        "leftovers": report.leftovers,
-        "foreign": report.foreign,
-    }
+from .storage_jobs import (
+    Summary,
+    end_trash,
+    job_actor,
+    mirror,
+    move_collections,
+    sweep_storages,
+    verify_blobs,
+)
 
 
 def remove_tokens(services: CoreServices, context: JobContext) -> Summary:
     """Remove the tokens that have expired."""
     return {"removed": len(services.tokens.clear_expired(by=job_actor("tokens")))}
-
-
-def end_trash(services: CoreServices, context: JobContext) -> Summary:
-    """End what was in the trash for its time, and more while the storage has too little room."""
-    by, keep_going = job_actor("trash"), context.check_lease
-    ended = end_expired(services.database, services.blobs, now=context.now, by=by, keep_going=keep_going)
-    early = services.early_ending.keep_free(by=by, keep_going=keep_going)
-    return {**ended, "early": early.versions, "freed_early": early.size}
 
 
 def unpin_ended(services: CoreServices, context: JobContext) -> Summary:
@@ -167,7 +122,7 @@ def test_restores(services: CoreServices, context: JobContext) -> Summary:
 # Name, schedule, lane, what it does, and the function.
 UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext], Summary]], ...] = (
     ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
-    ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storage),
+    ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storages),
     ("overdue", "every 1m", "short", "Report collections whose backup is overdue", report),
     ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
     (
@@ -178,6 +133,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
         end_trash,
     ),
     ("pins", "every 10m", "short", "Unpin versions whose pin is over", unpin_ended),
+    ("migrate", "every 10m", "long", "Move collections into other storages, on request", move_collections),
     ("mirror", "every 1m", "mirror", "Make second copies, and delete those of deleted contents", mirror),
     ("unjudged", "every 1h", "short", "Rotate versions in whose verdict is late", rotate_unjudged),
     ("journal", "every 1m", "short", "Write what has changed into each storage, for a recovery", write_journal),
@@ -227,13 +183,3 @@ def _run(services: CoreServices, work: Callable[[CoreServices, JobContext], Summ
     if services.settings.read_only:
         return {"skipped": "the service is in read-only mode"}
     return work(services, context)
-
-
-def _advise(report: SweepReport, storage: str) -> str:
-    """Return what the operator decides about blobs that the sweep left."""
-    return (
-        f"{report.left} blobs without a record were left in the storage {storage!r}, because {report.older} of them "
-        "are older than the first mark of this database: they may be those of another service. If one uses this "
-        f"storage, give it a storage of its own. If not, `frepo storage:sweep --storage {storage}` deletes them (look "
-        f"at --dry-run first), and `frepo storage:adopt --storage {storage}` makes the job delete them"
-    )

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ..upkeep.mirror.mirror import Mirror
     from ..upkeep.mirror.promotion import Promotions
     from ..upkeep.recovery.recovery import Recovery
+    from ..upkeep.storage.collection_move import CollectionMoves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,6 +262,12 @@ class CoreServices(FileServices):
         from ..reports.copies import Copies
 
         return Copies(self.database, self.backends, self.settings)
+
+    @cached_property
+    def collection_moves(self) -> "CollectionMoves":
+        from ..upkeep.storage.collection_move import CollectionMoves
+
+        return CollectionMoves(self.database, self.blobs)
 
     @cached_property
     def mirror(self) -> "Mirror":

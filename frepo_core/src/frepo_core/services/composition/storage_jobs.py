@@ -1,23 +1,29 @@
-"""The built-in jobs that read whole storages, and those of second copies."""
+"""The built-in jobs that work on the storages."""
 
+import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from frepo_core.domain.identity import Actor
-from frepo_core.errors import StorageUnavailable
+from frepo_core.errors import BytesMissingError, FrepoError, StorageUnavailable
 from frepo_core.plugins import JobContext
 
+from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
 from ..upkeep.mirror.lag import report_lag
-from ..upkeep.storage import VerifyOptions, verify
+from ..upkeep.storage import SweepPlan, SweepReport, VerifyOptions, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
 
 VERIFY_AFTER = timedelta(days=30)
+SWEEP_GRACE = check_grace(timedelta(hours=48))
 EXAMPLES = 10
+
+log = logging.getLogger(__name__)
 
 Summary = Mapping[str, Any]
 
@@ -66,6 +72,102 @@ def mirror(services: CoreServices, context: JobContext) -> Summary:
             services.promotions.switch_rows(keep_going=keep_going)
     summary["repaired"] = service.repair(keep_going=keep_going, by=by)
     return {**summary, **({"problem": "; ".join(problems)} if problems else {})}
+
+
+def sweep_storages(services: CoreServices, context: JobContext) -> Summary:
+    """Sweep each configured storage with a grace period of 48 hours. One that fails does not stop the others.
+
+    A storage in which another one keeps its blobs is left to that one. Deletes no blob without a record if there are
+    ones from before the first mark of this database, see `sweep`.
+
+    Raises `SweepStoppedError` if more than 20 % of the blobs would be deleted or if the storage may hold blobs of
+    others, and `BytesMissingError` at the end if the bytes of records are missing.
+    """
+    backends, summary, advice = services.backends, Counter[str](), list[str]()
+
+    def sweep_one(storage: str) -> None:
+        report = _sweep(services, context, storage)
+        summary.update({name: getattr(report, name) for name in _SWEPT})
+        if report.left:
+            advice.append(_advise(report, storage))
+            context.log.warning("the job sweep: %s", advice[-1])
+        if report.missing:
+            raise BytesMissingError(
+                f"The storage {storage!r} lacks the bytes of {len(report.missing)} records. Restore them from the "
+                f"backup, or upload the contents again. {list_keys(report.missing)}"
+            )
+
+    _for_each([name for name in backends.configured if not backends.find_users(name)], sweep_one)
+    return ({"advice": " ".join(advice)} if advice else {}) | dict(summary)
+
+
+_SWEPT = ("blobs", "orphans", "orphan_size", "left", "kept", "unused", "leftovers", "foreign")
+
+
+def _sweep(services: CoreServices, context: JobContext, storage: str) -> SweepReport:
+    return sweep(
+        services.database,
+        services.backends,
+        services.blobs,
+        SweepPlan(storage=storage, grace=SWEEP_GRACE, leaves_older=True),
+        progress=ProgressNotes(context.progress),
+        keep_going=partial(RateLimit(0, keep_going=context.check_lease), 0),
+        by=job_actor("sweep"),
+    )
+
+
+def end_trash(services: CoreServices, context: JobContext) -> Summary:
+    """End what was in the trash for its time, and more of each storage that has too little room."""
+    by, keep_going, early = job_actor("trash"), context.check_lease, Counter[str]()
+    ended = end_expired(services.database, services.blobs, now=context.now, by=by, keep_going=keep_going)
+
+    def keep_free(storage: str) -> None:
+        early.update(asdict(services.early_ending.of(storage).keep_free(by=by, keep_going=keep_going)))
+
+    _for_each(services.backends.configured, keep_free)
+    return {**ended, "early": early["versions"], "freed_early": early["size"]}
+
+
+def move_collections(services: CoreServices, context: JobContext) -> Summary:
+    """Move what was requested by `storage:migrate --collection`, at most `jobs.verify_rate` bytes a second.
+
+    An interrupted run is continued by the next one. Contents that could not be moved stay where they are.
+    """
+    report = services.collection_moves.run(
+        pace=RateLimit(services.settings.jobs_verify_rate, keep_going=context.check_lease),
+        progress=ProgressNotes(context.progress),
+    )
+    return {
+        "collections": report.collections,
+        "moved": report.moved,
+        "size": report.size,
+        "failed": len(report.failed),
+        "examples": report.failed[:EXAMPLES],
+    }
+
+
+def _for_each(storages: Sequence[str], work: Callable[[str], None]) -> None:
+    """Do the work for each storage; raise the first error at the end."""
+    errors: list[FrepoError] = []
+    for storage in storages:
+        try:
+            work(storage)
+        except FrepoError as error:
+            errors.append(error)
+            if len(storages) > 1:
+                log.error("the storage %s: %s", storage, error.message)
+    if errors:
+        raise errors[0]
+
+
+def _advise(report: SweepReport, storage: str) -> str:
+    """Return what the operator decides about blobs that the sweep left."""
+    return (
+        f"{report.left} blobs without a record were left in the storage {storage!r}, because {report.older} of them "
+        "are older than the first mark of this database: they may be those of another service. If one uses this "
+        f"storage, give it a storage of its own. If not, `frepo storage:sweep --storage {storage}` deletes them (look "
+        f"at --dry-run first), and `frepo storage:adopt --storage {storage}` makes the job delete them"
+    )
 
 
 def job_actor(job: str) -> Actor:

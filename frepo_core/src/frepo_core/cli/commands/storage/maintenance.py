@@ -8,17 +8,15 @@ from typing import Any
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ...columns import Size
+from ...columns import Report, Size
 from ...progress import ProgressBar
-from ...tables import ShowCommand
-
-Report = tuple[tuple[str, ...], tuple[Any, ...]]
+from ...tables import Record, ShowCommand
 
 
 class StorageCommand(ShowCommand):
     """A command that processes many blobs, shows progress and prints a report. Exit status 1 reports a problem."""
 
-    def take_action(self, arguments: argparse.Namespace) -> Report:
+    def take_action(self, arguments: argparse.Namespace) -> Record:
         """Run the work and return its report."""
         rows, self._is_wrong = self.work(arguments)
         return tuple(rows), tuple(rows.values())
@@ -133,15 +131,24 @@ class Sweep(StorageCommand):
 
 
 class Migrate(StorageCommand):
-    """Move all blobs from one storage to another while the service runs; may be stopped and run again."""
+    """Move all blobs from one storage to another, or a collection; may be stopped and run again.
 
-    examples = ("frepo storage:migrate --from local --to awss3v3",)
+    The service keeps running. With --collection, its versions and what it has in the trash are moved, by the job
+    `migrate`, to where its new versions are stored; --to changes that first.
+    """
+
+    examples = (
+        "frepo storage:migrate --from local --to awss3v3",
+        "frepo storage:migrate --collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --to local",
+    )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("--from", dest="source", required=True, metavar="NAME", help="e.g. local")
-        parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="e.g. awss3v3")
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument("--from", dest="source", metavar="NAME", help="e.g. local")
+        source.add_argument("--collection", metavar="ID", help="move this collection only")
+        parser.add_argument("--to", dest="target", metavar="NAME", help="e.g. awss3v3; required with --from")
         parser.add_argument("--purge", action="store_true", help="delete moved blobs from the source")
         return parser
 
@@ -149,6 +156,10 @@ class Migrate(StorageCommand):
         """Migrate."""
         from frepo_core.services.upkeep.storage import Migrator
 
+        if arguments.collection is not None:
+            return self._move_collection(arguments)
+        if arguments.target is None:
+            raise FieldsError({"to": ["is required with --from"]})
         if arguments.source == arguments.target:
             raise FieldsError({"to": ["must differ from --from"]})
         services = self.services()
@@ -164,6 +175,28 @@ class Migrate(StorageCommand):
             "failed": list(report.failed),
         }
         return rows, bool(report.failed)
+
+    def _move_collection(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+        from frepo_core.services.backups.collections.collection_change import CollectionChange
+        from frepo_core.services.events.actors import console_actor, console_identity
+        from frepo_core.services.upkeep.engine.jobs import JobBusyError
+
+        if arguments.purge:
+            raise FieldsError({"purge": ["is for --from: of a collection, what nothing else uses is deleted at once"]})
+        services = self.services()
+        collection = services.collections.get(arguments.collection)
+        if arguments.target is not None:
+            change = CollectionChange(limits={}, storage=arguments.target)
+            services.collections.edit(collection.id, change, by=console_identity())
+        services.collection_moves.request(collection.id)
+        try:
+            result = services.jobs.run("migrate", cause=console_actor().name)
+        except JobBusyError as error:
+            return {"outcome": self.word("requested"), "waits_for": error.message}, False
+        rows = {"outcome": self.word(str(result.outcome))} | Report(result.summary or {}).cells()
+        if result.error:
+            rows["error"] = result.error
+        return rows, bool(result.error or rows.get("failed"))
 
 
 class RebuildIndex(StorageCommand):

@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from frepo_core.db import migrations
 from frepo_core.domain.identity import Actor
@@ -22,7 +23,10 @@ _CHECK = Actor(name="system:health")
 
 
 class CoreChecks:
-    """A plug-in that checks the database, the storage, the worker and its jobs. A read-only service needs no worker."""
+    """A plug-in that checks the database, the storages, the worker and its jobs. A read-only service needs no worker.
+
+    The checks of the first storage are `storage` and `trash`, those of another one have its name at the end.
+    """
 
     def __init__(self, base: Foundation) -> None:
         self._database = base.database
@@ -31,9 +35,15 @@ class CoreChecks:
         self._states = base.storage_states
         self._copies = Copies(base.database, base.backends, base.settings)
         self._space = StorageSpace(base.backends, base.presence, base.settings)
+        self._further = [name for name in base.backends.configured if name != base.backends.current]
         self._needs_worker = not base.settings.read_only
         self._started = time.monotonic()
         self.job_reports: Sequence[JobReport] = ()  # of the last check of the jobs
+
+    @property
+    def further_checks(self) -> list[str]:
+        """The names of the checks of other storages than the first one."""
+        return [f"{check}_{name}" for name in self._further for check in ("storage", "trash")]
 
     @hookimpl
     def frepo_health_checks(self) -> Sequence[HealthCheck]:
@@ -41,9 +51,11 @@ class CoreChecks:
         return [
             HealthCheck(name="database", run=self._check_database, deadline=DATABASE_SECONDS),
             HealthCheck(name="storage", run=self._check_storage),
+            *(HealthCheck(name=f"storage_{name}", run=partial(self._check_storage, name)) for name in self._further),
             HealthCheck(name="blobs", run=self._check_blobs, deadline=DATABASE_SECONDS),
             HealthCheck(name="copies", run=self._copies.check, deadline=DATABASE_SECONDS),
             HealthCheck(name="trash", run=self._space.check),
+            *(HealthCheck(name=f"trash_{name}", run=self._space.of(name).check) for name in self._further),
             HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
             HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),
         ]
@@ -52,8 +64,8 @@ class CoreChecks:
         self._database.check()
         migrations.check_is_complete(self._database.engine)
 
-    def _check_storage(self) -> None:
-        storage = self._backends.current
+    def _check_storage(self, storage: str | None = None) -> None:
+        storage = storage or self._backends.current
         try:
             with contextlib.suppress(DatabaseUnavailableError):  # a check of its own says so
                 self._presence.look(storage)

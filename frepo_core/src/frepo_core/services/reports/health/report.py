@@ -75,6 +75,8 @@ class Health:
         else:
             storage += found["blobs"] + found["copies"]
         storage += found["trash"]
+        for name in self._core.further_checks:
+            storage += found[name]
         plugins = {name: found[name] for name in self._plugin_names}
         reports = () if database else self._core.job_reports
         return HealthReport(

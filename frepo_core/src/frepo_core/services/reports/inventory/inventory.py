@@ -10,7 +10,7 @@ from ...upkeep.engine.job_catalog import ScheduledJob
 from .damage import DamageRecord, list_damage
 from .plugin_offers import InstalledPlugin, installed_plugins
 from .settings_in_force import FilledModel, SettingInForce, SettingsInForce
-from .storages import StorageRecord, list_storages
+from .storages import StorageContent, StorageRecord, count_contents, list_storages
 
 CORE = "frepo-core"
 
@@ -37,6 +37,10 @@ class Inventory:
     def storages(self) -> list[StorageRecord]:
         """Return the storages by name."""
         return list_storages(self._base.database, self._base.backends, self._base.plugins)
+
+    def contents(self) -> dict[str, StorageContent]:
+        """Return what is in each storage by its name. Reads all rows of blobs."""
+        return count_contents(self._base.database, self._base.backends)
 
     def damage(self, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
         """Return a page of the damaged blobs that the token may see, the latest finding first."""

@@ -1,8 +1,12 @@
 """The storages: which are installed, which one gets new blobs, and whether they work."""
 
+from collections import Counter
 from dataclasses import dataclass
 
+from sqlalchemy import func, select
+
 from frepo_core.db import Database
+from frepo_core.db.models import Blob, Collection
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...content.storages.backends import Backends
@@ -29,6 +33,32 @@ class StorageRecord:
     trouble: StorageTrouble | None
     free_space: int | None
     damaged: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageContent:
+    """What is in a storage: the numbers of blobs and of their bytes, and of the collections that it is for."""
+
+    blobs: int = 0
+    size: int = 0
+    collections: int = 0
+
+
+def count_contents(database: Database, backends: Backends) -> dict[str, StorageContent]:
+    """Return what is in each storage by its name. Reads all rows of blobs."""
+    blobs = select(Blob.storage, func.count(), func.sum(Blob.size)).group_by(Blob.storage)
+    choices = select(Collection.storage, func.count()).group_by(Collection.storage)
+    with database.reading() as session:
+        found = {name: (number, int(size)) for name, number, size in session.execute(blobs)}
+        collections = Counter[str]()
+        for name, number in session.execute(choices):
+            collections[name or backends.current] += number
+    return {
+        name: StorageContent(
+            blobs=found.get(name, (0, 0))[0], size=found.get(name, (0, 0))[1], collections=collections[name]
+        )
+        for name in {*found, *collections, *backends.configured}
+    }
 
 
 def list_storages(database: Database, backends: Backends, plugins: PluginRegistry) -> list[StorageRecord]:

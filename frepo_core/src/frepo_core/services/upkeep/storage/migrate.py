@@ -8,19 +8,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob, BlobCopy
-from frepo_core.domain.naming import new_blob_key, parse_digest_in_key
-from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
-from frepo_core.plugins import Checksums, StorageBackend
+from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.errors import BlobNotFound
 
-from ...content.blobs.blob_damage import UnreadableError, find_damage
+from ...content.blobs.blob_damage import UnreadableError
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import find_marks
 from ...content.storages.sweep_guard import Ownership
 from ...content.storages.write_guard import Presence
 from ...events.blob_facts import blob_healed
 from ...events.recording import record
+from .copied_blob import CopiedBlob, DamagedBlobError, is_sound, lock_content, use_instead
 from .progress import Progress, count_blobs, no_progress
 
 log = logging.getLogger(__name__)
@@ -43,6 +42,7 @@ class Migrator:
 
     def __init__(self, database: Database, backends: Backends, *, source: str, target: str) -> None:
         self._database = database
+        self._backends = backends
         self._source_name, self._target_name = source, target
         self._source, self._target = backends.get(source), backends.get(target)
         self._ownership = Ownership(database, backends)
@@ -64,7 +64,7 @@ class Migrator:
             try:
                 if self._move(row):
                     moved, size = moved + 1, size + row.size
-            except (BlobNotFound, UnreadableError, _DamagedError) as error:
+            except (BlobNotFound, UnreadableError, DamagedBlobError) as error:
                 if self._is_unchanged(row):
                     failed.append(f"{row.key}: {error}")
                     log.error("blob %s was not moved: %s", row.key, error)
@@ -72,41 +72,48 @@ class Migrator:
         return MigrationReport(moved=moved, size=size, purged=self._purge() if purge else 0, failed=failed)
 
     def _move(self, row: Blob) -> bool:
-        """Copy one blob to a fresh key, read the copy, and point the row at it; return whether the row was changed."""
-        key = new_blob_key(row.digest)
-        watch = CommitWatch()
-        switched = False
-        try:
-            with self._source.open(row.key) as content:
-                self._target.store(key, content, row.size)
-            self._presence.require(self._target_name)
-            sums = Checksums()
-            if problem := find_damage(self._target, key, digest=row.digest, size=row.size, sums=sums):
-                raise _DamagedError(problem)
-            switched = self._database.write(lambda session: self._switch_row(session, row, key, sums), watch=watch)
-        except (StorageUnavailable, OSError):
-            # Either the source is damaged, so it has a wrong size or cannot be read, or a storage is unavailable.
-            if problem := find_damage(self._source, row.key, digest=row.digest, size=row.size):
-                raise _DamagedError(problem) from None
-            raise
-        finally:
-            if not switched and not watch.outcome_is_unknown:
-                _delete_copy(self._target, key)
-        return switched
+        """Copy one blob to a fresh key, read the copy, and point the row at it; return whether the row was changed.
 
-    def _switch_row(self, session: Session, seen: Blob, key: str, sums: Checksums) -> bool:
+        If the target has the content already, all that uses the blob uses that one.
+        """
+        if self._has_target(row):
+            return self._database.write(lambda session: self._merge(session, row))
+        with CopiedBlob(self._backends, self._presence, row, self._target_name) as copy:
+            return copy.use(self._database, lambda session: self._switch_row(session, row, copy))
+
+    def _switch_row(self, session: Session, seen: Blob, copy: CopiedBlob) -> bool:
         """Point the row at the copy, unless the row was deleted or changed meanwhile."""
-        row = session.scalar(select(Blob).where(Blob.id == seen.id).with_for_update())
-        if row is None or (row.storage, row.key) != (seen.storage, seen.key):
+        rows = lock_content(session, seen.digest, (self._source_name, self._target_name))
+        row, known = rows.get(self._source_name), rows.get(self._target_name)
+        if row is None or (row.id, row.key) != (seen.id, seen.key):
             return False
-        self._target.stat(key)  # a sweep with a short grace period may have deleted the copy meanwhile
+        copy.require_there()
+        if known is not None:  # its bytes are damaged, or it is new: it gets those of the copy
+            use_instead(session, row, known)
+            session.flush()
+            row = known
         was_damaged = row.damaged_at is not None
-        row.storage, row.key = self._target_name, key
-        row.checksum = sums.checksum
+        row.storage, row.key = self._target_name, copy.key
+        row.checksum = copy.sums.checksum
         row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound
         if was_damaged:
             record(session, blob_healed(session, row, by=None))
         return True
+
+    def _merge(self, session: Session, seen: Blob) -> bool:
+        """Let all that uses the blob use the one of the target, unless one of them was changed meanwhile."""
+        rows = lock_content(session, seen.digest, (self._source_name, self._target_name))
+        row, known = rows.get(self._source_name), rows.get(self._target_name)
+        if row is None or (row.id, row.key) != (seen.id, seen.key) or not is_sound(self._target, known):
+            return False
+        assert known is not None  # it is sound
+        use_instead(session, row, known)
+        return True
+
+    def _has_target(self, row: Blob) -> bool:
+        with self._database.reading() as session:
+            query = select(Blob).where(Blob.digest == row.digest, Blob.storage == self._target_name)
+            return is_sound(self._target, session.scalar(query))
 
     def _is_unchanged(self, seen: Blob) -> bool:
         """Return whether the row still names the same bytes. Otherwise a failure to move them does not matter."""
@@ -132,7 +139,7 @@ class Migrator:
         purged = 0
         for stat in self._source.list():
             digest = parse_digest_in_key(stat.key)
-            if digest and self._is_in_target(digest, stat.size) and not self._is_second_copy(stat.key):
+            if digest and self._is_in_target(digest, stat.size) and not self._is_named(stat.key):
                 self._source.delete(stat.key)
                 purged += 1
         return purged
@@ -140,23 +147,12 @@ class Migrator:
     def _is_in_target(self, digest: str, size: int) -> bool:
         with self._database.reading() as session:
             row = session.scalar(select(Blob).where(Blob.digest == digest, Blob.storage == self._target_name))
-        try:
-            return row is not None and not row.damaged_at and self._target.stat(row.key).size == size
-        except BlobNotFound:
-            return False
+        return row is not None and row.size == size and is_sound(self._target, row)
 
-    def _is_second_copy(self, key: str) -> bool:
+    def _is_named(self, key: str) -> bool:
+        """Return whether a row names these bytes: of a blob that was not moved, or of a second copy."""
         with self._database.reading() as session:
-            query = select(BlobCopy.id).where(BlobCopy.storage == self._source_name, BlobCopy.key == key)
-            return session.scalar(query) is not None
-
-
-class _DamagedError(Exception):
-    """The content does not match the digest or size of its row."""
-
-
-def _delete_copy(backend: StorageBackend, key: str) -> None:
-    try:
-        backend.delete(key)
-    except StorageError:
-        log.warning("the copy %s was not deleted, storage:sweep will delete it", key)
+            return any(
+                session.scalar(select(model.id).where(model.storage == self._source_name, model.key == key)) is not None
+                for model in (Blob, BlobCopy)
+            )

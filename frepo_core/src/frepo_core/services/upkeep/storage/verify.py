@@ -1,7 +1,7 @@
 """Reads blobs and compares them with their digests. Damage is reported and marked; nothing is deleted."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, and_, case, func, or_, select
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
+from frepo_core.errors import StorageError
 
 from ...content.blobs.blob_reader import BlobReader, Damage
 from ...content.storages.backends import Backends
@@ -77,19 +78,27 @@ def verify(
 
     A damaged blob is marked, so that the next upload of the same content stores it again; the mark of a sound blob is
     removed. An unreadable blob is reported but not marked. `report` is called with each damage at once, by default to
-    log it. An unavailable storage raises its error, and so does one that is not the one it was; the results until then
-    are kept.
+    log it. If a storage is unavailable or not the one it was, the blobs of the others are checked, then its error is
+    raised. The results are kept.
 
     Blobs that are known to be damaged are read whenever they were checked: their bytes may be right again.
     """
     started = utc_now()
     cutoff = started - older_than if older_than is not None else started
     queue = _Queue(newest=_newest(database), cutoff=cutoff, started=started)
+    failures: dict[str, StorageError] = {}
     reader = BlobReader(database, backends, pace, by)
     total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
-    for row in _longest_unverified_first(database, queue, total):
-        is_current, damage = reader.read(row)
+    for row in _longest_unverified_first(database, queue, total, failures):
+        if row.storage in failures:
+            continue
+        try:
+            is_current, damage = reader.read(row)
+        except StorageError as error:
+            log.error("the blobs of the storage %s are not verified: %s", row.storage, error.message)
+            failures[row.storage] = error
+            continue
         if not is_current:
             continue
         if damage:
@@ -98,6 +107,8 @@ def verify(
         checked += 1
         size += row.size
         progress(done=checked, total=total, size=row.size)
+    for failure in failures.values():
+        raise failure
     if percent == 100:
         note_full_check(database, FIRST_SIDE, started)
     return VerifyReport(checked=checked, size=size, damaged=damaged)
@@ -132,8 +143,10 @@ def _newest(database: Database) -> int:
         return session.scalar(select(func.max(Blob.id))) or 0
 
 
-def _longest_unverified_first(database: Database, queue: _Queue, total: int) -> Iterator[Blob]:
-    """Yield `total` blobs, a page at a time.
+def _longest_unverified_first(
+    database: Database, queue: _Queue, total: int, failing: Collection[str]
+) -> Iterator[Blob]:
+    """Yield `total` blobs, a page at a time, but none of the storages that are `failing` meanwhile.
 
     A checked blob leaves the queue, except one whose result was not recorded. Those are counted and skipped.
     """
@@ -141,7 +154,7 @@ def _longest_unverified_first(database: Database, queue: _Queue, total: int) -> 
     stuck = 0
     while len(seen) < total:
         with database.reading() as session:
-            query = select(Blob).where(queue.is_due()).order_by(*queue.order())
+            query = select(Blob).where(queue.is_due(), Blob.storage.not_in(failing)).order_by(*queue.order())
             query = query.limit(min(PAGE, total - len(seen)) + stuck)
             found = session.scalars(query).all()
         rows = [row for row in found if row.id not in seen]

@@ -1,0 +1,168 @@
+"""A collection moves into the storage that it names: versions and trash, without a moment in which they are missing."""
+
+import pytest
+from sqlalchemy import select
+
+from frepo_core.db.models import Blob
+from frepo_core.domain.limits import COUNT
+from frepo_core.errors import StorageUnavailable
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.upkeep.storage import Migrator
+from frepo_core.testing import Fail, FaultyStorage
+
+
+@pytest.fixture
+def ini(ini, tmp_path):
+    return ini | {
+        "storages": "archive",
+        "storage.archive.adapter": "local",
+        "storage.archive.directory": str(tmp_path / "archive"),
+        "trash.keep": "7d",
+    }
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """Return which contents a storage has; the marks of owners are left out."""
+    folders = {"local": tmp_path / "storage", "archive": tmp_path / "archive"}
+
+    def stored(name):
+        found = sorted(path.read_bytes() for path in folders[name].rglob("*") if path.is_file())
+        return [content for content in found if not content.startswith(b"{")]
+
+    return stored
+
+
+@pytest.fixture
+def move(services, by):
+    """Request the move of a collection, after an edit, and do what the job does."""
+
+    def move(collection, storage="archive", run=True):
+        change = CollectionChange(limits={}, storage=storage)
+        services.collections.edit(collection, change, by=by)
+        services.collection_moves.request(collection)
+        return services.collection_moves.run() if run else None
+
+    return move
+
+
+@pytest.fixture
+def content(services):
+    """Read a version as a download does."""
+
+    def content(record):
+        with services.stored_content.open(record.file.blob) as stream:
+            return stream.read()
+
+    return content
+
+
+@pytest.mark.databases
+def test_versions_and_trash_are_moved_and_what_others_use_stays(
+    services, make_collection, push, move, stored, content, by
+):
+    collection, twin = make_collection(2), make_collection(2)
+    for text in (b"one", b"two", b"three"):  # one goes to the trash
+        push(collection, text)
+    push(twin, b"two")
+    before = services.versions.list(collection)
+
+    report = move(collection)
+
+    assert (1, 3, 11, []) == (report.collections, report.moved, report.size, report.failed)
+    assert ([b"two"], [b"one", b"three", b"two"]) == (stored("local"), stored("archive"))
+    assert [b"three", b"two"] == sorted(content(version) for version in before)  # a download that had begun
+    assert {"archive"} == {version.file.blob.storage for version in services.versions.list(collection)}
+    services.collections.edit(collection, CollectionChange(limits={COUNT: 5}), by=by)
+    assert b"one" == content(services.trash.restore(collection, 1, by=by))
+    assert [] == services.collection_moves.requested()
+
+
+def test_a_content_that_the_target_has_is_not_copied(services, make_collection, push, move, stored):
+    collection, other = make_collection(2), make_collection(2, storage="archive")
+    for each in (collection, other):
+        push(each, b"same")
+    storage = services.backends._built["archive"] = FaultyStorage(services.backends.get("archive"))
+
+    move(collection)
+
+    assert (1, [], [b"same"]) == (storage.calls["store"], stored("local"), stored("archive"))  # the mark
+
+
+def test_what_was_interrupted_goes_on(services, make_collection, push, move, stored):
+    collection = make_collection(3)
+    for text in (b"one", b"two", b"three"):
+        push(collection, text)
+    archive = services.backends.get("archive")
+    services.backends._built["archive"] = FaultyStorage(archive, Fail("store", nth=3))
+
+    with pytest.raises(StorageUnavailable):
+        move(collection)
+    assert [collection] == services.collection_moves.requested()
+    services.backends._built["archive"] = archive
+    report = services.collection_moves.run()
+
+    assert ([], 3) == (stored("local"), len(stored("archive")))
+    assert 1 <= report.moved <= 2
+
+
+def test_a_damaged_content_stays_and_is_named(services, make_collection, push, move, stored):
+    collection = make_collection(3)
+    damaged = push(collection, b"one")
+    push(collection, b"two")
+    services.backends.get("local").path(damaged.version.file.blob.key).write_bytes(b"eno")
+
+    report = move(collection)
+
+    assert (1, 1) == (report.moved, len(report.failed))
+    assert damaged.version.file.blob.key in report.failed[0]
+    assert ([b"eno"], [b"two"]) == (stored("local"), stored("archive"))
+
+
+def test_a_collection_that_was_deleted_is_left_out(services, make_collection, push, move, by):
+    collection = make_collection(3)
+    push(collection, b"one")
+    move(collection, run=False)
+    services.collections.delete(collection, by=by, with_versions=True)
+
+    assert 0 == services.collection_moves.run().collections
+    assert [] == services.collection_moves.requested()
+
+
+def test_a_storage_with_contents_of_the_target_is_migrated_and_purged(services, make_collection, push, stored, content):
+    here, there = make_collection(3), make_collection(3, storage="archive")
+    for collection in (here, there):
+        push(collection, b"same")
+    push(here, b"own")
+    migrator = Migrator(services.database, services.backends, source="local", target="archive")
+
+    report = migrator.run()
+
+    assert (2, []) == (report.moved, report.failed)
+    assert {b"same": 2, b"own": 1} == _counted(
+        content(one) for each in (here, there) for one in services.versions.list(each)
+    )
+    with services.database.reading() as session:
+        assert {"archive"} == set(session.scalars(select(Blob.storage)))
+    assert 2 == migrator.run(purge=True).purged
+    assert ([], [b"own", b"same"]) == (stored("local"), stored("archive"))
+
+
+def test_a_purge_keeps_what_was_stored_in_the_source_meanwhile(services, make_collection, push, stored):
+    here = make_collection(3)
+    push(here, b"same")
+    migrator = Migrator(services.database, services.backends, source="local", target="archive")
+
+    purge = migrator._purge
+    migrator._purge = lambda: (push(here, b"same"), purge())[1]
+    report = migrator.run(purge=True)
+
+    assert (1, 1) == (report.moved, report.purged)
+    assert ([b"same"], [b"same"]) == (stored("local"), stored("archive"))
+
+
+def _counted(contents):
+    found = {}
+    for one in contents:
+        found[one] = found.get(one, 0) + 1
+    return found
