@@ -43,9 +43,8 @@ class Promote(FrepoCommand):
         for line in _describe(plan):
             self.say(line)
         if plan.loss.contents and not arguments.force:
-            raise FrepoError(
-                "Nothing was changed. To promote the storage although these contents cannot be read then: --force"
-            )
+            first = "To copy them first: frepo storage:mirror. " if plan.loss.works else ""
+            raise FrepoError(f"Nothing was changed. {first}To promote the storage without them: --force")
         question = f"Shall {plan.storage!r} be the first storage instead of {plan.former!r}?"
         self.require_yes(question, given=arguments.yes)
         promotions.promote(plan)
@@ -64,13 +63,12 @@ class Promote(FrepoCommand):
 
 def _describe(plan: "Plan") -> Iterator[str]:
     """Yield what the promotion means, and what is lost without the former storage."""
-    loss, copied = plan.loss, plan.contents - plan.loss.contents
-    works = "works" if loss.works else "does not work"
-    yield f"The first storage is {plan.former!r}, which {works}. {plan.contents} contents are in it."
-    yield f"{copied} of them have a copy in {plan.storage!r}."
+    loss = plan.loss
+    yield f"The first storage is {plan.former!r}, which {'works' if loss.works else 'does not work'}."
+    yield f"Contents in it: {plan.contents}, with a copy in {plan.storage!r}: {plan.contents - loss.contents}."
     if not loss.contents:
         return
-    yield f"{loss.contents} of them ({readable_size(loss.size)}) have none:"
+    yield f"Without a copy: {loss.contents} ({readable_size(loss.size)}):"
     for name in loss.names:
         yield f"  {name}"
     if loss.contents > len(loss.names):

@@ -1,0 +1,45 @@
+"""`storage:promote` says what has no copy, and changes nothing without --force; the status reminds of the settings."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def mirrored(console):
+    offsite = {"ADAPTER": "local", "DIRECTORY": str(console.folder / "offsite")}
+    console.environment |= {f"STORAGE_OFFSITE_{setting}": value for setting, value in offsite.items()}
+    console.environment |= {"STORAGES": "offsite", "MIRROR": "offsite"}
+    (console.folder / "a.txt").write_text("hello")
+    console.answer("file:upload", "a.txt")
+    return console
+
+
+def test_contents_without_a_copy_are_named_and_need_force(mirrored):
+    said = mirrored.run("storage:promote", "offsite", "--yes")
+
+    assert 1 == said.returncode
+    assert "Without a copy: 1 (5B):\n  file 2cf24dba5fa.txt" in said.stdout
+    assert "Nothing was changed" in said.stderr
+    assert "To copy them first: frepo storage:mirror" in said.stderr
+    assert "is the first storage now" in mirrored.answer("storage:promote", "offsite", "--yes", "--force")
+
+
+def test_a_storage_without_copies_and_one_that_does_not_exist_are_refused(mirrored):
+    assert "'local' is the first storage already" in mirrored.refusal("storage:promote", "local", "--yes")
+    assert "nowhere" in mirrored.refusal("storage:promote", "nowhere", "--yes")
+    assert "is the first storage" in mirrored.refusal("storage:resilver", "--to", "local")
+
+
+def test_the_status_reminds_of_the_settings_until_they_are_right(mirrored):
+    mirrored.answer("storage:mirror")
+    assert 0 == mirrored.run("storage:promote", "offsite", "--yes").returncode
+
+    def reminders():
+        lines = json.loads(mirrored.run("status", "-f", "json").stdout)
+        return [line["Details"] for line in lines if line["What"] == "settings"]
+
+    assert 2 == len(reminders())
+    assert "Set fs.adapter = offsite" in reminders()[0]
+    mirrored.environment |= {"FS_ADAPTER": "offsite", "MIRROR": "local"}
+    assert [] == reminders()
