@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [*sorted(DOCS.glob("*.md")), ROOT / "README.md", ROOT / "CHANGES.md", ROOT / "CONTRIBUTING.md"]
+AROUND = ("README.md", "CHANGES.md", "CONTRIBUTING.md", "SECURITY.md")
+PAGES = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in AROUND)]
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
 
