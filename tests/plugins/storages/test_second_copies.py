@@ -16,7 +16,7 @@ from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.upkeep.storage import OwnerMark
+from frepo_core.services.upkeep.storage import OwnerMark, Ownership
 from support.ftp import PASSWORD, USER
 from support.scale import only_in_long_form
 
@@ -128,3 +128,29 @@ def test_contents_survive_the_loss_of_either_side(services, add, run):
     kept = {row.key for row in rows(services, BlobCopy) if row.state == "present"}
     assert kept == {stat.key for stat in second.list() if OwnerMark.parse(stat.key) is None}
     assert len(files) - 1 == len(kept)
+
+
+@only_in_long_form
+@pytest.mark.databases
+def test_the_second_side_takes_the_place_of_a_lost_first_one(services, add, run):
+    services.copy_reads.notes._start = lambda work: work()
+    lost = services.backends.current
+    files = [add(content) for content in CONTENTS]
+    run("mirror")
+    empty(services.backends.get(lost))
+
+    services.promotions.promote(services.promotions.plan("second"))
+    assert len(files) == services.promotions.switch_rows()
+    assert "second" == add(b"new").blob.storage
+    assert CONTENTS == [read(services, file) for file in files]
+
+    Ownership(services.database, services.backends).adopt(lost)
+    assert len(files) + 1 == services.mirror.resilver(lost, keep_going=lambda: None).copied
+    empty(services.backends.get("second"))
+    assert CONTENTS == [read(services, file) for file in files]
+
+
+def empty(backend):
+    """Delete everything, marks included."""
+    for stat in list(backend.list()):
+        backend.delete(stat.key)
