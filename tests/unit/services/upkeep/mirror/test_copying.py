@@ -162,3 +162,32 @@ def test_the_storage_for_new_blobs_is_no_mirror(services, ini, plugins):
     for name, reason in (("local", "is the storage for new blobs"), ("offsite", "offsite")):
         with pytest.raises(ConfigurationError, match=reason):
             assemble(ini | {"mirror": name}, {}, plugins).build_all()
+
+
+class TestRestored:
+    """What is restored from the trash wants a copy, also if it was deleted before the mirror was switched on."""
+
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"trash.keep": "7d"}
+
+    def test_a_version(self, services, make_collection, push, second, sender):
+        collection = make_collection()
+        push(collection, b"one")
+        services.versions.delete(collection, "v1", by=sender)
+        services.database.execute(delete_rows(BlobCopy))
+
+        services.trash.restore(collection, 1, by=sender)
+
+        assert ["wanted"] == second.states()
+
+    def test_a_collection(self, services, make_collection, push, second, sender):
+        collection = make_collection()
+        push(collection, b"one")
+        push(collection, b"two")
+        services.collections.delete(collection, by=sender, with_versions=True)
+        services.database.execute(delete_rows(BlobCopy))
+
+        services.deleted_collections.restore(collection, by=sender)
+
+        assert ["wanted", "wanted"] == second.states()

@@ -15,8 +15,10 @@ from frepo_core.db.models import (
     CollectionToken,
     DeletedCollection,
     DeletedCollectionToken,
+    File,
     Token,
     TrashEntry,
+    Version,
 )
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
@@ -108,7 +110,11 @@ class DeletedCollections:
                 raise RestoreConflictError(
                     f"Another collection has the id {deleted.collection_id}. Delete it first, if it is not needed"
                 )
-            return _restore(session, deleted, by)
+            restored = _restore(session, deleted, by)
+            blobs = select(File.blob_id).join(Version, Version.file_id == File.id)
+            of_collection = blobs.where(Version.collection_id == restored.collection.id)
+            self._blobs.want_copies(session, session.scalars(of_collection).all())
+            return restored
 
         done = self._database.write(work)
         text = "collection %s: restored with %s versions by %s"

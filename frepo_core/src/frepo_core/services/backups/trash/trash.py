@@ -62,7 +62,9 @@ class Trash:
         """
 
         def work(session: Session) -> VersionRecord:
-            lock_blobs(session, [_find(session, collection_id, number).blob_id])
+            blob_id = _find(session, collection_id, number).blob_id
+            lock_blobs(session, [blob_id])
+            self._blobs.want_copies(session, [blob_id])
             collection = lock_collection(session, collection_id)
             entry = _find(session, collection_id, number, lock=True)
             require_room(session, collection, entry)

@@ -1,7 +1,7 @@
 """The life of blobs: stored by uploads, once per content, and deleted when neither a file nor the trash uses them."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from sqlalchemy import select
@@ -12,6 +12,7 @@ from frepo_core.db.models import Blob
 from frepo_core.errors import DatabaseUnavailableError
 
 from ..copies.copy_waits import CopyWaits
+from ..copies.outbox import want_copies
 from ..held_bytes import HeldBytes
 from ..storages.backends import Backends
 from ..storages.storage_deadlines import Patience
@@ -43,6 +44,11 @@ class Blobs:
         self.patience = Patience()
         self.held = held
         self.copy_waits = CopyWaits(database, backends, presence, wait)
+
+    def want_copies(self, session: Session, blob_ids: Sequence[int]) -> None:
+        """Note that blobs that are used again want second copies, if the service makes some."""
+        if (mirror := self.backends.mirror) is not None:
+            want_copies(session, blob_ids, mirror)
 
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.
