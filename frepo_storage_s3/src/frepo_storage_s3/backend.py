@@ -15,6 +15,7 @@ from .client import make_client
 from .content import checksum_of, download, expect_end, read_part
 from .errors import code_of, translated
 from .multipart import MultipartUpload
+from .object_lock import ObjectLock
 from .quota import quota_of, space_left
 from .settings import S3Settings
 from .undo import delete_quietly, undo_on_unknown_outcome
@@ -35,6 +36,8 @@ class S3Storage(StorageBackend):
         self.settings = self._settings = settings
         self._bucket = settings.bucket
         self._client = make_client(settings)
+        mode = settings.object_lock
+        self._lock = None if mode == "off" else ObjectLock(self._client, self._bucket, mode)
         self._multipart = MultipartUpload(
             self._client,
             bucket=self._bucket,
@@ -57,6 +60,14 @@ class S3Storage(StorageBackend):
         if length == 0:
             self.stat(key)
             return io.BytesIO()
+        try:
+            return self._open(key, start, length)
+        except BlobNotFound:
+            if not self._uncover(key):
+                raise
+            return self._open(key, start, length)
+
+    def _open(self, key: str, start: int, length: int | None) -> BinaryIO:
         span = {} if start == 0 and length is None else {"Range": f"bytes={start}-{_last(start, length)}"}
         with translated(key):
             try:
@@ -71,7 +82,10 @@ class S3Storage(StorageBackend):
         return download(key, answer["Body"], answer["ContentLength"])
 
     def delete(self, key: str) -> None:
-        """Delete the object."""
+        """Delete the object. With Object Lock, raise `BlobRetained` before its time."""
+        if self._lock is not None:
+            self._lock.delete(self._name(key))
+            return
         try:
             with translated(key):
                 self._client.delete_object(Bucket=self._bucket, Key=self._name(key))
@@ -81,12 +95,34 @@ class S3Storage(StorageBackend):
     def stat(self, key: str) -> BlobStat:
         """Request the object's head."""
         try:
-            with translated(key):
-                head = self._client.head_object(Bucket=self._bucket, Key=self._name(key))
+            head = self._head(key)
         except BlobNotFound:
             self._require_bucket()
-            raise
+            if not self._uncover(key):
+                raise
+            head = self._head(key)
         return BlobStat(key=key, size=head["ContentLength"], modified=head["LastModified"])
+
+    def retain(self, key: str, until: datetime) -> bool:
+        """Retain the object with Object Lock, if the setting says so."""
+        if self._lock is None:
+            return False
+        self.stat(key)  # removes a delete marker that hides it
+        self._lock.retain(self._name(key), until)
+        return True
+
+    def check(self) -> None:
+        """Store, read and delete a probe. With Object Lock, look at the bucket's configuration, too."""
+        if self._lock is not None:
+            self._lock.require()
+        super().check()
+
+    def _head(self, key: str) -> Any:
+        with translated(key):
+            return self._client.head_object(Bucket=self._bucket, Key=self._name(key))
+
+    def _uncover(self, key: str) -> bool:
+        return self._lock is not None and is_key(key) and self._lock.uncover(self._name(key))
 
     def list(self) -> Iterator[BlobStat]:
         """Yield the blobs, one page at a time. Other objects, such as folders that a console created, are skipped."""

@@ -22,11 +22,30 @@ def examine(storage: S3Storage) -> Iterator[DoctorFinding]:
             message=f"All blobs cross the network to {endpoint.hostname} in the clear",
             remedy="Set fs.awss3v3.endpoint to an address that begins with https://",
         )
-    if _asked(storage.ask_bucket, "get_bucket_versioning").get("Status") == "Enabled" and not _expires(storage):
+    if storage.settings.object_lock != "off":
+        yield from _examine_lock(storage)
+    elif _asked(storage.ask_bucket, "get_bucket_versioning").get("Status") == "Enabled" and not _expires(storage):
         yield DoctorFinding(
             level="warning",
             message="The bucket keeps old versions of objects, so what frepo deletes takes up space for ever",
             remedy="Add a lifecycle rule with NoncurrentVersionExpiration to the bucket",
+        )
+
+
+def _examine_lock(storage: S3Storage) -> Iterator[DoctorFinding]:
+    """Yield what keeps the bucket from retaining the blobs of locked versions, and only those."""
+    found = _asked(storage.ask_bucket, "get_object_lock_configuration").get("ObjectLockConfiguration", {})
+    if found.get("ObjectLockEnabled") != "Enabled":
+        yield DoctorFinding(
+            level="problem",
+            message="fs.awss3v3.object_lock is set, and the bucket has no Object Lock",
+            remedy="Make a bucket with Object Lock, and move the blobs with frepo storage:migrate",
+        )
+    elif found.get("Rule"):
+        yield DoctorFinding(
+            level="problem",
+            message="The bucket has a default retention, which also keeps the probes and marks of frepo",
+            remedy="Remove the default retention: frepo sets the retention of each blob itself",
         )
 
 

@@ -6,6 +6,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from frepo_core.plugins import HARMLESS, StorageSettings
 
+from .object_lock import Mode
+
 MIB = 1 << 20
 
 Checksums = Literal["when_required", "when_supported"]
@@ -45,6 +47,12 @@ class S3Settings(StorageSettings):
     )
     response_checksum_validation: Checksums = Field(
         "when_required", description="When the checksums of downloads are requested and compared."
+    )
+    object_lock: Mode = Field(
+        "off",
+        description="`compliance` or `governance`: blobs of locked versions are kept with S3 Object Lock until the "
+        "lock ends, in this mode. The bucket needs Object Lock, without a default retention.",
+        json_schema_extra=HARMLESS,
     )
     connect_timeout: float = Field(5, gt=0, description="Timeout in seconds for connecting.")
     read_timeout: float = Field(30, gt=0, description="Timeout in seconds for the next bytes of an answer.")

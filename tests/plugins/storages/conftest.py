@@ -84,6 +84,19 @@ def s3_bucket(ceph, gateway):
     return make
 
 
+@pytest.fixture(scope="session")
+def lock_enabled(s3_bucket):
+    """Make the bucket `locked` with Object Lock."""
+    make_client(s3_bucket()).create_bucket(Bucket="locked", ObjectLockEnabledForBucket=True)
+    return s3_bucket
+
+
+@pytest.fixture
+def locked_bucket(lock_enabled):
+    """Make settings for a bucket with Object Lock, with a prefix that only this test uses."""
+    return functools.partial(lock_enabled, bucket="locked", object_lock="compliance", prefix=f"test-{next(COUNTER)}")
+
+
 @pytest.fixture
 def s3_settings(s3_bucket):
     """Make settings with a prefix that only this test uses."""

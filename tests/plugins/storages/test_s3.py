@@ -42,6 +42,10 @@ class TestS3Storage(StorageContract):
         return S3Storage(s3_settings(bucket="full"))
 
     @pytest.fixture
+    def retaining_backend(self, locked_bucket):
+        return S3Storage(locked_bucket())
+
+    @pytest.fixture
     def driver_errors(self):
         return (ClientError, BotoCoreError)
 

@@ -1,16 +1,30 @@
-"""Buckets with Object Lock refuse bytes without a checksum; other stores refuse the newer checksums."""
+"""Buckets with Object Lock: which uploads they refuse, and that nobody deletes locked versions from them."""
 
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
 import pytest
+from botocore.exceptions import ClientError
 
+from frepo_core.db.models import Retained
+from frepo_core.domain.limits import COUNT
+from frepo_core.domain.roles import Role
+from frepo_core.errors import BlobRetained, VersionLockedError
 from frepo_core.plugins import StorageUnavailable
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from frepo_core.testing import Source
 from frepo_storage_s3.backend import S3Storage
+from frepo_storage_s3.client import make_client
+from frepo_storage_s3.examination import examine
 from frepo_storage_s3.settings import S3Settings
 from support.servers.lying_s3 import lying_s3
 
 MIB = 1 << 20
+DAY = timedelta(days=1)
+KEY = "5d/5d41402abc4b2a76b9719d911017c592-0a1b2c3d"
 SIZES = pytest.mark.parametrize("size", [3, 6 * MIB], ids=["one request", "parts"])
 
 
@@ -57,3 +71,123 @@ def test_another_refusal_does_not_name_the_setting(open_storage):
         backend.store("key", BytesIO(b"one"), 3)
 
     assert "checksum" not in caught.value.message
+
+
+@pytest.fixture
+def bucket(locked_bucket):
+    return locked_bucket()
+
+
+@pytest.fixture
+def thief(bucket):
+    """A client with the keys of the bucket."""
+    return make_client(bucket)
+
+
+@pytest.fixture
+def ini(ini, bucket):
+    names = ("bucket", "endpoint", "region", "addressing_style", "prefix", "object_lock")
+    place = {f"fs.awss3v3.{name}": getattr(bucket, name) for name in names}
+    secrets = {f"fs.awss3v3.{name}": getattr(bucket, name).get_secret_value() for name in ("key", "secret")}
+    return ini | place | secrets | {"fs.adapter": "awss3v3"}
+
+
+@pytest.fixture
+def by(services):
+    token = services.tokens.generate(NewToken(roles=(Role.ADMINISTRATOR,), expires="never")).id
+    return services.tokens.identify(token, address="127.0.0.1", user_agent="")
+
+
+@pytest.fixture
+def push(services, by):
+    def push(collection, content):
+        incoming = Incoming(stream=BytesIO(content))
+        return services.add_version.add(services.collections.get(collection), incoming, by=by).version
+
+    return push
+
+
+@pytest.fixture
+def kept(thief, bucket):
+    """Return until when the bucket keeps the bytes of a version; None if it does not."""
+
+    def kept(version):
+        head = thief.head_object(Bucket="locked", Key=bucket.prefix + version.file.blob.key)
+        return head.get("ObjectLockRetainUntilDate")
+
+    return kept
+
+
+def is_same(one, other):
+    return one is not None and abs(one - other) < timedelta(seconds=2)
+
+
+def test_nobody_deletes_the_bytes_of_a_locked_version(services, by, push, kept, thief, bucket):
+    collection = services.collections.create(
+        CollectionChange(limits={COUNT: 1}, filename="a.sql", locked=30 * DAY), by=by
+    ).id
+    version = push(collection, b"a dump")
+    name = bucket.prefix + version.file.blob.key
+    assert is_same(kept(version), version.locked_until)
+
+    with pytest.raises(VersionLockedError):
+        push(collection, b"another")
+    with pytest.raises(BlobRetained):
+        services.backends.get("awss3v3").delete(version.file.blob.key)
+    for entry in thief.list_object_versions(Bucket="locked", Prefix=name)["Versions"]:
+        for more in ({}, {"BypassGovernanceRetention": True}):
+            with pytest.raises(ClientError, match="AccessDenied"):
+                thief.delete_object(Bucket="locked", Key=name, VersionId=entry["VersionId"], **more)
+    thief.delete_object(Bucket="locked", Key=name)  # hides it
+
+    assert version.file.blob.size == services.backends.get("awss3v3").stat(version.file.blob.key).size
+    thief.delete_object(Bucket="locked", Key=name)
+    with services.backends.get("awss3v3").open(version.file.blob.key) as blob:
+        assert b"a dump" == blob.read()
+
+
+def test_the_job_retains_what_is_shared_and_what_is_locked_longer(services, by, push, kept):
+    plain = services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=by).id
+    locked = services.collections.create(CollectionChange(limits={}, filename="b.sql", locked=10 * DAY), by=by).id
+    shared, own = push(plain, b"shared"), push(plain, b"own")
+    assert kept(shared) is kept(own) is None
+    later = push(locked, b"shared")
+    assert is_same(kept(shared), later.locked_until)
+
+    services.collections.edit(plain, CollectionChange(limits={}, locked=5 * DAY), by=by)
+    assert 1 == services.retention.retain_all(lambda: None)  # the other one is retained longer
+    services.collections.edit(locked, CollectionChange(limits={}, locked=20 * DAY), by=by)
+    assert (1, 0) == tuple(services.retention.retain_all(lambda: None) for _ in range(2))
+
+    assert is_same(kept(shared), services.versions.find(locked, "v1").locked_until)
+    assert is_same(kept(own), services.versions.find(plain, "v2").locked_until)
+    with services.database.reading() as session:
+        assert 2 == session.query(Retained).count()
+
+
+def test_an_orphan_that_is_retained_waits_and_the_sweep_goes_on(services, push):
+    backend, content = services.backends.get("awss3v3"), BytesIO(b"orphan")
+    services.backends.get("awss3v3").check()
+    backend.store(KEY, content, 6)
+    backend.retain(KEY, datetime.now(UTC) + DAY)
+    plan = SweepPlan(storage="awss3v3", grace=timedelta(hours=1), most=9)
+    assert sweep(services.database, services.backends, services.blobs, plan, by=None).orphans == 0
+    assert 6 == backend.stat(KEY).size
+
+
+def test_a_bucket_that_cannot_keep_the_promise_is_named(s3_bucket, locked_bucket, lock_enabled):
+    without = S3Storage(s3_bucket(object_lock="compliance"))
+    with pytest.raises(StorageUnavailable, match="has no Object Lock"):
+        without.check()
+    assert ["problem"] == [one.level for one in examine(without) if "Object Lock" in one.message]
+    S3Storage(locked_bucket(object_lock="governance")).check()
+    assert [] == [one for one in examine(S3Storage(locked_bucket())) if "retention" in one.message]
+    client = make_client(lock_enabled())
+    client.create_bucket(Bucket="by-default", ObjectLockEnabledForBucket=True)
+    rule = {"DefaultRetention": {"Mode": "COMPLIANCE", "Days": 1}}
+    configuration = {"ObjectLockEnabled": "Enabled", "Rule": rule}
+    client.put_object_lock_configuration(Bucket="by-default", ObjectLockConfiguration=configuration)
+    with pytest.raises(StorageUnavailable, match="default retention"):
+        S3Storage(locked_bucket(bucket="by-default")).check()
+    found = examine(S3Storage(locked_bucket(bucket="by-default")))
+    assert ["problem"] == [one.level for one in found if "default retention" in one.message]

@@ -59,6 +59,7 @@ from .rules import (
 )
 from .service import (
     BlobNotFound,
+    BlobRetained,
     BytesMissingError,
     DamagedBaseError,
     DamagedObjectError,
@@ -79,6 +80,7 @@ from .service import (
 __all__ = [
     "AccessDeniedError",
     "BlobNotFound",
+    "BlobRetained",
     "BodyEndedError",
     "BytesMissingError",
     "CollectionFullError",

@@ -1,5 +1,7 @@
 """Errors about the state of the service, its database and its storages."""
 
+from datetime import datetime
+
 from .base import FrepoError
 
 
@@ -59,6 +61,14 @@ class BlobNotFound(StorageError):  # plug-ins know this name
     """There is no blob with this key."""
 
     number = 7016105
+
+
+class BlobRetained(StorageError):  # plug-ins know this name
+    """The storage keeps a blob from deletion until a time, which is in `until` (UTC, aware) if it is known."""
+
+    def __init__(self, message: str, *, until: datetime | None = None) -> None:
+        super().__init__(message)
+        self.until = until
 
 
 class StorageUnavailable(StorageError):  # plug-ins know this name

@@ -8,6 +8,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.errors import (
     AccessDeniedError,
     BlobNotFound,
+    BlobRetained,
     ConfigurationError,
     EndpointError,
     FieldsError,
@@ -82,6 +83,7 @@ __all__ = [
     "PARTIAL",
     "AccessDeniedError",
     "BlobNotFound",
+    "BlobRetained",
     "BlobStat",
     "BoundNotifier",
     "CheckResult",

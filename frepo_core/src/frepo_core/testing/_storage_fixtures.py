@@ -48,6 +48,11 @@ class StorageFixtures:
         pytest.skip("these tests have no full storage: override the fixture `full_backend`")
 
     @pytest.fixture
+    def retaining_backend(self) -> StorageBackend:
+        """Return a backend without blobs that keeps blobs from deletion until a time."""
+        pytest.skip("this storage retains no blobs: override the fixture `retaining_backend`")
+
+    @pytest.fixture
     def offers_url(self) -> bool:
         """Return whether the backend makes URLs."""
         return False

@@ -4,12 +4,13 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Literal, Self, cast
 
 from frepo_core.plugins import BlobStat, StorageBackend, StorageUnavailable
 
-Method = Literal["store", "open", "delete", "stat", "list", "check", "url", "path"]
+Method = Literal["store", "open", "delete", "retain", "stat", "list", "check", "url", "path"]
 
 
 def _broken() -> Exception:
@@ -108,6 +109,11 @@ class FaultyStorage(StorageBackend):
         """Delete the blob, with the fault of this call."""
         self._enter("delete")
         self.inner.delete(key)
+
+    def retain(self, key: str, until: datetime) -> bool:
+        """Keep the blob, with the fault of this call."""
+        self._enter("retain")
+        return self.inner.retain(key, until)
 
     def stat(self, key: str) -> BlobStat:
         """Return size and time, with the fault of this call."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from io import BytesIO
 from typing import BinaryIO
 
-from frepo_core.plugins import BlobNotFound, BlobStat, StorageBackend, StorageFull, exactly, is_key
+from frepo_core.plugins import BlobNotFound, BlobRetained, BlobStat, StorageBackend, StorageFull, exactly, is_key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,10 +18,15 @@ class _Blob:
 
 
 class MemoryStorage(StorageBackend):
-    """Stores blobs in a dictionary. `capacity` limits the bytes of all blobs together; None: no limit."""
+    """Stores blobs in a dictionary. `capacity` limits the bytes of all blobs together; None: no limit.
 
-    def __init__(self, capacity: int | None = None) -> None:
+    With `retains`, it keeps blobs from deletion until their time.
+    """
+
+    def __init__(self, capacity: int | None = None, *, retains: bool = False) -> None:
         self._capacity = capacity
+        self._retains = retains
+        self.retained: dict[str, datetime] = {}
         self._blobs: dict[str, _Blob] = {}
         self._lock = threading.Lock()
 
@@ -46,7 +51,18 @@ class MemoryStorage(StorageBackend):
     def delete(self, key: str) -> None:
         """Delete the blob."""
         with self._lock:
+            until = self.retained.get(key)
+            if until is not None and datetime.now(UTC) < until:
+                raise BlobRetained(f"{key!r} is retained until {until}", until=until)
             self._blobs.pop(key, None)
+            self.retained.pop(key, None)
+
+    def retain(self, key: str, until: datetime) -> bool:
+        """Keep the blob, if the storage was made for that."""
+        if self._retains:
+            self.stat(key)
+            self.retained[key] = max(until, self.retained.get(key, until))
+        return self._retains
 
     def stat(self, key: str) -> BlobStat:
         """Return size and time."""

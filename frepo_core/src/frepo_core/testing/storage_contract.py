@@ -2,10 +2,11 @@
 
 from ._storage_information import InformationContract
 from ._storage_reading import ReadingContract
+from ._storage_retention import RetentionContract
 from ._storage_writing import WritingContract
 
 
-class StorageContract(ReadingContract, WritingContract, InformationContract):
+class StorageContract(ReadingContract, WritingContract, InformationContract, RetentionContract):
     """Inherit from this class and override the fixtures `backend`, `unavailable_backend` and `driver_errors`.
 
     The other fixtures, capabilities and limits, have defaults::

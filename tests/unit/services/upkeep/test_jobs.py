@@ -29,6 +29,7 @@ def test_the_jobs_are_those_of_the_documentation(services):
         "unjudged": ("every 1h", "short"),
         "pins": ("every 10m", "short"),
         "migrate": ("every 10m", "long"),
+        "retention": ("every 10m", "short"),
         "mirror": ("off", "mirror"),
         "journal": ("every 1m", "short"),
         "catalogue": ("30 1 * * *", "medium"),

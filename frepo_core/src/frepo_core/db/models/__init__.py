@@ -13,7 +13,7 @@ from .tokens import Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
 from .upkeep import Installation, Sample, StorageMark
 from .uploads import Upload
-from .versions import Version, VersionCheck
+from .versions import Retained, Version, VersionCheck
 from .worker import JobRequest, JobRun, JobState, Lease, ParkedEvent, Subscription
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Lease",
     "ParkedEvent",
     "PluginValue",
+    "Retained",
     "Run",
     "Sample",
     "StorageMark",

@@ -92,6 +92,16 @@ class Version(Base):
         return cls.quarantined_at.is_(None) & cls.pending_since.is_(None)
 
 
+class Retained(Base):
+    """Until when a storage was told to keep the bytes of a locked version. `key` is that of a blob or of its copy."""
+
+    __tablename__ = "retained"
+
+    storage: Mapped[str] = mapped_column(String(64), primary_key=True)
+    key: Mapped[str] = mapped_column(exact(255), primary_key=True)
+    until: Mapped[datetime] = mapped_column(index=True)
+
+
 class VersionCheck(Base):
     """The result of a check of a version's content: one for each check, replaced by a later result.
 

@@ -68,7 +68,7 @@ class StorageBackend(ABC):
 
     @abstractmethod
     def delete(self, key: str) -> None:
-        """Delete a blob. Do nothing if it does not exist."""
+        """Delete a blob. Do nothing if it does not exist. Raises `BlobRetained` before the time of `retain`."""
 
     @abstractmethod
     def stat(self, key: str) -> BlobStat:
@@ -77,6 +77,17 @@ class StorageBackend(ABC):
     @abstractmethod
     def list(self) -> Iterator[BlobStat]:
         """Yield all blobs in any order, without holding all of them in memory."""
+
+    def retain(self, key: str, until: datetime) -> bool:
+        """Keep a blob from deletion until a time (UTC, aware), by whomever; return whether the storage can do that.
+
+        Called for the blobs of locked versions, and again when a lock is extended or a later version shares the blob. A
+        blob that is kept longer already stays so. Until its time, `delete` raises `BlobRetained`, and the blob can be
+        read. Raises `BlobNotFound`.
+
+        .. versionadded:: 0.1
+        """
+        return False
 
     def check(self) -> None:
         """Store, read and delete a probe. Raises `StorageUnavailable` if that fails."""

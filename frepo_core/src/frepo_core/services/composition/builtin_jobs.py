@@ -38,6 +38,14 @@ def unpin_ended(services: CoreServices, context: JobContext) -> Summary:
     return {"unpinned": end_pins(services.database, now=context.now, by=by, keep_going=context.check_lease)}
 
 
+def retain_locked(services: CoreServices, context: JobContext) -> Summary:
+    """Tell the storages until when they keep the bytes of locked versions, as far as they can do that.
+
+    Raises `StorageUnavailable` at the end if some were not retained.
+    """
+    return {"retained": services.retention.retain_all(context.check_lease)}
+
+
 def prune(services: CoreServices, context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
 
@@ -135,6 +143,13 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
     ("pins", "every 10m", "short", "Unpin versions whose pin is over", unpin_ended),
     ("migrate", "every 10m", "long", "Move collections into other storages, on request", move_collections),
     ("mirror", "every 1m", "mirror", "Make second copies, and delete those of deleted contents", mirror),
+    (
+        "retention",
+        "every 10m",
+        "short",
+        "Retain the bytes of locked versions in the storages that can",
+        retain_locked,
+    ),
     ("unjudged", "every 1h", "short", "Rotate versions in whose verdict is late", rotate_unjudged),
     ("journal", "every 1m", "short", "Write what has changed into each storage, for a recovery", write_journal),
     ("catalogue", "30 1 * * *", "medium", "Write all that the database knows into each storage", write_catalogue),

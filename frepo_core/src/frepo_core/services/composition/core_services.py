@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..backups.collections.enrolment import Enrolments
     from ..backups.collections.token_list import TokenLists
     from ..backups.holds.pins import Pins
+    from ..backups.holds.retention import Retention
     from ..backups.preview.preview import Previews
     from ..backups.restore.nightly_tests import NightlyTests
     from ..backups.restore.restore_ages import RestoreAges
@@ -119,6 +120,12 @@ class CoreServices(FileServices):
         return VersionEdits(self.database, self.strategies, self.blobs, self.settings.trash_keep)
 
     @cached_property
+    def retention(self) -> "Retention":
+        from ..backups.holds.retention import Retention
+
+        return Retention(self.database, self.backends)
+
+    @cached_property
     def pins(self) -> "Pins":
         from ..backups.holds.pins import Pins
 
@@ -189,6 +196,7 @@ class CoreServices(FileServices):
             self.refusals,
             self.arrivals,
             self.policies,
+            self.retention,
         )
 
     @cached_property

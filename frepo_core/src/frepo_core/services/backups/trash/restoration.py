@@ -111,6 +111,7 @@ def _version_of(
         created_at=entry.created_at,
         is_suspicious=bool(entry.is_suspicious) and not releases,
         pinned=False,
+        pin_reason="",
         quarantined_at=entry.created_at if entry.quarantine_reason and not releases else None,
         quarantine_reason=None if releases else entry.quarantine_reason,
         note=entry.note,

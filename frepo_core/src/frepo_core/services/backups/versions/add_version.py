@@ -21,6 +21,7 @@ from ...content.checks.upload_checks import CheckReport, UploadChecks, log_findi
 from ...content.ingest import Incoming, Ingest, Limit
 from ...content.token_limits import check_type_of_version, token_size_limit
 from ...events.refusals import Refusals
+from ..holds.retention import Retention
 from ..rotation.admission import VersionRules
 from ..rotation.strategies import Strategies, StrategyAnswer
 from ..trash.arrivals import Arrivals
@@ -47,6 +48,7 @@ class AddVersion:
         refusals: Refusals,
         arrivals: Arrivals,
         policies: Policies,
+        retention: Retention,
     ) -> None:
         self._ingest = ingest
         self._blobs = blobs
@@ -54,6 +56,7 @@ class AddVersion:
         self._refusals = refusals
         self._arrivals = arrivals
         self._policies = policies
+        self._retention = retention
         self._rules = VersionRules(database, strategies, settings)
 
     def add(
@@ -112,6 +115,8 @@ class AddVersion:
             self._blobs.collect(upload.unused)
             if isinstance(committed, RecordedAnswer):
                 return committed
+            if committed.added.version.locked_until is not None:
+                self._retention.retain(committed.added.version.file.blob.id)
             log_addition(committed, by, self._rules.strategies.plugins)
             log_findings(f"collection {collection.id}: version {committed.added.version.number}", upload.reports)
             return committed.added

@@ -134,6 +134,7 @@ def insert_version(
         "created_at": now,
         "is_suspicious": is_suspicious,
         "pinned": False,
+        "pin_reason": "",
         "quarantined_at": now if quarantine_reason else None,
         "quarantine_reason": quarantine_reason,
         "note": "",

@@ -49,6 +49,12 @@ class GuardedStorage(StorageBackend):
         with guarded(self._origin, "delete"):
             self._backend.delete(key)
 
+    def retain(self, key: str, until: datetime) -> bool:
+        """See `StorageBackend.retain`."""
+        with guarded(self._origin, "retain"):
+            found = self._backend.retain(key, until)
+        return self._checked("retain", found, bool)
+
     def stat(self, key: str) -> BlobStat:
         """See `StorageBackend.stat`."""
         with guarded(self._origin, "stat"):

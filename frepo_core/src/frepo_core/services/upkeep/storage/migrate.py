@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.naming import parse_digest_in_key
-from frepo_core.errors import BlobNotFound
+from frepo_core.errors import BlobNotFound, BlobRetained
 
 from ...content.blobs.blob_damage import UnreadableError
 from ...content.storages.backends import Backends
@@ -140,8 +140,12 @@ class Migrator:
         for stat in self._source.list():
             digest = parse_digest_in_key(stat.key)
             if digest and self._is_in_target(digest, stat.size) and not self._is_named(stat.key):
-                self._source.delete(stat.key)
-                purged += 1
+                try:
+                    self._source.delete(stat.key)
+                except BlobRetained as error:
+                    log.warning("the blob %s stays in the source: %s", stat.key, error.message)
+                else:
+                    purged += 1
         return purged
 
     def _is_in_target(self, digest: str, size: int) -> bool:

@@ -1,5 +1,6 @@
 """The sweep: deletes bytes without a row and blob rows that nothing uses, and reports rows without bytes."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +10,7 @@ from sqlalchemy import select
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
 from frepo_core.domain.identity import By
-from frepo_core.errors import BlobNotFound, SweepStoppedError
+from frepo_core.errors import BlobNotFound, BlobRetained, SweepStoppedError
 from frepo_core.plugins import BlobStat, StorageBackend
 
 from ...content.blobs.blob_use import is_used
@@ -20,6 +21,8 @@ from ...content.storages.sweep_guard import Ownership
 from ..journal.kept_parts import find_expired
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
+
+log = logging.getLogger(__name__)
 
 # The bytes of an upload may wait some minutes for their row (see `BlobWrite.check_not_swept`).
 SHORTEST_GRACE = timedelta(hours=1)
@@ -169,8 +172,12 @@ def _delete(
     for batch in in_batches(orphans):
         for stat in without_row(database, batch, storage):
             keep_going()
-            backend.delete(stat.key)
-            deleted.append(stat)
+            try:
+                backend.delete(stat.key)
+            except BlobRetained as error:
+                log.info("the blob %s waits for its deletion: %s", stat.key, error.message)
+            else:
+                deleted.append(stat)
     return deleted
 
 

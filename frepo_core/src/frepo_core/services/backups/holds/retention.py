@@ -1,0 +1,113 @@
+"""The second line of a lock: storages that can are told to keep the bytes of locked versions, and their second copies.
+
+After an upload to a locked collection this happens before the answer, and the job `retention` does the rest: bytes that
+a later version shares, longer locks, second copies, and what a storage has not taken.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Blob, BlobCopy, File, Retained, TrashEntry, Version
+from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
+
+from ...content.copies.states import CopyState
+from ...content.storages.backends import Backends
+
+log = logging.getLogger(__name__)
+
+PAGE = 200
+MOST_FAILED = 1000
+FORGET_AFTER = timedelta(days=30)
+
+
+class Retention:
+    """Tells storages until when they keep which bytes."""
+
+    def __init__(self, database: Database, backends: Backends) -> None:
+        self._database = database
+        self._backends = backends
+        self._unable: set[str] = set()
+
+    def retain(self, blob_id: int) -> None:
+        """Retain the bytes of one blob as long as a version with it is locked. Never raises: the job tries again."""
+        try:
+            self._retain(Blob.id == blob_id, lambda: None)
+        except Exception:
+            log.exception("the bytes of blob %s were not retained, the job `retention` will do it", blob_id)
+
+    def retain_all(self, keep_going: Callable[[], None]) -> int:
+        """Retain the bytes of all locked versions; return their number. `keep_going` is called before each.
+
+        Raises `StorageUnavailable` at the end if some were not retained.
+        """
+        retained, failed = self._retain(Blob.id.is_not(None), keep_going)
+        self._database.execute(delete(Retained).where(Retained.until < utc_now() - FORGET_AFTER))
+        if failed:
+            raise StorageUnavailable(
+                f"{len(failed)} blobs of locked versions could not be retained; the log has the reasons: "
+                f"{', '.join(failed[:10])}"
+            )
+        return retained
+
+    def _retain(self, which: ColumnElement[bool], keep_going: Callable[[], None]) -> tuple[int, list[str]]:
+        retained, failed = 0, set[str]()
+        while len(failed) < MOST_FAILED and (todo := self._find(which, failed)):
+            for storage, key, until in todo:
+                if storage in self._unable:
+                    continue
+                keep_going()
+                try:
+                    if self._backends.get(storage).retain(key, until):
+                        self._note(storage, key, until)
+                        retained += 1
+                    else:
+                        self._unable.add(storage)
+                except BlobNotFound:
+                    failed.add(key)  # the sweep reports it
+                except StorageError as error:
+                    log.warning("the blob %s in %s was not retained: %s", key, storage, error.message)
+                    failed.add(key)
+        return retained, sorted(failed)
+
+    def _find(self, which: ColumnElement[bool], failed: Collection[str]) -> list[tuple[str, str, datetime]]:
+        with self._database.reading() as session:
+            return [
+                (row[0], row[1], row[2])
+                for query in self._queries(which, failed)
+                for row in session.execute(query.limit(PAGE))
+            ]
+
+    def _queries(self, which: ColumnElement[bool], failed: Collection[str]) -> Iterator[Any]:
+        """Yield the queries of what is to be retained: blobs of versions and of the trash, and the copies of both."""
+        now = utc_now()
+        versions = select(File.blob_id.label("blob_id"), Version.locked_until.label("until"))
+        versions = versions.join(File, File.id == Version.file_id).where(Version.locked_until > now)
+        trash = select(TrashEntry.blob_id, TrashEntry.locked_until.label("until")).where(TrashEntry.locked_until > now)
+        for locked in (versions.subquery(), trash.subquery()):
+            for place in (Blob, BlobCopy):
+                until = func.max(locked.c.until)
+                query = select(place.storage, place.key, until).select_from(locked)
+                query = query.join(Blob, Blob.id == locked.c.blob_id)
+                if place is BlobCopy:
+                    is_present = (BlobCopy.blob_id == Blob.id) & (BlobCopy.state == CopyState.PRESENT.value)
+                    query = query.join(BlobCopy, is_present)
+                is_known = (Retained.storage == place.storage) & (Retained.key == place.key)
+                query = query.outerjoin(Retained, is_known).where(
+                    which, place.storage.not_in(self._unable), place.key.not_in(failed)
+                )
+                query = query.where(Retained.until.is_(None) | (Retained.until < locked.c.until))
+                yield query.group_by(place.storage, place.key)
+
+    def _note(self, storage: str, key: str, until: datetime) -> None:
+        def work(session: Session) -> None:
+            row = session.get(Retained, (storage, key)) or Retained(storage=storage, key=key, until=until)
+            row.until = max(row.until, until)
+            session.add(row)
+
+        self._database.write(work)
