@@ -70,13 +70,14 @@ def main(how, folder, size, count):
     digests = [digest_of(path) for path in paths]
     places = {}
 
-    before, stored = begin(), 0
+    before, deltas = begin(), 0
     for number in range(count):
         target = Path(folder, f"object{number}")
         newer = min(number + 1, count - 1)
         with paths[number].open("rb") as content, paths[newer].open("rb") as base, target.open("wb+") as object_:
             about = Base(content=base, digest=digests[newer], size=size) if newer > number else None
-            stored += encode(content, object_, digest=digests[number], size=size, base=about).stored
+            head = encode(content, object_, digest=digests[number], size=size, base=about)
+            deltas += head.stored if about else 0
         places[digests[number]] = target
     encoding = resident("VmHWM") - before
 
@@ -87,11 +88,11 @@ def main(how, folder, size, count):
     with DecodedContent(places[digests[0]].open("rb"), digest=digests[0], open_base=open_base) as reader:
         while reader.read(MIB):
             pass
-    print(json.dumps({"encoding": encoding, "decoding": resident("VmHWM") - before, "stored": stored}))
+    print(json.dumps({"encoding": encoding, "decoding": resident("VmHWM") - before, "deltas": deltas}))
     for path in (*paths, *places.values()):
         path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
     os.nice(5)
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), 3 if sys.argv[1] == "sparse" else 5)
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), 2 if sys.argv[1] == "sparse" else 5)

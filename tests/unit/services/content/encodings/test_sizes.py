@@ -74,4 +74,4 @@ def test_the_size_of_contents_does_not_matter(tmp_path):
 
     assert grown["encoding"] < 128 * MIB
     assert grown["decoding"] < 64 * MIB
-    assert grown["stored"] < 20 * MIB
+    assert grown["deltas"] < 20 * MIB
