@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from ..upkeep.journal.journal import Journal
     from ..upkeep.mirror.mirror import Mirror
     from ..upkeep.mirror.promotion import Promotions
+    from ..upkeep.recovery.merge import Merge
     from ..upkeep.recovery.recovery import Recovery
     from ..upkeep.storage.collection_move import CollectionMoves
 
@@ -246,6 +248,21 @@ class CoreServices(FileServices):
         from ..upkeep.recovery.recovery import Recovery
 
         return Recovery(self.database, self.backends, storage, self.ingest.directory, notes)
+
+    def merge(self, storage: str, notes: "Callable[[str], None]", *, at: "datetime | None" = None) -> "Merge":
+        """Return what reads back from a storage what the database has lost, or what was there at a time."""
+        from ..upkeep.recovery.merge import Merge
+
+        return Merge(
+            self.database,
+            self.backends,
+            self.trash,
+            self.journal,
+            storage,
+            self.ingest.directory,
+            notes,
+            at=at,
+        )
 
     @cached_property
     def audit(self) -> "Audit":

@@ -4,11 +4,12 @@ import argparse
 from typing import TYPE_CHECKING
 
 from frepo_core.domain.durations import format_duration
-from frepo_core.errors import FrepoError
+from frepo_core.errors import FieldsError, FrepoError
 
 from ...base import FrepoCommand
 from ...progress import ProgressLine
 from .lists import write_missing, write_tokens
+from .merging import merge, parse_time
 from .secrets_of_old import use_secrets
 
 if TYPE_CHECKING:
@@ -29,12 +30,25 @@ class Recover(FrepoCommand):
     examples = (
         "frepo recover --from local --secrets safe.txt",
         "frepo recover --from offsite --without-secrets",
+        "frepo recover --merge local",
+        "frepo recover --from offsite --deleted-since 3d",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("--from", dest="source", required=True, metavar="STORAGE", help="the name of the storage")
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument("--from", dest="source", metavar="STORAGE", help="the name of the storage")
+        source.add_argument(
+            "--merge",
+            metavar="STORAGE",
+            help="read back what a database that was restored from a backup has lost, after storage:adopt",
+        )
+        parser.add_argument(
+            "--deleted-since",
+            metavar="TIME",
+            help="do not recover a database, but bring versions that were there then into the trash, e.g. 3d",
+        )
         parser.add_argument(
             "--secrets", metavar="FILE", help="the two lines that `frepo install` has printed for a safe"
         )
@@ -51,6 +65,8 @@ class Recover(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> int:
         """Recover; return 1 if contents are missing. Raises `FrepoError` if the answer is not yes."""
+        if arguments.merge or arguments.deleted_since:
+            return self._merge(arguments)
         from frepo_core.services.access import token_phrase
 
         from ..setup.upgrade import upgrade, upgrade_plugins
@@ -81,6 +97,15 @@ class Recover(FrepoCommand):
                 )
         self.say("Now start the service. `frepo doctor` says whether anything is left to do.")
         return int(bool(report.missing))
+
+    def _merge(self, arguments: argparse.Namespace) -> int:
+        if arguments.merge and arguments.deleted_since:
+            raise FieldsError({"--deleted-since": ["needs --from, not --merge"]})
+        services = self.services()
+        storage = arguments.merge or arguments.source
+        services.backends.check_name(storage)
+        since = arguments.deleted_since
+        return merge(services, storage, parse_time(since, services.database.now()) if since else None, self.say)
 
     def _describe(self, source: "Source", services: "Services") -> None:
         age = services.database.now() - source.reaches

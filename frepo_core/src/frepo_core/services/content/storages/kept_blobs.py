@@ -4,7 +4,9 @@ A database that was restored from last night does not know what was uploaded sin
 storage must not lose that with the next sweep.
 """
 
+import json
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import select
 
@@ -17,16 +19,30 @@ _TOLERANCE = timedelta(hours=1)
 _PREFIX = "adopted:"
 
 
-def note_adoption(database: Database, storage: str) -> None:
-    """Keep what is in the storage now for 30 days, although the database does not know it."""
-    row = Installation(name=_PREFIX + storage, value=utc_now().isoformat())
+def note_adoption(database: Database, storage: str, epoch: int) -> None:
+    """Keep what is in the storage now for 30 days, although the database does not know it.
+
+    `epoch` is that of the first mark since: what others wrote, such as the journal, has a lower one.
+    """
+    value = json.dumps({"at": utc_now().isoformat(), "epoch": epoch})
+    row = Installation(name=_PREFIX + storage, value=value)
     database.write(lambda session: session.merge(row), may_use_reserve=True)
 
 
 def find_kept(database: Database, storage: str) -> datetime | None:
     """Return until when the blobs were stored that are kept (UTC); None if the 30 days are over, or never began."""
+    note = _read(database, storage)
+    at = datetime.fromisoformat(note["at"]) if note else None
+    return None if at is None or utc_now() > at + KEPT_FOR else at + _TOLERANCE
+
+
+def find_adoption(database: Database, storage: str) -> int | None:
+    """Return the epoch of the first mark since the last adoption over marks that differed; None if there was none."""
+    note = _read(database, storage)
+    return int(note["epoch"]) if note else None
+
+
+def _read(database: Database, storage: str) -> dict[str, Any] | None:
     with database.reading() as session:
         value = session.scalar(select(Installation.value).where(Installation.name == _PREFIX + storage))
-    if value is None or utc_now() > datetime.fromisoformat(value) + KEPT_FOR:
-        return None
-    return datetime.fromisoformat(value) + _TOLERANCE
+    return json.loads(value) if value else None

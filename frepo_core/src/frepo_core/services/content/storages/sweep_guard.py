@@ -156,7 +156,7 @@ class Ownership:
         row = update(StorageMark).where(StorageMark.storage == storage, StorageMark.epoch == mark.epoch)
         self._database.write(lambda session: session.execute(row.values(adopted_at=utc_now())), may_use_reserve=True)
         if problem or keeps_unknown:
-            note_adoption(self._database, storage)
+            note_adoption(self._database, storage, mark.epoch)
         data = {"storage": storage, "epoch": mark.epoch, "problem": problem}
         self._record(EventKind.STORAGE_ADOPTED, data)
         for other in set(found) - self._marks_below(storage):

@@ -19,6 +19,7 @@ from frepo_core.errors import FrepoError, StorageUnavailable
 from ...base.installation import ensure_id
 from ...content.blobs.failpoints import hit
 from ...content.storages.backends import Backends
+from ...content.storages.kept_blobs import note_adoption
 from ...content.storages.storage_identity import is_there
 from ...content.storages.sweep_guard import Ownership
 from ...content.storages.write_guard import Presence
@@ -117,6 +118,23 @@ class Journal:
         written = Written(objects=whole.objects, size=whole.size, keys=keys, failed=failed)
         return written.require(self._backends.current)
 
+    def break_off(self, storage: str) -> int:
+        """Continue the journal of a storage with a catalogue, because it has parts that this database does not know.
+
+        The database was restored from a backup, or a process was killed before it noted a part. What the storage has is
+        kept for 30 days. Return the epoch of the new mark: what was lost has a lower one.
+        """
+        self._ownership.raise_epoch(storage)
+        epoch = self._epoch(storage)
+        note_adoption(self._database, storage, epoch)
+        break_off(self._database, storage)
+        log.warning(
+            "the journal in the storage %s is newer than this database. If it was restored from a backup, "
+            "`frepo recover --merge %s` reads back what it has lost",
+            *(storage, storage),
+        )
+        return epoch
+
     def _write_part(self, file: BinaryIO, since: int, keep_going: Callable[[], None]) -> "_Spooled | None":
         at, head = utc_now(), self._head()
         with self._database.reading(is_snapshot=True) as session:
@@ -169,9 +187,7 @@ class Journal:
         """Store a part after the last one; return its key, or None if another database has written it already."""
         key = JournalKey(epoch=max(self._epoch(storage), cursor.epoch), number=cursor.number + 1)
         if is_there(self._backends.get(storage), key.text):
-            # A database that was restored from a backup, or a process that was killed before it noted the part.
-            self._ownership.raise_epoch(storage)
-            break_off(self._database, storage)
+            self.break_off(storage)
             return None
         self._store(storage, key, file, part)
         change_cursor(self._database, storage, lambda found: _moved(found or cursor, key, part))

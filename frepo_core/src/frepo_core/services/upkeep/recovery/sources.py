@@ -65,9 +65,16 @@ def list_storage(backend: StorageBackend, storage: str, staging: Staging, notes:
 
 
 def find_source(
-    backend: StorageBackend, storage: str, keys: list[JournalKey], staging: Staging, folder: Path, notes: Notes
+    backend: StorageBackend,
+    storage: str,
+    keys: list[JournalKey],
+    staging: Staging,
+    folder: Path,
+    notes: Notes,
+    *,
+    until: datetime | None = None,
 ) -> Source:
-    """Read the newest catalogue that is whole, and stage what the journal has since.
+    """Read the newest catalogue that is whole, and stage what the journal has since, at most until a time.
 
     Raises `RecoveryError` if there is none.
     """
@@ -86,6 +93,8 @@ def find_source(
         if part.head["database"] != database:
             problems.append(f"{key.text} is of another database and was passed over")
             continue
+        if until and datetime.fromisoformat(part.head["made_at"]) > until:
+            break
         if part.head["since_position"] > position:
             problems.append(f"Before {key.text}, a part is missing: what changed in it alone is lost")
         for kind, place, state in part.objects():

@@ -1,0 +1,50 @@
+"""Reads back into a database what it lacks, for `recover --merge` and `recover --deleted-since`."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from frepo_core.domain.durations import parse_duration
+from frepo_core.errors import FieldsError
+
+from ...progress import ProgressLine
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.container import Services
+
+SHOWN = 20
+
+
+def parse_time(text: str, now: datetime) -> datetime:
+    """Return the time of a text: a length of time before now, or a time in UTC. Raises `FieldsError`."""
+    try:
+        return now - parse_duration(text)
+    except ValueError:
+        pass
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        problem = f"{text!r} is neither a length of time such as 7d nor a time"
+        raise FieldsError({"--deleted-since": [problem]}) from None
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def merge(services: "Services", storage: str, at: datetime | None, say: Callable[[str], None]) -> int:
+    """Read back what is lost, and say what was done; return 1 if contents are missing."""
+    with ProgressLine("recover") as progress, services.merge(storage, progress, at=at) as merging:
+        source = merging.find()
+        reaches = f"{source.reaches:%Y-%m-%d %H:%M:%S} UTC"
+        say(f"{source.catalogue.text} and {source.parts} parts of the journal: up to {reaches}")
+        for problem in source.problems:
+            say(f"Note: {problem}")
+        report = merging.run(source, by=None)
+    say(f"Read back: {report.collections} collections, {report.versions} versions")
+    if report.in_trash:
+        say(f"{len(report.in_trash)} versions are in the trash for 30 days:")
+        for collection, number in report.in_trash[:SHOWN]:
+            say(f"  frepo backup:restore-version {collection} v{number}")
+        if len(report.in_trash) > SHOWN:
+            say("  ...")
+    for collection, number in report.missing:
+        say(f"Missing: version {number} of the collection {collection}")
+    return int(bool(report.missing))

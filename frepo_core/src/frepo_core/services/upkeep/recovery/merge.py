@@ -1,0 +1,298 @@
+"""Reads back what a database lacks and a storage still has. Lost versions come back through the trash."""
+
+import hashlib
+import logging
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import (
+    Blob,
+    Collection,
+    CollectionToken,
+    DeletedCollection,
+    Event,
+    Token,
+    TrashEntry,
+    Version,
+)
+from frepo_core.db.row_inserts import insert_of, insert_rows
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import By
+from frepo_core.errors import FrepoError, RestoreConflictError
+
+from ...backups.trash.removal import TrashReason, incarnation_of
+from ...backups.trash.trash import Trash
+from ...content.copies.returning import take_over
+from ...content.storages.backends import Backends
+from ...content.storages.kept_blobs import find_adoption
+from ...events.actors import actor_of
+from ...events.facts import collection_event
+from ...events.recording import record
+from ..journal.cursors import read_cursors
+from ..journal.journal import Journal
+from ..journal.json_rows import Values, names_of, to_row
+from ..journal.keys import JournalKey
+from ..journal.objects import table_of
+from ..storage.progress import batches
+from .row_loading import insert_new
+from .sources import Notes, RecoveryError, Source, find_source, list_storage
+from .staging import Key, Staging, StoredBlob
+
+log = logging.getLogger(__name__)
+
+BATCH = 500
+KEPT_FOR = timedelta(days=30)
+_PIECE = 1 << 20
+_COUNTERS = tuple(
+    name
+    for name in names_of(table_of(Collection))
+    if name.endswith(("_count", "_size")) and not name.startswith(("max_", "min_"))
+)
+_TRASH = insert_of(TrashEntry)
+_Lost = tuple[Key, Values]
+
+
+@dataclass(kw_only=True)
+class MergeReport:
+    """What was read back: collections, versions, versions that are in the trash, and what is in no storage any more."""
+
+    collections: int = 0
+    versions: int = 0
+    in_trash: list[Key] = field(default_factory=list)
+    missing: list[Key] = field(default_factory=list)
+
+
+class Merge:
+    """Use it in a `with` statement: it keeps files in a folder of its own."""
+
+    def __init__(
+        self,
+        database: Database,
+        backends: Backends,
+        trash: Trash,
+        journal: Journal,
+        storage: str,
+        folder: str | None,
+        notes: Notes,
+        *,
+        at: datetime | None = None,
+    ) -> None:
+        """`at` is the time whose state is looked at; None: before the storage was adopted."""
+        self._database = database
+        self._backends = backends
+        self._trash = trash
+        self._journal = journal
+        self._storage = storage
+        self._notes = notes
+        self._at = at
+        self._folder = tempfile.TemporaryDirectory(prefix="frepo-merge-", dir=folder)
+        self._staging = Staging(Path(self._folder.name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._staging.close()
+        self._folder.cleanup()
+
+    def find(self) -> Source:
+        """Read the state before the adoption, or at the time. Raises `RecoveryError` if there is none."""
+        backend = self._backends.get(self._storage)
+        keys = list_storage(backend, self._storage, self._staging, self._notes)
+        self._staging.index_stored()
+        if self._at is None:
+            epoch = self._find_adoption(keys)
+            keys = [key for key in keys if key.epoch < epoch]
+        else:
+            keys = [key for key in keys if key.made_at is None or key.made_at <= self._at]
+        return find_source(
+            backend, self._storage, keys, self._staging, Path(self._folder.name), self._notes, until=self._at
+        )
+
+    def run(self, source: Source, *, by: By) -> MergeReport:
+        """Read back what is lost. May be repeated: what is there already stays."""
+        report = MergeReport()
+        for batch in batches(self._states(source, "collection"), BATCH):
+            report.collections += self._add_collections(batch, by)
+        for batch in batches(self._states(source, "version"), BATCH):
+            self._add_versions(batch, report, by)
+        return report
+
+    def _find_adoption(self, keys: Sequence[JournalKey]) -> int:
+        """Return the epoch of the first mark since the adoption. What was lost has a lower one."""
+        with self._database.reading() as session:
+            cursor = read_cursors(session).get(self._storage)
+        if cursor and not cursor.is_broken and any(key.place > (cursor.epoch, cursor.number) for key in keys):
+            return self._journal.break_off(self._storage)
+        epoch = find_adoption(self._database, self._storage)
+        if epoch is None:
+            raise RecoveryError(
+                f"The journal in the storage {self._storage!r} has nothing that this database did not write itself. If "
+                f"the database was restored from a backup: `frepo storage:adopt --storage {self._storage}` first"
+            )
+        return epoch
+
+    def _states(self, source: Source, kind: str) -> Iterator[_Lost]:
+        """Yield the objects of a kind that existed then: those of the journal, and the others of the catalogue."""
+        yield from self._staging.changed(kind)
+        lines = ((key, state) for name, key, state in source.file.objects() if name == kind)
+        for batch in batches(lines, BATCH):
+            changed = self._staging.find_changed(kind, [key for key, _ in batch])
+            yield from ((key, values) for key, state in batch if key not in changed for values in state)
+
+    def _add_collections(self, found: Sequence[_Lost], by: By) -> int:
+        """Add the collections that the database does not know, without versions."""
+
+        def work(session: Session) -> int:
+            ids = [key[0] for key, _ in found]
+            known = set(session.scalars(select(Collection.id).where(Collection.id.in_(ids))))
+            deleted = select(DeletedCollection.collection_id).where(DeletedCollection.collection_id.in_(ids))
+            known |= set(session.scalars(deleted))
+            if self._at is None:
+                known |= self._recorded(session, EventKind.COLLECTION_CREATED, ids)
+            lost = [values for (one,), values in found if one not in known]
+            rows = [values | dict.fromkeys(_COUNTERS, 0) for values in lost]
+            insert_new(session, table_of(Collection), [to_row(table_of(Collection), row) for row in rows])
+            for values in lost:
+                tokens = [token["token_key"] for token in values.get("tokens", ())]
+                there = session.scalars(select(Token.key).where(Token.key.in_(tokens)))
+                session.add_all(CollectionToken(collection_id=values["id"], token_key=key) for key in there)
+                event = collection_event(EventKind.COLLECTION_RESTORED, values["id"], by=by, versions=0)
+                record(session, event)
+            return len(lost)
+
+        return self._database.write(work)
+
+    @staticmethod
+    def _recorded(session: Session, kind: EventKind, ids: Iterable[str]) -> set[str]:
+        """Return the collections about which the database has an event: they were removed here, and are not lost."""
+        query = select(Event.collection_id).where(Event.kind == kind.value, Event.collection_id.in_(list(ids)))
+        return {str(one) for one in session.scalars(query)}
+
+    def _add_versions(self, found: Sequence[_Lost], report: MergeReport, by: By) -> None:
+        """Add the versions that the database lacks to the trash, and restore them if they were lost by the database."""
+        with self._database.reading() as session:
+            lost = self._without_known(session, found)
+        places = self._staging.locate([values["blob"]["digest"] for _, values in lost]) if lost else {}
+        for key, values in lost:
+            place = self._find_sound(values["blob"], places.get(values["blob"]["digest"], ()))
+            number = self._database.write(partial(self._add, values, place, by)) if place else None
+            if number is None:
+                report.missing.append(key)
+            elif self._at is None and self._restore(key[0], number, by):
+                report.versions += 1
+            else:
+                report.in_trash.append((key[0], number))
+            self._notes(f"{report.versions} versions, {len(report.in_trash)} in the trash")
+
+    def _restore(self, collection: str, number: int, by: By) -> bool:
+        try:
+            self._trash.restore(collection, number, by=by)
+        except RestoreConflictError:
+            return False
+        return True
+
+    def _without_known(self, session: Session, found: Sequence[_Lost]) -> list[_Lost]:
+        """Return the versions of known collections that are neither there nor in the trash, and were never known."""
+        named = {key[0] for key, _ in found}
+        collections = set(session.scalars(select(Collection.id).where(Collection.id.in_(named))))
+        ids = [values["id"] for _, values in found]
+        known = set(session.scalars(select(Version.id).where(Version.id.in_(ids))))
+        left = [one for one in found if one[0][0] in collections and one[1]["id"] not in known]
+        if left and self._at is None:
+            recorded = self._find_recorded(session, [key for key, _ in left])
+            left = [one for one in left if (*one[0], one[1]["blob"]["digest"]) not in recorded]
+        ids = [values["id"] for _, values in left]
+        in_trash = set(session.scalars(select(TrashEntry.version_id).where(TrashEntry.version_id.in_(ids))))
+        return [one for one in left if one[1]["id"] not in in_trash]
+
+    @staticmethod
+    def _find_recorded(session: Session, keys: Sequence[Key]) -> set[Key]:
+        """Return the versions, with their digests, that were added to this database: it has removed them itself."""
+        added = select(Event.collection_id, Event.version_number, Event.data)
+        added = added.where(
+            Event.kind == EventKind.VERSION_ADDED.value, Event.collection_id.in_({key[0] for key in keys})
+        )
+        rows = session.execute(added.where(tuple_(Event.collection_id, Event.version_number).in_(keys)))
+        return {(collection, number, data.get("sha256")) for collection, number, data in rows}
+
+    def _find_sound(self, blob: Values, places: Iterable[StoredBlob]) -> StoredBlob | None:
+        """Return a place whose bytes are those of the content. They are read: nobody has known them for a while."""
+        for place in places:
+            digest = hashlib.sha256()
+            try:
+                with self._backends.get(place.storage).open(place.key) as stored:
+                    while piece := stored.read(_PIECE):
+                        digest.update(piece)
+            except FrepoError as error:
+                log.warning("%s in the storage %s cannot be read: %s", place.key, place.storage, error.message)
+                continue
+            if digest.hexdigest() == blob["digest"]:
+                return place
+        return None
+
+    def _add(self, version: Values, place: StoredBlob, by: By, session: Session) -> int | None:
+        """Insert a version into the trash; return its number, None if its bytes cannot be had.
+
+        If its number was used again since, it gets the next one.
+        """
+        blob_id = self._blob(session, version["blob"], place)
+        collection = session.get(Collection, version["collection_id"], with_for_update=True)
+        if blob_id is None or collection is None:
+            return None
+        now = utc_now()
+        number = version["number"] if _is_free(session, collection, version["number"]) else collection.last_number + 1
+        table = table_of(TrashEntry)
+        values = {name: value for name, value in version.items() if name in table.columns}
+        own = {
+            "incarnation": incarnation_of(collection),
+            "number": number,
+            "blob_id": blob_id,
+            "size": version["blob"]["size"],
+            "digest": version["blob"]["digest"],
+            "reason": TrashReason.DELETED.value,
+            "evicted_by": actor_of(by),
+            "version_id": version["id"],
+            "name": version["file"]["requested_name"],
+            "password_hash": version["file"].get("password_hash"),
+            "checks": [],
+        }
+        times = {"evicted_at": now.isoformat(), "ends_at": (now + KEPT_FOR).isoformat()}
+        row = to_row(table, {**values, **own, **times, "id": 0})
+        del row["id"]
+        insert_rows(session, _TRASH, [row])
+        collection.last_number = max(collection.last_number, number)
+        return int(number)
+
+    def _blob(self, session: Session, blob: Values, place: StoredBlob) -> int | None:
+        """Return the id of the row of a content: one that is there, or a new one for these bytes."""
+        sound = select(Blob.id).where(Blob.digest == blob["digest"], Blob.damaged_at.is_(None))
+        if found := session.scalar(sound.with_for_update().limit(1)):
+            return found
+        if take_over(session, place.storage, [place.key]):
+            return None
+        values = {name: value for name, value in blob.items() if name not in {"id", "damaged_at", "verified_at"}}
+        row = to_row(table_of(Blob), {**values, "storage": place.storage, "key": place.key, "id": 0})
+        del row["id"]
+        new = Blob(**row)
+        session.add(new)
+        session.flush()
+        return new.id
+
+
+def _is_free(session: Session, collection: Collection, number: int) -> bool:
+    """Return whether no version and no entry of the trash has this number."""
+    version = select(Version.id).where(Version.collection_id == collection.id, Version.number == number)
+    trashed = select(TrashEntry.id).where(
+        TrashEntry.incarnation == incarnation_of(collection), TrashEntry.number == number
+    )
+    return session.scalar(version) is None and session.scalar(trashed.limit(1)) is None

@@ -1,0 +1,102 @@
+"""`frepo recover`: what it refuses, the secrets of the old machine, and what it reads back into a database."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+OTHER = {"APP_SECRET": "b" * 64, "ENC_TOKEN_PHRASE": "c" * 64}
+
+
+def read(console, name):
+    return list(csv.DictReader((console.folder / name).read_text().splitlines()))
+
+
+@pytest.fixture
+def lost(console):
+    """A storage with a catalogue whose database is lost. Return the id of a collection with a version."""
+    (console.folder / "hosts.csv").write_text("name\ndb1\n")
+    console.answer("fleet:create", "--from", "hosts.csv", "--tokens", "tokens.csv")
+    [row] = read(console, "tokens.csv")
+    (console.folder / "dump.sql").write_text("night 1\n")
+    console.answer("backup:upload", row["Collection"], "dump.sql")
+    console.answer("jobs:run", "catalogue")
+    console.database.unlink()
+    return row["Collection"]
+
+
+def test_another_phrase_is_refused_and_nothing_is_changed(console, lost):
+    done = console.run("recover", "--from", "local", "--yes", **OTHER)
+
+    assert 1 == done.returncode
+    assert "is not the phrase of the old machine" in done.stderr
+    assert "--secrets FILE" in done.stderr
+    assert 0 == console.count("collection")
+
+
+def test_the_secrets_of_the_safe_replace_those_that_were_made_by_mistake(console, lost):
+    shutil.move(console.folder / "secrets.json", console.folder / "safe.json")
+
+    console.answer("recover", "--from", "local", "--secrets", "safe.json", "--yes")
+
+    assert json.loads((console.folder / "safe.json").read_text()) == json.loads(
+        (console.folder / "secrets.json").read_text()
+    )
+    assert 1 == console.count("token")
+    assert [] == list(console.folder.glob("frepo-*.csv"))
+
+
+def test_a_file_without_the_secrets_is_refused(console, lost):
+    (console.folder / "safe.txt").write_text("app.secret = abc\n")
+
+    assert "has no line `enc.token_phrase = ...`" in console.refusal(
+        "recover", "--from", "local", "--secrets", "safe.txt", "--yes"
+    )
+
+
+def test_without_the_secrets_the_hosts_get_new_codes(console, lost):
+    console.answer("recover", "--from", "local", "--without-secrets", "--yes", **OTHER)
+
+    assert ["db1"] == [row["name"] for row in read(console, "frepo-hosts.csv")]
+    [token] = read(console, "frepo-tokens.csv")
+    assert ("db1", lost) == (token["name"], token["collections"])
+    assert 0 == console.count("token")
+    console.answer("fleet:create", "--from", "frepo-hosts.csv", "--codes", "codes.csv", **OTHER)
+    [code] = read(console, "codes.csv")
+    assert lost == code["Collection"]
+
+
+def test_missing_contents_are_listed_and_the_exit_status_is_1(console, lost):
+    [blob] = [path for path in (console.folder / "storage").glob("??/*-*") if path.stat().st_size == 8]
+    blob.unlink()
+
+    done = console.run("recover", "--from", "local", "--yes")
+
+    assert (1, "") == (done.returncode, done.stderr)
+    [row] = read(console, "frepo-missing.csv")
+    assert (f"version {lost} 1", "8") == (row["what"], row["size"])
+
+
+def test_a_used_database_is_refused(console, lost):
+    console.run("backup:create-collection", "-f", "a.sql")
+
+    assert "is not empty" in console.refusal("recover", "--from", "local", "--yes")
+
+
+def test_a_restored_database_gets_back_what_it_has_lost(console, lost):
+    console.answer("recover", "--from", "local", "--yes")
+    console.answer("jobs:run", "catalogue")
+    shutil.copy(console.database, console.folder / "backup.db")
+    (console.folder / "dump.sql").write_text("night 2\n")
+    console.answer("backup:upload", lost, "dump.sql")
+    console.answer("jobs:run", "journal")
+    console.database.unlink()
+    shutil.move(console.folder / "backup.db", console.database)
+
+    done = console.run("recover", "--merge", "local")
+
+    assert 0 == done.returncode
+    assert "Read back: 0 collections, 1 versions" in done.stdout
+    console.answer("backup:download", lost, "v2", "--output", "restored.sql")
+    assert "night 2\n" == (console.folder / "restored.sql").read_text()

@@ -1,0 +1,177 @@
+"""What a restored database has lost, or what was deleted, is read back from a storage."""
+
+import contextlib
+import sqlite3
+from datetime import timedelta
+from io import BytesIO
+
+import pytest
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.services.composition.assembly import assemble
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.upkeep.recovery.sources import RecoveryError
+from frepo_core.services.upkeep.storage import Ownership
+
+
+@pytest.fixture
+def back_up(services, ini, plugins, tmp_path):
+    """Copy the database; what it returns opens the services over the copy, as after a restore."""
+    with contextlib.ExitStack() as stack:
+
+        def back_up():
+            with (
+                contextlib.closing(sqlite3.connect(tmp_path / "frepo.db")) as source,
+                contextlib.closing(sqlite3.connect(tmp_path / "restored.db")) as target,
+            ):
+                source.backup(target)
+
+            def restore():
+                restored = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/restored.db"}, {}, plugins)
+                stack.callback(restored.database.engine.dispose)
+                return restored
+
+            return restore
+
+        yield back_up
+
+
+def push_to(services, collection, content, by):
+    facts = services.collections.get(collection)
+    return services.add_version.add(facts, Incoming(stream=BytesIO(content)), by=by).version
+
+
+def contents(services, collection):
+    found = {}
+    for version in services.versions.list(collection):
+        backend = services.backends.get(version.file.blob.storage)
+        found[version.number] = backend.path(version.file.blob.key).read_bytes()
+    return found
+
+
+def merge(services, storage="local", at=None):
+    with services.merge(storage, lambda text: None, at=at) as merging:
+        return merging.run(merging.find(), by=None)
+
+
+def test_what_came_after_the_backup_is_read_back(services, run, make_collection, push, sender, back_up):
+    collection = make_collection(9)
+    for content in (b"one", b"two"):
+        push(collection, content)
+    services.versions.delete(collection, "v1", by=sender)
+    run("catalogue")
+    restore = back_up()
+    push(collection, b"lost")
+    new = make_collection(9)
+    push(new, b"lost, too")
+    services.journal.write_changes()
+    Ownership(services.database, services.backends).raise_epoch("local")
+    restored = restore()
+    Ownership(restored.database, restored.backends).adopt("local")
+    push_to(restored, collection, b"after the restore", sender)
+
+    report = merge(restored)
+    again = merge(restored)
+
+    assert (1, 2, [], []) == (report.collections, report.versions, report.in_trash, report.missing)
+    assert (0, 0, [], []) == (again.collections, again.versions, again.in_trash, again.missing)
+    assert {2: b"two", 3: b"after the restore", 4: b"lost"} == contents(restored, collection)
+    assert {1: b"lost, too"} == contents(restored, new)
+    facts = restored.collections.get(collection)
+    assert (3, 4) == (facts.versions_count, facts.last_number)
+
+
+def test_what_the_restored_service_has_removed_itself_stays_removed(
+    services, run, make_collection, push, sender, back_up
+):
+    collection = make_collection(9)
+    for content in (b"one", b"two"):
+        push(collection, content)
+    run("catalogue")
+    restored = back_up()()
+    push(collection, b"lost")
+    services.journal.write_changes()
+    restored.versions.delete(collection, "v1", by=sender)
+    restored.trash.end(collection, 1, by=sender)
+
+    merge(restored)
+
+    assert [2, 3] == sorted(contents(restored, collection))
+
+
+def test_a_version_without_room_stays_in_the_trash(services, run, make_collection, push, back_up):
+    collection = make_collection(1)
+    push(collection, b"one")
+    run("catalogue")
+    restore = back_up()
+    push(collection, b"two")
+    services.journal.write_changes()
+    restored = restore()
+
+    report = merge(restored)
+
+    assert ([(collection, 2)], 0) == (report.in_trash, report.versions)
+    assert [2] == [entry.number for entry in restored.trash.list(collection)]
+
+
+def test_a_storage_that_was_not_adopted_has_nothing_to_merge(services, run, upload):
+    upload(b"one")
+    run("catalogue")
+
+    with pytest.raises(RecoveryError, match="nothing that this database did not write itself"):
+        merge(services)
+
+
+class TestDeleted:
+    @pytest.fixture
+    def ini(self, ini, tmp_path):
+        """A service with a second copy of each content."""
+        (tmp_path / "offsite").mkdir()
+        return ini | {
+            "storages": "offsite",
+            "storage.offsite.adapter": "local",
+            "storage.offsite.directory": str(tmp_path / "offsite"),
+            "mirror": "offsite",
+        }
+
+    @pytest.fixture
+    def emptied(self, services, run, make_collection, push, sender):
+        """An attacker has deleted all versions, and emptied the trash. Return the collection and the time before."""
+        for storage in ("local", "offsite"):
+            Ownership(services.database, services.backends).claim(storage)
+        collection = make_collection(9)
+        for content in (b"one", b"two"):
+            push(collection, content)
+        run("mirror")
+        run("catalogue")
+        before = utc_now() + timedelta(milliseconds=1)
+        for number in (1, 2):
+            services.versions.delete(collection, f"v{number}", by=sender)
+        services.trash.end(collection, by=sender)
+        run("mirror")
+        services.journal.write_changes()
+        return collection, before
+
+    def test_deleted_versions_come_back_as_trash_from_the_second_copy(self, services, emptied, sender):
+        collection, before = emptied
+
+        report = merge(services, "offsite", at=before)
+
+        assert [(collection, 1), (collection, 2)] == sorted(report.in_trash)
+        assert [] == report.missing
+        for number in (1, 2):
+            services.trash.restore(collection, number, by=sender)
+        assert {1: b"one", 2: b"two"} == contents(services, collection)
+
+    def test_the_job_does_not_delete_what_came_back(self, services, emptied, run):
+        _, before = emptied
+        merge(services, "offsite", at=before)
+
+        run("mirror", utc_now() + timedelta(days=30))
+
+        with services.database.reading() as session:
+            blobs = session.query(Blob).all()
+            assert 0 == session.query(BlobCopy).filter_by(state="leaving").count()
+        assert {"offsite"} == {blob.storage for blob in blobs}
+        assert all(services.backends.get("offsite").path(blob.key).exists() for blob in blobs)
