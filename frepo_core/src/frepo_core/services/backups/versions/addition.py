@@ -42,6 +42,7 @@ class Committed:
     """
 
     added: AddedVersion
+    is_quarantined: bool
     objection: Objection | None
     evicted: Sequence[VersionRecord]
     removed: Removed
@@ -53,13 +54,12 @@ class Committed:
 def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
     """Return the events about the new version and about the evicted ones."""
     version, objection = committed.added.version, committed.objection
-    is_quarantined = version.is_quarantined
     why = {} if committed.why is TrashReason.EVICTED else {"reason": committed.why.value}
     evicted = eviction_events(committed.evicted, committed.removed, by=by, replaced_by=version.number, **why)
     reason = {"reason": objection.reason, "message": objection.error.explanation} if objection else {}
     if version.quarantine_reason == OVERTAKEN:
         reason = {"reason": OVERTAKEN, "message": explain(OVERTAKEN)}
-    if is_quarantined:
+    if committed.is_quarantined:
         told = {**reason, **committed.nights, "verdict": version.verdict.value}
         return [*evicted, version_event(EventKind.VERSION_QUARANTINED, version, by=by, **told)]
     events = [*evicted, version_event(EventKind.VERSION_ADDED, version, by=by)]
@@ -74,7 +74,7 @@ def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) ->
     """Log the new version, the evicted ones, and which options of the strategy do not fit."""
     version = committed.added.version
     what = describe(file_values(version.file))
-    done = "put into quarantine" if version.is_quarantined else "added"
+    done = "put into quarantine" if committed.is_quarantined else "added"
     collection = committed.added.collection
     problem = options_problem(plugins, collection.id, collection.strategy, collection.strategy_options)
     if problem:

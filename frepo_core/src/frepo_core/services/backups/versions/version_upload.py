@@ -137,6 +137,7 @@ class VersionUpload(UploadTransaction[Committed]):
             change = note_arrival(row, admission.arrival, objection, admission.judgement.verdict)
         committed = Committed(
             added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
+            is_quarantined=bool(reason),
             objection=objection,
             evicted=evicted,
             removed=removed,

@@ -64,13 +64,10 @@ class Backends:
     def follow(self, name: str, *, former: str | None, epoch: int) -> None:
         """Make another storage the first one in this process, see `first_storage`."""
         self.current, self.former, self.epoch = name, former, epoch
+        # The storage for second copies, None without them. If it was promoted, it and the first one change places.
+        self.mirror = (former if self._mirror == name else self._mirror) or None
         mirrors = (self._mirror,) if self._mirror else ()
         self.configured = tuple(dict.fromkeys((name, self.setting, *self.named, *mirrors)))
-
-    @property
-    def mirror(self) -> str | None:
-        """The storage for second copies, None without them. If it was promoted, it and the first one change places."""
-        return (self.former if self._mirror == self.current else self._mirror) or None
 
     @property
     def current_settings(self) -> StorageSettings:
