@@ -17,9 +17,8 @@ from frepo_core.settings import Settings
 from ..content.copies.fallback_notes import COUNTER
 from ..content.copies.states import LACKING
 from ..content.storages.backends import Backends
-from ..upkeep.mirror.lag import find_oldest
-from ..upkeep.mirror.mirror import find_copy_storages
-from ..upkeep.storage.full_checks import FIRST_SIDE, read_full_checks
+from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
+from ..upkeep.mirror.lag import find_copy_storages, find_oldest
 
 # No more rows are counted, so that a report costs the same however many copies are missing.
 MOST = 100_000

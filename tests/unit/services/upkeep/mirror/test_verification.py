@@ -5,8 +5,8 @@ from sqlalchemy import select, update
 
 from frepo_core.db.models import BlobCopy
 from frepo_core.errors import StorageUnavailable
+from frepo_core.services.upkeep.full_checks import FIRST_SIDE, read_full_checks
 from frepo_core.services.upkeep.mirror import copy_verification
-from frepo_core.services.upkeep.storage.full_checks import FIRST_SIDE, read_full_checks
 from frepo_core.testing import Fail
 
 

@@ -16,7 +16,7 @@ from ...content.copies.copy_check import CopyCheck
 from ...content.copies.states import CopyState
 from ...content.storages.backends import Backends
 from ...content.storages.write_guard import Presence
-from ..storage.full_checks import note_full_check
+from ..full_checks import note_full_check
 from ..storage.progress import Progress, no_progress
 from ..storage.verify import VerifyReport, log_damage
 

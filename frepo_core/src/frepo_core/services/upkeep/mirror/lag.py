@@ -11,10 +11,21 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
 from ...content.copies.states import LACKING
+from ...content.storages.backends import Backends
 from ...events.recording import NewEvent, record
 
 # The name of the value in the table `installation` that says since when a storage is late.
 LATE = "mirror.late."
+
+
+def find_copy_storages(database: Database, backends: Backends) -> list[str]:
+    """Return the configured storages that hold second copies or shall get some, by name."""
+    found = {backends.mirror or ""}
+    last = ""
+    with database.reading() as session:
+        while last := session.scalar(select(func.min(BlobCopy.storage)).where(BlobCopy.storage > last)) or "":
+            found.add(last)
+    return sorted(found & set(backends.configured))
 
 
 def find_oldest(session: Session, storage: str) -> datetime | None:

@@ -4,10 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Unpack
 
-from sqlalchemy import func, select
-
 from frepo_core.db import Database
-from frepo_core.db.models import BlobCopy
 from frepo_core.domain.identity import By
 from frepo_core.settings import Settings
 
@@ -20,6 +17,7 @@ from .copy_verification import verify_copies
 from .departures import Departures, confirm_departures, part_with_copies
 from .gaps import compare_again, fill_gaps
 from .lacks import Lack, find_missing, make_due, read_lack
+from .lag import find_copy_storages
 from .mirror_run import CopyReport, MirrorRun
 from .repairs import Repairs
 
@@ -43,16 +41,6 @@ class MirrorReport:
     leaving: int
     deleted: int
     problem: str | None
-
-
-def find_copy_storages(database: Database, backends: Backends) -> list[str]:
-    """Return the configured storages that hold second copies or shall get some, by name."""
-    found = {backends.mirror or ""}
-    last = ""
-    with database.reading() as session:
-        while last := session.scalar(select(func.min(BlobCopy.storage)).where(BlobCopy.storage > last)) or "":
-            found.add(last)
-    return sorted(found & set(backends.configured))
 
 
 class Mirror:

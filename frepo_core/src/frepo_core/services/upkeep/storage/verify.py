@@ -16,7 +16,7 @@ from frepo_core.errors import StorageError
 
 from ...content.blobs.blob_reader import BlobReader, Damage
 from ...content.storages.backends import Backends
-from .full_checks import FIRST_SIDE, note_full_check
+from ..full_checks import FIRST_SIDE, note_full_check
 from .progress import Progress, count_blobs, no_progress
 
 log = logging.getLogger(__name__)
