@@ -33,10 +33,11 @@ FOR_PEOPLE = {
     "recover",
     "secrets:accept-new-phrase",
     "storage:adopt",
+    "storage:promote",
     "worker",
 }
 # They need a second storage. They print with the same class as `storage:sweep`.
-LEFT_OUT = {"storage:migrate", "storage:mirror"}
+LEFT_OUT = {"storage:migrate", "storage:mirror", "storage:resilver"}
 # Columns that a table has only if `-c` names them, so that it fits on a terminal.
 NOT_IN_TABLES = {"plugins": {"Entry point", "Version"}}
 DELETED = ID.replace("1d1f", "2d1f")
@@ -89,6 +90,7 @@ ARGUMENTS = {
     "storage:sweep": "",
     "storage:usage": "",
     "storage:verify": "",
+    "storages": "",
     # These come last, because they remove what the others show.
     "enrolment:revoke": CODE,
     "backup:unpin": f"{ID} v1",

@@ -1,14 +1,12 @@
 """The services for collections and their versions, and reports about them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from frepo_core.plugins import RequestObserver
 
-from .file_services import FileServices
+from .storage_services import StorageServices
 
 if TYPE_CHECKING:
     from ..backups.collections.collection_pages import CollectionPages
@@ -38,19 +36,12 @@ if TYPE_CHECKING:
     from ..backups.versions.versions import Versions
     from ..events.refusals import Refusals
     from ..reports.audit import Audit
-    from ..reports.copies import Copies
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
-    from ..upkeep.journal.journal import Journal
-    from ..upkeep.mirror.mirror import Mirror
-    from ..upkeep.mirror.promotion import Promotions
-    from ..upkeep.recovery.merge import Merge
-    from ..upkeep.recovery.recovery import Recovery
-    from ..upkeep.storage.collection_move import CollectionMoves
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoreServices(FileServices):
+class CoreServices(StorageServices):
     """The services that plug-ins and the built-in jobs use.
 
     `request_observers` are called after each request.
@@ -238,33 +229,6 @@ class CoreServices(FileServices):
         return NightlyTests(self.database, self.settings, self.collections, self.restore_tests)
 
     @cached_property
-    def journal(self) -> "Journal":
-        from ..upkeep.journal.journal import Journal
-
-        return Journal(self.database, self.backends, self.presence, self.ingest.directory)
-
-    def recovery(self, storage: str, notes: "Callable[[str], None]") -> "Recovery":
-        """Return a recovery of the database from a storage. `notes` is called with texts about the progress."""
-        from ..upkeep.recovery.recovery import Recovery
-
-        return Recovery(self.database, self.backends, storage, self.ingest.directory, notes)
-
-    def merge(self, storage: str, notes: "Callable[[str], None]", *, at: "datetime | None" = None) -> "Merge":
-        """Return what reads back from a storage what the database has lost, or what was there at a time."""
-        from ..upkeep.recovery.merge import Merge
-
-        return Merge(
-            self.database,
-            self.backends,
-            self.trash,
-            self.journal,
-            storage,
-            self.ingest.directory,
-            notes,
-            at=at,
-        )
-
-    @cached_property
     def audit(self) -> "Audit":
         from ..reports.audit import Audit
 
@@ -281,27 +245,3 @@ class CoreServices(FileServices):
         from ..reports.overview.overview import Overviews
 
         return Overviews(self.database, self.backends, self.copies)
-
-    @cached_property
-    def copies(self) -> "Copies":
-        from ..reports.copies import Copies
-
-        return Copies(self.database, self.backends, self.settings)
-
-    @cached_property
-    def collection_moves(self) -> "CollectionMoves":
-        from ..upkeep.storage.collection_move import CollectionMoves
-
-        return CollectionMoves(self.database, self.blobs)
-
-    @cached_property
-    def mirror(self) -> "Mirror":
-        from ..upkeep.mirror.mirror import Mirror
-
-        return Mirror(self.database, self.backends, self.presence, self.storage_states, self.settings)
-
-    @cached_property
-    def promotions(self) -> "Promotions":
-        from ..upkeep.mirror.promotion import Promotions
-
-        return Promotions(self.database, self.blobs)

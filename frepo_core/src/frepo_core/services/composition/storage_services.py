@@ -1,0 +1,74 @@
+"""The services for several storages: the journal, recovery, second copies, and moves between storages."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .file_services import FileServices
+
+if TYPE_CHECKING:
+    from ..reports.copies import Copies
+    from ..upkeep.journal.journal import Journal
+    from ..upkeep.mirror.mirror import Mirror
+    from ..upkeep.mirror.promotion import Promotions
+    from ..upkeep.recovery.merge import Merge
+    from ..upkeep.recovery.recovery import Recovery
+    from ..upkeep.storage.collection_move import CollectionMoves
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageServices(FileServices):
+    """What keeps the contents in more than one place."""
+
+    @cached_property
+    def journal(self) -> "Journal":
+        from ..upkeep.journal.journal import Journal
+
+        return Journal(self.database, self.backends, self.presence, self.ingest.directory)
+
+    def recovery(self, storage: str, notes: "Callable[[str], None]") -> "Recovery":
+        """Return a recovery of the database from a storage. `notes` is called with texts about the progress."""
+        from ..upkeep.recovery.recovery import Recovery
+
+        return Recovery(self.database, self.backends, storage, self.ingest.directory, notes)
+
+    def merge(self, storage: str, notes: "Callable[[str], None]", *, at: "datetime | None" = None) -> "Merge":
+        """Return what reads back from a storage what the database has lost, or what was there at a time."""
+        from ..upkeep.recovery.merge import Merge
+
+        return Merge(
+            self.database,
+            self.backends,
+            self.trash,
+            self.journal,
+            storage,
+            self.ingest.directory,
+            notes,
+            at=at,
+        )
+
+    @cached_property
+    def copies(self) -> "Copies":
+        from ..reports.copies import Copies
+
+        return Copies(self.database, self.backends, self.settings)
+
+    @cached_property
+    def collection_moves(self) -> "CollectionMoves":
+        from ..upkeep.storage.collection_move import CollectionMoves
+
+        return CollectionMoves(self.database, self.blobs)
+
+    @cached_property
+    def mirror(self) -> "Mirror":
+        from ..upkeep.mirror.mirror import Mirror
+
+        return Mirror(self.database, self.backends, self.presence, self.storage_states, self.settings)
+
+    @cached_property
+    def promotions(self) -> "Promotions":
+        from ..upkeep.mirror.promotion import Promotions
+
+        return Promotions(self.database, self.blobs)
