@@ -10,7 +10,7 @@ from support.reliability.invariants import assert_unchanged
 from support.reliability.world import services_over
 from support.servers.disks import small_disk
 
-SIZES = {"storage": "2m", "temporary": "1m", "database": "2m"}
+SIZES = {"storage": "2m", "temporary": "1m", "database": "3m"}
 LARGE = Source(3 << 20).read()
 
 

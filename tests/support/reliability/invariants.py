@@ -190,7 +190,9 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
         assert {blob.id for blob in blobs} == used, "I2: rows that nobody uses outlived the sweep"
     backend = services.backends.get(services.backends.current)
     oldest, known = utc_now() - grace, {blob.key for blob in blobs}
-    keys = {stat.key: stat.modified for stat in backend.list() if OwnerMark.parse(stat.key) is None}
+    of_frepo = ("journal/", "catalogue/")
+    stats = [stat for stat in backend.list() if OwnerMark.parse(stat.key) is None and not stat.key.startswith(of_frepo)]
+    keys = {stat.key: stat.modified for stat in stats}
     orphans = [key for key, modified in keys.items() if key not in known and (swept or modified < oldest)]
     assert not orphans, f"I2: bytes without a row: {orphans}"
     return good

@@ -137,8 +137,7 @@ export const t = {
     set: "Lock versions",
     extend: "Extend the lock",
     dialog: "Lock the versions of this collection",
-    text:
-      "While a version is locked, nobody can delete or evict it, through no page, command or API, administrators included. A full collection refuses uploads until a lock is over. A lock can be extended, never shortened or removed.",
+    text: "While a version is locked, nobody can delete or evict it, through no page, command or API, administrators included. A full collection refuses uploads until a lock is over. A lock can be extended, never shortened or removed.",
     length: "For how long",
     hint: "For example 30d or 1w",
     sure: "I know that nobody can undo this",

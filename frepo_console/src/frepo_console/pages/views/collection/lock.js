@@ -9,7 +9,8 @@ import { Check, Field, FormError, fieldOf, useForm } from "../../components/form
 import { t } from "../../texts/collection.js";
 
 /** Whether nobody can remove a version now. */
-export const isLocked = (version, now = new Date()) => Boolean(version.locked_until) && new Date(version.locked_until) > now;
+export const isLocked = (version, now = new Date()) =>
+  Boolean(version.locked_until) && new Date(version.locked_until) > now;
 
 /** The card of the lock. Who may not set it sees it only if there is one. */
 export function Lock({ collection, changed }) {

@@ -103,7 +103,12 @@ export function PinDialog({ collection, version, close, changed }) {
       <div class="row actions">
         ${
           pinned &&
-          html`<button type="button" class="btn bad" disabled=${form.isSending} onClick=${() => patch({ pinned: false })}>
+          html`<button
+            type="button"
+            class="btn bad"
+            disabled=${form.isSending}
+            onClick=${() => patch({ pinned: false })}
+          >
             ${t.versions_.unpin}
           </button>`
         }

@@ -4,7 +4,7 @@ import { html, useMemo, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { path } from "../../lib/api.js";
 import { useList, useReload, useResource } from "../../lib/data.js";
-import { date, dateTime, exactTime, percent, size } from "../../lib/format.js";
+import { dateTime, exactTime, percent, size } from "../../lib/format.js";
 import { ActionButton } from "../../components/action.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
@@ -12,6 +12,7 @@ import { Slot, SlotButtons } from "../../components/slots.js";
 import { ListEnd, Table, useSelection } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
 import { Calendar } from "./calendar.js";
+import { LockedUntil, PinOf } from "./holds.js";
 import { isLocked } from "./lock.js";
 import { SizeCurve, VersionBars } from "./size_charts.js";
 import { Trash } from "./trash.js";
@@ -160,15 +161,6 @@ const Received = ({ version, now, table }) => html`
   ${version.pinned && html`<${PinOf} version=${version} now=${now} />`}
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
-
-const LockedUntil = ({ until, now }) =>
-  html`<span class="badge" title=${exactTime(until)}><${Icon} name="lock" />${t.lock.until(date(until, now))}</span>`;
-
-/** Why a version is pinned, and until when. */
-function PinOf({ version: { pinned_until: until, pin_reason: reason }, now }) {
-  const text = [reason, until && t.versions_.pinnedUntil(date(until, now))].filter(Boolean).join(", ");
-  return text && html`<div class="sm dim" title=${until ? exactTime(until) : undefined}>${text}</div>`;
-}
 
 /** What follows from the verdict: quarantine, waiting, or that it is not the latest any more; and who released it. */
 function Standing({ version, table, now }) {

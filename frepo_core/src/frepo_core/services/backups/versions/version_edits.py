@@ -36,6 +36,9 @@ from .version_rows import VersionPrecondition, select_with_files
 
 log = logging.getLogger(__name__)
 
+# The names of the parts of a pin in requests.
+_FIELDS = {"until": "pinned_until", "reason": "pin_reason"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class VersionChange:
@@ -178,8 +181,7 @@ def _edit_pin(
     row, was_pinned = edit.row, bool(edit.row.pinned)
     is_pinned = was_pinned if change.pinned is None else change.pinned
     if change.pin and not is_pinned:
-        names = {"until": "pinned_until", "reason": "pin_reason"}
-        raise FieldsError({names[one]: ["the version is not pinned: pin it as well"] for one in change.pin})
+        raise FieldsError({_FIELDS[one]: ["the version is not pinned: pin it as well"] for one in change.pin})
     if was_pinned and not is_pinned:
         require_removable(session, [row])
     if not is_pinned:
@@ -191,7 +193,7 @@ def _edit_pin(
     if was_pinned and until is not None and (row.pinned_until is None or until < row.pinned_until):
         require_removable(session, [row])
     if until is not None and until <= utc_now():
-        raise FieldsError({"pinned_until": ["is in the past: write a time that is still to come"]})
+        raise FieldsError({_FIELDS["until"]: ["is in the past: write a time that is still to come"]})
     if row.is_quarantined:
         raise VersionQuarantinedError()
     edit.events.append(pin(collection, row, until=until, reason=reason, by=by))
