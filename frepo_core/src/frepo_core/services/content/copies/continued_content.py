@@ -38,10 +38,13 @@ class ContinuedContent:
         return data
 
     def _fall_back(self, error: Exception) -> None:
-        other = self._open_other(self._position, error)
+        other = self._open(error)
         with contextlib.suppress(*READ_FAILURES):
             self._content.close()
         self._content, self._has_fallen_back = other, True
+
+    def _open(self, error: Exception) -> BinaryIO:
+        return self._open_other(self._position, error)
 
     def close(self) -> None:
         """Close the stream."""
@@ -54,37 +57,11 @@ class ContinuedContent:
         self.close()
 
 
-class ContinuedFile:
+class ContinuedFile(ContinuedContent):
     """A local file of `size` bytes, which the server sends by itself and reads at any position."""
 
     def __init__(self, file: BinaryIO, size: int, open_other: OpenOther) -> None:
-        self._file = file
-        self._size = size
-        self._open_other = open_other
-        self._has_fallen_back = False
-        self._position = file.tell()
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Read at most `size` bytes. Raises what the last copy raised."""
-        try:
-            data = self._file.read(size)
-            if not data and size and self._position < self._size:
-                raise _too_short(self._position)
-        except READ_FAILURES as error:
-            if self._has_fallen_back:
-                raise
-            self._fall_back(error)
-            data = self._file.read(size)
-        self._position += len(data)
-        return data
-
-    def _fall_back(self, error: Exception) -> None:
-        other = seekable_content(lambda position: self._open_other(position, error), self._size)
-        other.seek(self._position)
-        with contextlib.suppress(*READ_FAILURES):
-            self._file.close()
-        self._file = other
-        self._has_fallen_back = True
+        super().__init__(file, file.tell(), size - file.tell(), open_other)
 
     def seekable(self) -> bool:
         """Return True."""
@@ -92,22 +69,17 @@ class ContinuedFile:
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Set the position, as a file does."""
-        self._position = self._file.seek(position, whence)
+        self._position = self._content.seek(position, whence)
         return self._position
 
     def tell(self) -> int:
         """Return the position."""
         return self._position
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _open(self, error: Exception) -> BinaryIO:
+        other = seekable_content(lambda position: self._open_other(position, error), self._end)
+        other.seek(self._position)
+        return other
 
 
 def _too_short(position: int) -> BlobNotFound:
