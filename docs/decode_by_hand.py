@@ -62,7 +62,7 @@ def decode(source: BinaryIO, head: dict[str, Any], base: BinaryIO | None, target
 
 
 def write(storage: Path, digest: str, target: Path) -> None:
-    """Write the content with this SHA-256 from its first sound object. Exits if there is none."""
+    """Write the content with this SHA-256 from its first sound object. Exits if no object is sound."""
     problem = "it is missing"
     for path in sorted(storage.glob(f"{digest[:2]}/{digest}-*")):
         try:

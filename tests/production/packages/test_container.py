@@ -1,4 +1,4 @@
-"""The image of deploy/Containerfile, and the manifests beside it."""
+"""The image of deploy/Containerfile, and the manifests next to it."""
 
 import re
 import shutil

@@ -46,7 +46,7 @@ class EncodedObjects:
         """Encode each against the next one, and the last one alone; return their digests."""
         digests = [self.add(contents[-1])]
         for content in reversed(contents[:-1]):
-            # What is stored already stays: a content is no base of itself, not even with others between.
+            # What is stored already stays: a content cannot be its own base, directly or through others.
             is_known = sha256(content) in self.objects
             digests.append(sha256(content) if is_known else self.add(content, digests[-1]))
         return digests[::-1]

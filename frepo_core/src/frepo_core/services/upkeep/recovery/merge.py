@@ -105,7 +105,7 @@ class Merge:
         self._folder.cleanup()
 
     def find(self) -> Source:
-        """Read the state before the adoption, or at the time. Raises `RecoveryError` if there is none."""
+        """Read the state before the adoption, or at the time. Raises `RecoveryError` if no catalogue has it."""
         backend = self._backends.get(self._storage)
         keys = list_storage(backend, self._storage, self._staging, self._notes)
         self._staging.index_stored()

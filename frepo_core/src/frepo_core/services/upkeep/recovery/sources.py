@@ -76,7 +76,7 @@ def find_source(
 ) -> Source:
     """Read the newest catalogue that is whole, and stage what the journal has since, at most until a time.
 
-    Raises `RecoveryError` if there is none.
+    Raises `RecoveryError` if no catalogue is found.
     """
     problems: list[str] = []
     catalogue, file, objects = _find_catalogue(backend, storage, keys, folder, problems, notes)
