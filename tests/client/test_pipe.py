@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from support.proxies.old_proxy import old_proxy
+from support.servers.processes import is_running
 from support.wire import eventually
 
 # What ends a stage badly, what the exit statuses are, and what the message says.
@@ -93,6 +94,29 @@ def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine, nu
     assert [run["reason"] for run in machine.runs()] == ["the client was ended while the command ran"]
     assert not eventually(False, lambda: is_running(int(child.read_text())))
     assert machine.versions() == []
+
+
+# What Python reads before the client: the terminal is lost while the timer of the time limit starts.
+LOSES_ITS_TERMINAL = """
+import os, signal, threading
+start = threading.Timer.start
+def lose(timer):
+    start(timer)
+    while not os.path.exists("child"):
+        pass
+    os.kill(os.getpid(), signal.SIGHUP)
+threading.Timer.start = lose
+"""
+
+
+def test_a_client_that_is_ended_while_its_time_limit_starts_stops_the_command(machine):
+    machine.home.joinpath("sitecustomize.py").write_text(LOSES_ITS_TERMINAL)
+    command = ["pipe", "shop.sql", "--", "sh", "-c", "echo $$ > new; mv new child; sleep 1000"]
+
+    machine.run(*command, check=130, PYTHONPATH=str(machine.home))
+
+    assert not eventually(False, lambda: is_running(int((machine.home / "child").read_text())))
+    assert [run["reason"] for run in machine.runs()] == ["the client was ended while the command ran"]
 
 
 def test_a_version_in_quarantine_has_an_exit_status_of_its_own(machine, pipe):
@@ -258,12 +282,3 @@ def test_a_dump_that_the_server_does_not_take_stays_in_the_spool_and_is_said(mac
 
     assert [version["number"] for version in machine.versions()] == [1]
     assert len(os.listdir(machine.home / "spool")) == 2
-
-
-def is_running(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-        return file.read().split(")")[1].split()[0] != "Z"

@@ -9,9 +9,8 @@ import pytest
 from support.proxies.old_proxy import old_proxy
 from support.reliability.faulty_proxy import FaultyProxy
 from support.scale import first_of
+from support.servers.processes import is_running
 from support.wire import eventually
-
-from .test_pipe import is_running
 
 SIZE = 12 << 20
 

@@ -114,13 +114,13 @@ class Pipeline:
         try:
             with uninterrupted():
                 self._start_all()
+                if self._timeout:
+                    self._timer = threading.Timer(self._timeout, self._end_in_time)
+                    self._timer.daemon = True
+                    self._timer.start()
         except BaseException:
             self.stop()
             raise
-        if self._timeout:
-            self._timer = threading.Timer(self._timeout, self._end_in_time)
-            self._timer.daemon = True
-            self._timer.start()
         return self
 
     def _start_all(self) -> None:

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from sqlalchemy import make_url
@@ -13,6 +12,8 @@ from sqlalchemy import make_url
 from frepo_integrity.outcomes import BrokenContent, NotCheckable
 from frepo_integrity.settings import Command
 from frepo_integrity.tool_command import Limits, run_command
+from support.servers.processes import is_running
+from support.wire import eventually
 
 CONTENT = b"PGDMP" + bytes(100_000)
 
@@ -50,13 +51,7 @@ def test_a_program_that_hangs_is_killed_with_what_it_started(tmp_path):
         run("sh", "-c", f"sleep 321 & echo $! > {tmp_path}/pid; wait", seconds=0.5)
 
     assert time.monotonic() - started < 10
-    assert not is_running(int((tmp_path / "pid").read_text()))
-
-
-def is_running(pid):
-    """Whether a process runs; one that has ended and was not collected yet does not."""
-    status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] not in "ZX"
+    assert not eventually(False, lambda: is_running(int((tmp_path / "pid").read_text())))
 
 
 def test_a_program_that_needs_too_much_memory_could_not_tell():

@@ -33,6 +33,15 @@ def free_port() -> int:
             return port
 
 
+def is_running(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not collected yet does not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return status.rpartition(")")[2].split()[0] not in "ZX"
+
+
 def run_as(user: str) -> dict[str, Any]:
     """Return the user that a server runs as: databases refuse to run as root."""
     if os.geteuid() != 0:
