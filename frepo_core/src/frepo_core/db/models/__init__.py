@@ -6,7 +6,7 @@ from .collections import Collection, CollectionSender, CollectionToken
 from .copies import BlobCopy
 from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
-from .files import Blob, File, Tag, file_tag
+from .files import Blob, File, ReplacedObject, Tag, file_tag
 from .plugins import PluginValue
 from .runs import Run
 from .tokens import Token
@@ -38,6 +38,7 @@ __all__ = [
     "Lease",
     "ParkedEvent",
     "PluginValue",
+    "ReplacedObject",
     "Retained",
     "Run",
     "Sample",

@@ -16,7 +16,8 @@ class BlobCopy(Base):
     copy then stays until `delete_after`. `digest` and `size` repeat the blob's. `key` is null until the job begins to
     store the bytes, and when they are deleted. `wanted_at` is since when a sound copy is missing. `next_try` is when
     the job works on the row next; of a copy that is gone, when its row is deleted. `attempts` is the number of failed
-    ones since the last success, `error` the reason of the last.
+    ones since the last success, `error` the reason of the last. `encoding`, `stored_size` and `stored_digest` are those
+    of the copy, as for a blob; `base_digest` is the SHA-256 of the content that a delta needs in the same storage.
     """
 
     __tablename__ = "blob_copy"
@@ -28,6 +29,7 @@ class BlobCopy(Base):
         Index("ix_blob_copy_check", "storage", "state", "verified_at"),
         Index("ix_blob_copy_left", "blob_id", "state"),
         Index("ix_blob_copy_digest", "digest", "storage"),
+        Index("ix_blob_copy_base", "base_digest", "storage"),
         {"sqlite_autoincrement": True},
     )
 
@@ -45,3 +47,7 @@ class BlobCopy(Base):
     stored_at: Mapped[datetime | None]
     verified_at: Mapped[datetime | None]
     delete_after: Mapped[datetime | None]
+    encoding: Mapped[str] = mapped_column(String(8), server_default="raw")
+    stored_size: Mapped[int | None]
+    stored_digest: Mapped[str | None] = mapped_column(exact(64))
+    base_digest: Mapped[str | None] = mapped_column(exact(64))

@@ -22,6 +22,11 @@ class Blob(Base):
 
     A content is at most once in each storage. `checksum` is null for a blob from before migration 0004 until it is
     verified.
+
+    `encoding` is `raw`, `zstd` or `delta`, see docs/compact-format.md. `stored_size` and `stored_digest` are those of
+    the object in the backend; null means `size` and `digest`, as for each raw blob. `base_id` is the blob that a delta
+    needs; it is in the same storage. `tried_at` is when an encoding was tried last and saved too little. `expand_since`
+    is since when the blob should be stored raw again, because it is used as a new content.
     """
 
     __tablename__ = "blob"
@@ -37,6 +42,28 @@ class Blob(Base):
     created_at: Mapped[datetime]
     verified_at: Mapped[datetime | None]
     damaged_at: Mapped[datetime | None] = mapped_column(index=True)
+    encoding: Mapped[str] = mapped_column(String(8), server_default="raw")
+    stored_size: Mapped[int | None]
+    stored_digest: Mapped[str | None] = mapped_column(exact(64))
+    base_id: Mapped[int | None] = mapped_column(ForeignKey("blob.id"), index=True)
+    tried_at: Mapped[datetime | None]
+    expand_since: Mapped[datetime | None] = mapped_column(index=True)
+
+
+class ReplacedObject(Base):
+    """Bytes that a blob had before it was encoded or expanded. They are deleted after `delete_after`.
+
+    A database that is restored from the last night still names them. `size` is in bytes.
+    """
+
+    __tablename__ = "replaced_object"
+    __table_args__ = (Index("ix_replaced_object_end", "storage", "delete_after"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    storage: Mapped[str] = mapped_column(String(64))
+    key: Mapped[str] = mapped_column(exact(255), unique=True)
+    size: Mapped[int]
+    delete_after: Mapped[datetime]
 
 
 file_tag = Table(
