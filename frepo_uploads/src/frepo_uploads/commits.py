@@ -7,7 +7,6 @@ from typing import Any
 
 from frepo_core.errors import DigestMismatchError
 from frepo_core.plugins import (
-    Checksums,
     FileInfo,
     FrepoError,
     Identity,
@@ -41,11 +40,10 @@ class Claims:
 
 @dataclass(frozen=True, kw_only=True)
 class Ready:
-    """An upload that is `committing`, its locked file, and its sums if they are known."""
+    """An upload that is `committing`, and its locked file."""
 
     upload: Upload
     file: PartFile
-    sums: Checksums | None = None
 
 
 class Commits:
@@ -97,7 +95,7 @@ class Commits:
     def _commit(self, ready: Ready, by: Identity, claims: Claims) -> Upload:
         upload, file = ready.upload, ready.file
         try:
-            sums = self._digests.complete(upload, file, ready.sums, lambda done: self._hashed.update({upload.id: done}))
+            sums = self._digests.complete(upload, file, lambda done: self._hashed.update({upload.id: done}))
             upload = self._uploads.change(upload, digest=sums.digest, touched_at=now())
             self._check(upload, claims, by)
             with SessionFile(file.path, sums) as content:

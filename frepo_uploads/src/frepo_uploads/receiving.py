@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from frepo_core.plugins import Checksums, EndpointError, Identity
+from frepo_core.plugins import EndpointError, Identity
 
 from .disk.digests import Digests
 from .disk.part_file import PartFile, WriterLostError
@@ -25,8 +25,7 @@ class Part:
 
     Without a checksum, what has arrived is acknowledged also if the connection breaks; with one, nothing is until the
     checksum was compared (tus 1.0, checksum). The bytes that complete an upload that commits itself are not
-    acknowledged here: `upload` is `committing` then, and `file` stays locked for the commit. `sums` are those of all
-    bytes, None if this process has not seen all of them.
+    acknowledged here: `upload` is `committing` then, and `file` stays locked for the commit.
     """
 
     def __init__(
@@ -46,7 +45,6 @@ class Part:
         self.by = upload.creator
         self._uploads = uploads
         self._digests = digests
-        self.sums: Checksums | None = digests.at(upload.id, upload.offset)
         self._identify = identify
         self._refusals = refusals
         self._checksum = checksum
@@ -60,8 +58,6 @@ class Part:
             self._take(piece)
 
     def _take(self, piece: bytes) -> None:
-        if self.sums is not None:
-            self.sums.update(piece)
         if self._hash is not None:
             self._hash.update(piece)
             return
@@ -103,9 +99,9 @@ class Part:
     def _acknowledge(self, state: State) -> None:
         offset = self.file.sync()
         self._alone(self.file.require_lock)
+        begin = self.upload.offset
         self.upload = self._uploads.change(self.upload, state, offset=offset, touched_at=now())
-        if self.sums is not None:
-            self._digests.keep(self.upload.id, offset, self.sums)
+        self._digests.follow(self.upload.id, self.file.path, begin, offset)
         self._synced_at = time.monotonic()
 
     def _alone(self, step: Callable[[], Any]) -> None:

@@ -170,7 +170,7 @@ class Views:
         return require_owner(found, identity, or_else=others_too), identity
 
     def _commit(self, part: Part) -> Upload:
-        ready = Ready(upload=part.upload, file=part.file, sums=part.sums)
+        ready = Ready(upload=part.upload, file=part.file)
         return self._sessions.commits.start(ready, by=part.by, claims=Claims()).result()
 
     def _headers(self, request: FrepoRequest, upload: Upload, offset: int | None) -> dict[str, str]:
