@@ -45,7 +45,7 @@ def titles(page):
 
 def wait_for_event(api, kind):
     """Wait until an event has its number: those who read before that do not see it."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not api("GET", f"/events?kind={kind.value}")["items"]:
         assert time.monotonic() < deadline, kind
         time.sleep(0.05)

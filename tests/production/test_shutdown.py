@@ -38,10 +38,10 @@ def stop(service):
     """Send the service SIGTERM, and wait until it accepts no new connection."""
     service.process.send_signal(signal.SIGTERM)
     host, port = service.address.split(":")
-    until = time.monotonic() + 5
+    until = time.monotonic() + 30
     while time.monotonic() < until:
         try:
-            socket.create_connection((host, int(port)), 1).close()
+            socket.create_connection((host, int(port)), 10).close()
         except ConnectionRefusedError:
             return
         time.sleep(0.05)
@@ -55,7 +55,7 @@ def test_a_stop_waits_for_a_running_upload(service):
         upload.sendall(BODY[5000:])
         answer = upload.makefile("rb").read()
 
-    status = service.process.wait(10)
+    status = service.process.wait(30)
 
     assert answer.startswith(b"HTTP/1.1 200")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] == "OK"
@@ -69,7 +69,7 @@ def test_idle_connections_do_not_delay_a_stop(service):
         idle.recv(10000)
         service.process.send_signal(signal.SIGTERM)
 
-        status = service.process.wait(5)
+        status = service.process.wait(30)
 
     assert status == 0
 
@@ -92,7 +92,7 @@ def test_a_stop_does_not_wait_for_ever(start_service, environment, signals):
             service.process.send_signal(signal.SIGTERM)
             time.sleep(0.3)
 
-        status = service.process.wait(10)
+        status = service.process.wait(30)
 
         assert upload.recv(1000) == b""
     assert status == 0

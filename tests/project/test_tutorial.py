@@ -50,7 +50,7 @@ def answers(url):
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         try:
-            with urllib.request.urlopen(url, timeout=5):
+            with urllib.request.urlopen(url, timeout=30):
                 return True
         except OSError:
             time.sleep(0.1)

@@ -198,12 +198,18 @@ def traces(service: Service) -> dict[str, Any]:
     return rows(service) | {"blobs": blob_files(service), "temporary": temporary_files(service)}
 
 
-def eventually(expected: Any, look: Callable[[], Any], seconds: float = 10) -> Any:
+def eventually(expected: Any, look: Callable[[], Any], seconds: float = 30) -> Any:
     """Repeat the observation until it has the expected value or the time is over; return the last value."""
     deadline = time.monotonic() + seconds
     while (seen := look()) != expected and time.monotonic() < deadline:
         time.sleep(0.02)
     return seen
+
+
+def cpu_seconds(service: Service) -> float:
+    """Return the time that the process has computed, whatever else the machine does."""
+    fields = Path(f"/proc/{service.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def reset_peak_memory(service: Service) -> int:

@@ -4,23 +4,16 @@ import base64
 import hashlib
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from support.wire import chunked, eventually, temporary_files, traces
+from support.wire import chunked, cpu_seconds, eventually, temporary_files, traces
 
 LARGE = 3_000_001  # beyond what the server keeps in memory
 
 
 def fresh(size=100):
     return os.urandom(size)
-
-
-def cpu_seconds(service):
-    """The time that the process has computed, whatever else the machine does."""
-    fields = Path(f"/proc/{service.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def digest(content):

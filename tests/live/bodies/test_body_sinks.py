@@ -288,7 +288,7 @@ def test_a_hundred_slow_senders_leave_the_threads_to_others(serve, patch, admin)
             with Wire(server) as other:
                 started = time.monotonic()
                 assert 200 == other.send(head("GET", "/version", f"X-Auth-Token: {admin}")).reply("GET").status
-                assert time.monotonic() - started < 5
+                assert time.monotonic() - started < 20
 
         assert eventually(True, lambda: all(len(sink.content) == 1020 for sink in sinks))
     assert eventually(True, lambda: all(sink.ends == [False] for sink in sinks))

@@ -14,7 +14,7 @@ from waitress.buffers import OverflowableBuffer
 from frepo_server.channel import make_server
 from support.wire import head
 
-SECONDS = 5
+SECONDS = 30
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends a reset
 
 

@@ -27,10 +27,14 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory, make_service):
-    folder = tmp_path_factory.mktemp("slow-clients")
+    yield from started(tmp_path_factory.mktemp("slow-clients"), make_service)
+
+
+def started(folder, make_service, **changed):
+    settings = SETTINGS | changed
     lines = (ROOT / "development.ini").read_text().splitlines()
-    kept = [line for line in lines if line.partition(" =")[0] not in SETTINGS]
-    kept.insert(kept.index("[server:main]") + 1, "\n".join(f"{name} = {value}" for name, value in SETTINGS.items()))
+    kept = [line for line in lines if line.partition(" =")[0] not in settings]
+    kept.insert(kept.index("[server:main]") + 1, "\n".join(f"{name} = {value}" for name, value in settings.items()))
     ini = folder / "service.ini"
     ini.write_text("\n".join(kept))
     service = make_service(folder, ini=ini)
@@ -73,14 +77,14 @@ def test_a_head_has_a_deadline(service, start):
             wire.send(start)
         took = drip(wire, b"a" * 1000)
 
-    assert 1.5 < took < 6
+    assert 1.5 < took < 15
 
 
 def test_empty_lines_do_not_extend_the_deadline(service):
     with Wire(service) as wire:
         took = drip(wire, b"\r\n" * 1000)
 
-    assert 1.5 < took < 6
+    assert 1.5 < took < 15
 
 
 @pytest.mark.parametrize("more", [("Content-Length: 100000",), ("Transfer-Encoding: chunked",)], ids=["raw", "chunked"])
@@ -89,7 +93,7 @@ def test_a_body_that_arrives_too_slowly_is_aborted(service, client, post, more):
         wire.send(post("slow.bin", *more), b"ff\r\n" if "chunked" in more[0] else b"")
         took = drip(wire, b"a" * 1000)
 
-    assert 3 < took < 10
+    assert 3 < took < 15
 
 
 def test_a_body_that_arrives_slowly_but_faster_than_the_limit_is_stored(service, client, post):
@@ -119,41 +123,50 @@ def test_the_rest_of_a_refused_body_has_a_deadline(service):
             time.sleep(0.2)
         took = time.monotonic() - start
 
-    assert 1 < took < 8
+    assert 1 < took < 15
 
 
-def test_idle_connections_are_closed_first_when_the_limit_is_near(service, client, post):
-    content = os.urandom(5000)
-    with ExitStack() as stack:
-        upload = stack.enter_context(Wire(service))
-        upload.send(post("a.bin", f"Content-Length: {len(content)}"), content[:1000])
-        for _ in range(LIMIT + 5):
-            stack.enter_context(Wire(service)).send(head("GET", "/"))
-        start = time.monotonic()
-        answers = service.answers()
-        took = time.monotonic() - start
-        reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
+class TestNearTheLimit:
+    """Clients may be silent for a minute here, unless their connections are needed."""
 
-    assert (True, True) == (answers, took < 3)
-    assert content == client.content(reply)
+    @pytest.fixture(scope="class")
+    @classmethod
+    def service(cls, tmp_path_factory, make_service):
+        yield from started(tmp_path_factory.mktemp("near-the-limit"), make_service, channel_timeout=60, upload_idle=60)
 
+    def test_idle_connections_are_closed_first_when_the_limit_is_near(self, service, client, post):
+        content = os.urandom(5000)
+        with ExitStack() as stack:
+            upload = stack.enter_context(Wire(service))
+            upload.send(post("a.bin", f"Content-Length: {len(content)}"), content[:1000])
+            for _ in range(LIMIT + 5):
+                stack.enter_context(Wire(service)).send(head("GET", "/"))
+            start = time.monotonic()
+            answers = service.answers()
+            took = time.monotonic() - start
+            reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
 
-def test_a_client_with_many_silent_bodies_does_not_block_other_clients(service, client, post):
-    content = os.urandom(5000)
-    made = client.request("POST", "/auth/token/generate", json.dumps({"roles": ["upload.images"]})).json["tokenId"]
-    silent = head("POST", "/repository/file/upload?fileName=a.png", f"X-Auth-Token: {made}", "Content-Length: 2000000")
-    with ExitStack() as stack:
-        upload = stack.enter_context(Wire(service))
-        upload.send(post("b.bin", f"Content-Length: {len(content)}"), content[:1000])
-        for _ in range(LIMIT + 5):
-            stack.enter_context(Wire(service)).send(silent)
-        start = time.monotonic()
-        answers = eventually(True, service.answers, 15)
-        took = time.monotonic() - start
-        reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
+        assert (True, True) == (answers, took < 40)
+        assert content == client.content(reply)
 
-    assert (True, True) == (answers, took < 3)
-    assert content == client.content(reply)
+    def test_a_client_with_many_silent_bodies_does_not_block_other_clients(self, service, client, post):
+        content = os.urandom(5000)
+        made = client.request("POST", "/auth/token/generate", json.dumps({"roles": ["upload.images"]})).json["tokenId"]
+        silent = head(
+            "POST", "/repository/file/upload?fileName=a.png", f"X-Auth-Token: {made}", "Content-Length: 2000000"
+        )
+        with ExitStack() as stack:
+            upload = stack.enter_context(Wire(service))
+            upload.send(post("b.bin", f"Content-Length: {len(content)}"), content[:1000])
+            for _ in range(LIMIT + 5):
+                stack.enter_context(Wire(service)).send(silent)
+            start = time.monotonic()
+            answers = eventually(True, service.answers)
+            took = time.monotonic() - start
+            reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
+
+        assert (True, True) == (answers, took < 40)
+        assert content == client.content(reply)
 
 
 def test_slow_connections_do_not_block_other_clients(service):

@@ -182,7 +182,7 @@ def test_slow_readers_do_not_block_other_clients(service, client, fields):
     slow = [Wire(service).send(head("GET", f"/repository/file/{name}", *fields)) for _ in range(12)]
     time.sleep(1)  # all of them have begun by then
     with Wire(service) as wire:
-        wire.socket.settimeout(5)
+        wire.socket.settimeout(20)
         answer = wire.send(head("GET", "/")).reply("GET")
     for wire in slow:
         wire.close()

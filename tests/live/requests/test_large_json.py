@@ -93,7 +93,7 @@ def test_a_refused_body_takes_less_than_ten_times_its_size(service, shape):
         reply = client.request("POST", GENERATE, body)
 
         assert 400 == reply.status
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 10
         assert len(reply.body) < 64 << 10
         factors[size] = (peak(service) - before) / len(body)
     print(factors)

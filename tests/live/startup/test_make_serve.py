@@ -93,7 +93,7 @@ def wait_for(process, url, output):
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
-            with urllib.request.urlopen(url, timeout=5):
+            with urllib.request.urlopen(url, timeout=30):
                 return
         except OSError:
             if process.poll() is not None or time.monotonic() > deadline:
@@ -103,7 +103,7 @@ def wait_for(process, url, output):
 
 def version_seen_with(token, url):
     request = urllib.request.Request(f"{url}/version", headers={"X-Auth-Token": token})
-    with urllib.request.urlopen(request, timeout=5) as answer:
+    with urllib.request.urlopen(request, timeout=30) as answer:
         return answer.status
 
 
@@ -142,7 +142,7 @@ def test_the_state_is_all_in_one_folder(first):
     folder, url = first
     token = (folder / "state/admin-token").read_text().strip()
     upload = urllib.request.Request(f"{url}/repository/file/upload?fileName=a", b"hello", {"X-Auth-Token": token})
-    urllib.request.urlopen(upload, timeout=5).close()
+    urllib.request.urlopen(upload, timeout=30).close()
 
     names = {path.name for path in (folder / "state").iterdir()}
     assert {"admin-token", "frepo.db", "secrets.json", "storage", "temporary"} <= names

@@ -50,7 +50,7 @@ def test_a_program_that_hangs_is_killed_with_what_it_started(tmp_path):
     with pytest.raises(NotCheckable, match=r"sh took longer than 0\.5 seconds"):
         run("sh", "-c", f"sleep 321 & echo $! > {tmp_path}/pid; wait", seconds=0.5)
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert not eventually(False, lambda: is_running(int((tmp_path / "pid").read_text())))
 
 
@@ -90,7 +90,7 @@ def test_the_caller_can_end_it():
     started = time.monotonic()
     with pytest.raises(LeaseLost):
         run("sleep", "100", tick=tick)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_a_content_that_cannot_be_read_is_not_broken():

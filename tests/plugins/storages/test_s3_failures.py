@@ -68,7 +68,7 @@ def test_a_gateway_that_was_stopped_is_unavailable_soon(ceph, s3_settings):
     with pytest.raises(StorageUnavailable):
         backend.open("key")
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
 
 
 def test_a_gateway_that_hangs_is_unavailable_when_its_time_is_over(ceph, s3_settings):
@@ -81,7 +81,7 @@ def test_a_gateway_that_hangs_is_unavailable_when_its_time_is_over(ceph, s3_sett
         with pytest.raises(StorageUnavailable):
             backend.stat("key")
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
 
 
 def test_parts_after_failed_ones_are_correct(ceph, s3_settings):

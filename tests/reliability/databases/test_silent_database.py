@@ -96,14 +96,15 @@ def test_no_request_waits_for_long_for_a_database_that_does_not_answer(site, how
             greeting = threads.submit(site.send, "/")
             health = threads.submit(site.send, f"/health?code={CODE}")
             statuses = greeting.result(60)[0], health.result(60)[0]
-            greeted = time.monotonic() - started
+            had_to_wait = all(one.done() for one in waiting)
             answers = [one.result(60) for one in waiting]
             took = time.monotonic() - started
     finally:
         site.heal(how)
 
     assert (statuses, set(answers)) == ((200, 503), {503})
-    assert (greeted < 5, took < 2 * MAX_WAIT) == (True, True), (greeted, took)
+    assert not had_to_wait
+    assert took < 4 * MAX_WAIT, took
     assert eventually(lambda: site.push(b"after") == 200, 20)
 
 
@@ -113,14 +114,13 @@ def test_requests_that_wait_for_a_lock_leave_threads_to_others(site):
         other.execute(text("SELECT * FROM collection FOR UPDATE"))
         waiting = [threads.submit(site.push, b"waits %d" % number) for number in range(32)]
         time.sleep(0.5)
-        started = time.monotonic()
         others = [threads.submit(site.send, path) for path in ("/", f"/health?code={CODE}")]
         answered = [one.result(60)[0] for one in others]
-        took = time.monotonic() - started
+        had_to_wait = all(one.done() for one in waiting)
         other.rollback()
         statuses = {one.result(60) for one in waiting}
 
-    assert (200, True) == (answered[0], took < 5), took
+    assert (200, False) == (answered[0], had_to_wait)
     assert statuses <= {200, 503}
 
 

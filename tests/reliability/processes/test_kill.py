@@ -137,11 +137,11 @@ def test_a_stop_completes_running_requests(killable):
         statuses.append(caller.push_and_record(collection, with_body))
 
     threads = in_threads(push)
-    started.wait(5)
+    started.wait(60)
     killable.process.send_signal(signal.SIGTERM)
     for thread in threads:
-        thread.join(30)
-    killable.process.wait(15)
+        thread.join(60)
+    killable.process.wait(60)
     assert_holds_after_sweep(killable, ledger)
 
     assert statuses[0] in {0, 200}

@@ -176,7 +176,7 @@ def test_a_frozen_leader_that_wakes_changes_nothing(start, services, tmp_path, h
         assert new == leader(services)
         happen(5)
         wait_until_handled(services, tmp_path)
-        wait_for(lambda: position(services, "note") == len(ids(services)), 10, "the position is not saved")
+        wait_for(lambda: position(services, "note") == len(ids(services)), 30, "the position is not saved")
         after = workers.read(tmp_path, "handled")[before:]
 
     assert {new[0]} == {line["pid"] for line in after}

@@ -2,7 +2,7 @@
 
 import time
 
-SECONDS = 15
+SECONDS = 60
 
 
 def wait_for_text(caplog, text):

@@ -2,13 +2,14 @@
 
 import contextlib
 import email.policy
-import socket
 from collections.abc import Iterator
 from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any
 
 from aiosmtpd.controller import Controller
+
+from support.servers.processes import free_port
 
 
 class MailServer:
@@ -17,9 +18,7 @@ class MailServer:
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
         self.refusal = ""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self._controller = Controller(self, hostname="127.0.0.1", port=port)
         self.url = f"mailto://127.0.0.1:{port}?from=frepo@example.org&to=ops@example.org&mode=insecure&format=text"
         self._controller.start()

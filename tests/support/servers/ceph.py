@@ -5,7 +5,6 @@ It requires neither systemd nor root, and uses free loopback ports and a tempora
 
 import json
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from support.servers.processes import free_port
 
 PROGRAMS = ["ceph", "ceph-authtool", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin"]
 NOT_INSTALLED = "Ceph (ceph-mon ceph-osd radosgw ceph-common) is not installed: make services"
@@ -85,7 +86,7 @@ class Ceph:
     def start(self) -> None:
         """Start the monitor and the OSD, and create the user."""
         fsid, osd = str(uuid.uuid4()), str(uuid.uuid4())
-        port_v2, port_v1 = _free_ports(2)
+        port_v2, port_v1 = free_port(), free_port()
         for name in ("mon", "osd", "run"):
             (self.folder / name).mkdir()
         config = CONFIG.format(fsid=fsid, port_v2=port_v2, port_v1=port_v1, folder=self.folder)
@@ -107,7 +108,7 @@ class Ceph:
     @contextmanager
     def gateway(self, address: str = "127.0.0.1") -> Iterator[Gateway]:
         """Start a gateway at an address; several gateways may serve the same buckets."""
-        (port,) = _free_ports(1)
+        port = free_port()
         frontend = f"--rgw-frontends=beast endpoint={address}:{port} tcp_nodelay=1"
         with self.child("radosgw", "-n", "client.rgw", "-f", frontend, "--rgw-enable-usage-log=false") as process:
             _wait_until(lambda: _answers(f"http://{address}:{port}/"), process)
@@ -186,17 +187,9 @@ def _run(program: str, *arguments: str) -> str:
     return done.stdout
 
 
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-
-
 def _answers(url: str) -> bool:
     try:
-        urllib.request.urlopen(url, timeout=5).close()
+        urllib.request.urlopen(url, timeout=30).close()
     except urllib.error.HTTPError as error:
         error.close()
     except OSError:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.servers.processes import START_SECONDS, free_port
+
 PROGRAM = shutil.which("proftpd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 TLS_MODULE = Path("/usr/lib/proftpd/mod_tls.so")
 MISSING = None if PROGRAM and TLS_MODULE.exists() else "proftpd is not installed: make services"
@@ -127,7 +129,7 @@ def _run(folder: Path, template: str, **values: str) -> Iterator[Proftpd]:
     os.chown(root, *owner)
     _write_password(folder, root, owner)
     make_certificates(folder)
-    port = _free_port()
+    port = free_port()
     configuration = CONFIGURATION.format(
         folder=folder,
         port=port,
@@ -183,14 +185,8 @@ def _write_password(folder: Path, root: Path, owner: tuple[int, int]) -> None:
     passwords.chmod(0o600)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _await_greeting(server: Proftpd, folder: Path) -> None:
-    until = time.monotonic() + 15
+    until = time.monotonic() + START_SECONDS
     while True:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", server.port), 5) as connection:
             if connection.recv(3) == b"220":

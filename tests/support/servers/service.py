@@ -98,7 +98,7 @@ class Service:
 
     def answers(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.url}/", timeout=5):
+            with urllib.request.urlopen(f"{self.url}/", timeout=30):
                 return True
         except OSError:
             return False

@@ -123,7 +123,7 @@ def _run_python(code: str, folder: Path, *arguments: str) -> None:
 def _answers(port: int) -> bool:
     """Send any request: an error answer also shows that the server runs."""
     try:
-        urllib.request.urlopen(f"http://127.0.0.1:{port}/healthcheck", timeout=5).close()
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/healthcheck", timeout=30).close()
     except urllib.error.HTTPError as error:
         error.close()
     except OSError:

@@ -21,7 +21,7 @@ def test_a_star_stands_for_any_text(pattern, text):
 
 def test_long_patterns_take_linear_time():
     for pattern in ["*a" * 250 + "*b", "a*" * 250 + "b", "*" * 500 + "b", "*" + "a" * 400 + "b*"]:
-        started = time.monotonic()
+        started = time.thread_time()
 
         assert matches(pattern, "a" * 1_000_000) is False
-        assert time.monotonic() - started < 2
+        assert time.thread_time() - started < 2

@@ -101,7 +101,7 @@ class TestBusyThreads:
         monkeypatch.setattr("frepo_integrity.upload_check.inspect", inspect_first)
         thread = threading.Thread(target=root.push, args=(collection, b"any text"))
         thread.start()
-        entered.wait(20)
+        entered.wait(60)
         yield
         may_end.set()
         thread.join()

@@ -1,5 +1,8 @@
 """What a plug-in does not return from is named in the log: the service may wait for it for ever."""
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from frepo_core.plugins import Lifecycle
@@ -32,22 +35,21 @@ def test_a_start_and_a_stop_that_hang(assembled, caplog):
     assert f"the stop of {ORIGIN} ended after 0 seconds" in caplog.text
 
 
-def test_an_import_and_a_hook_that_hang(install, caplog):
+def test_an_import_and_a_hook_that_hang(install, caplog, monkeypatch):
+    module = SimpleNamespace(until=lambda text: wait_for_text(caplog, text))
+    monkeypatch.setitem(sys.modules, "acme_waits", module)
     install(
         "acme-paint",
         "acme",
         """
-        import time
+        import acme_waits
         from frepo_core.plugins import hookimpl
 
-        def wait():
-            time.sleep(0.3)
-
-        wait()
+        acme_waits.until("the import of the plug-in 'acme' of the package acme-paint does not return")
 
         @hookimpl
         def frepo_jobs():
-            wait()
+            acme_waits.until("frepo_jobs of the plug-in 'acme' of the package acme-paint does not return")
             return []
         """,
     )

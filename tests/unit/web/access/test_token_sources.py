@@ -125,11 +125,11 @@ def test_a_token_works_with_the_user_agents_on_its_list(holder):
 
 def test_a_rule_for_user_agents_with_many_stars_is_answered_at_once(holder):
     caller = holder(user_agents=["*a*a*a*a*a*b"])
-    started = time.monotonic()
+    started = time.thread_time()
     statuses = [caller.get("/version", headers={"User-Agent": "a" * size}).status_int for size in (1_000, 2_000, 8_000)]
 
     assert [403, 403, 403] == statuses
-    assert time.monotonic() - started < 2
+    assert time.thread_time() - started < 2
 
 
 @with_settings(trusted_proxies="10.0.0.0/8")

@@ -28,11 +28,11 @@ def test_an_error_of_the_remote_server_is_reported_without_its_body(add, remote,
 
 def test_retry_after_of_the_remote_server_is_ignored(add, remote):
     for status in ["429 Too Many Requests", "503 Unavailable", "413 Too Large"]:
-        server = remote({"/x": reply(status, b"", "Retry-After: 5")})
+        server = remote({"/x": reply(status, b"", "Retry-After: 600")})
         begin = time.monotonic()
 
         assert add(f"{server.origin}/x", status=400).json["error_code"] == REMOTE_STATUS, status
-        assert time.monotonic() - begin < 3, status
+        assert time.monotonic() - begin < 60, status
 
 
 def _hang_up(connection):

@@ -1,18 +1,14 @@
 """add-by-url respects the token's rights, and does not send the token to other servers."""
 
-import time
-
 from frepo_core.domain.roles import Role
 from support.servers.remote import endless, reply
 
 
-def test_reading_stops_at_the_tokens_size_limit(add, make_token, remote, kept, seconds):
+def test_reading_stops_at_the_tokens_size_limit(add, make_token, remote, kept):
     small = make_token(Role.UPLOAD_ALL, max_file_size=100_000)
     server = remote({"/x": endless(reply("200 OK"))})
-    begin = time.monotonic()
 
     assert (add(f"{server.origin}/x", status=400, token=small).json["error_code"], kept()) == (3001, 0)
-    assert time.monotonic() - begin < seconds
 
 
 def test_a_type_that_the_token_may_not_upload_is_refused(add, make_token, remote, kept):

@@ -1,12 +1,12 @@
 """A repeated download of a small public file gets the same answer, until something changes or the request differs."""
 
 import os
-import time
 
 import pytest
 
 from frepo_core.web.views import answer_cache
 from support.client import with_settings
+from support.wire import eventually
 
 OTHER_HEADERS = [
     ({"Range": "bytes=1-2"}, 206),
@@ -74,9 +74,8 @@ def test_a_file_that_was_deleted_meanwhile_is_not_found(name, root, anonymous):
 def test_an_alias_of_the_same_name_that_was_added_meanwhile_is_followed(name, uploader, anonymous, tmp_path):
     other = uploader.upload(b"other").json["filename"]
     (tmp_path / "ids_mapping.yaml").write_text(f"{name}: {other}\n")
-    time.sleep(0.6)  # the file is checked twice a second
 
-    assert b"other" == anonymous.download(name).body
+    assert b"other" == eventually(b"other", lambda: anonymous.download(name).body)
 
 
 def test_a_change_by_another_process_is_seen(name, services, anonymous):

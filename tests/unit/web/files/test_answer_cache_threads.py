@@ -87,7 +87,7 @@ def test_a_version_of_aliases_is_not_new_while_the_old_ones_are_in_use(tmp_path,
 
     def read_slowly(path):
         is_reading.set()
-        may_end.wait(5)
+        may_end.wait(60)
         return read(path)
 
     monkeypatch.setattr(aliases_of_files, "_read", read_slowly)
@@ -95,7 +95,7 @@ def test_a_version_of_aliases_is_not_new_while_the_old_ones_are_in_use(tmp_path,
     aliases._check_seconds = 60
     reading = threading.Thread(target=aliases.version)
     reading.start()
-    assert is_reading.wait(5)
+    assert is_reading.wait(60)
     during = aliases.version(), aliases.resolve("name")
     may_end.set()
     reading.join()

@@ -91,15 +91,15 @@ def test_a_command_that_hangs_is_killed_with_its_children(collection, push, rest
 
     result = restore(f"sh -c 'sleep 600 & echo $! > {tmp_path}/child; sleep 600'", seconds=1)
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert ("not checked", "the command did not end within 1s and was killed") == (result.outcome, result.message)
     assert {1: "not checked"} == recorded()
     assert has_ended(int((tmp_path / "child").read_text()))
 
 
 def has_ended(process):
-    """Return whether a process ends within five seconds; one that nobody waits for stays as a zombie."""
-    for _ in range(50):
+    """Return whether a process ends within half a minute; one that nobody waits for stays as a zombie."""
+    for _ in range(300):
         try:
             with open(f"/proc/{process}/stat") as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "Z":

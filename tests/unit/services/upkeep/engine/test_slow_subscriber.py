@@ -69,7 +69,7 @@ def happen(services, count):
         services.database.write(lambda session: record(session, event))
 
 
-def wait_for(condition, seconds=15):
+def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
