@@ -10,7 +10,7 @@ from . import distributions
 from .sources import ROOT, Sources
 
 FILE = ROOT / "release/pinned.txt"
-EXTRAS = "s3,ftp,notify,metrics,postgresql,mysql"
+EXTRAS = "s3,ftp,sealed,notify,metrics,postgresql,mysql"
 # For Python from the oldest that frepo supports, on each system.
 OPTIONS = ["--universal", "--python-version=3.11", "--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
 

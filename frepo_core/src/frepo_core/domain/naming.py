@@ -31,6 +31,7 @@ _WRAPPERS = frozenset(
 _KEY = re.compile(r"([0-9a-f]{2})/([0-9a-f]{64})-[0-9a-f]{16}")
 # The folders of the journal and the catalogues, see `services/upkeep/journal`.
 JOURNAL_FOLDERS = ("journal", "catalogue")
+_OPAQUE_KEY = re.compile(r"([0-9a-f]{2})/\1[0-9a-f]{110}")
 _JOURNAL_KEY = re.compile(r"(?:journal/|catalogue/[0-9]{8}T[0-9]{6}Z-)[0-9a-f]{8}-[0-9a-f]{8}")
 _NUMBERED = re.compile(r"v([1-9][0-9]{0,18})", re.IGNORECASE | re.ASCII)
 
@@ -150,6 +151,11 @@ def parse_digest_in_key(key: str) -> str | None:
 def is_journal_key(key: str) -> bool:
     """Return whether this is the key of a part of the journal or of a catalogue. They are no blobs."""
     return _JOURNAL_KEY.fullmatch(key) is not None
+
+
+def is_opaque_key(key: str) -> bool:
+    """Return whether this is a key that a storage over another one may have made, so that it shows no digest."""
+    return _OPAQUE_KEY.fullmatch(key) is not None
 
 
 def printable(text: str) -> str:

@@ -49,12 +49,12 @@ def layer(name):
 
 @pytest.fixture
 def plugins():
-    return registry_with(acme_plugin("acme-layer", storages=[layer("sealed"), layer("double")]))
+    return registry_with(acme_plugin("acme-layer", storages=[layer("wrapped"), layer("double")]))
 
 
 @pytest.fixture
 def ini(ini):
-    return ini | {"fs.adapter": "sealed"}
+    return ini | {"fs.adapter": "wrapped"}
 
 
 @pytest.fixture
@@ -68,11 +68,11 @@ def test_the_blobs_of_a_layer_are_in_the_storage_below_with_its_settings(root, s
 
     assert b"a content" == root.download(name).body
     assert 1 == sum(path.read_bytes() == b"a content" for path in files())
-    assert services.backends.get("sealed").inner is services.backends.get("local")
+    assert services.backends.get("wrapped").inner is services.backends.get("local")
 
 
 def test_a_layer_over_a_layer_is_built_once(ini, plugins):
-    services = assemble(ini | {"fs.adapter": "double", "fs.double.over": "sealed"}, {}, plugins)
+    services = assemble(ini | {"fs.adapter": "double", "fs.double.over": "wrapped"}, {}, plugins)
 
     assert services.backends.get("double").inner.inner is services.backends.get("local")
 
@@ -80,12 +80,12 @@ def test_a_layer_over_a_layer_is_built_once(ini, plugins):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fs.sealed.over": "sealed"}, "uses the storage 'sealed', which is or uses 'sealed' itself"),
+        ({"fs.wrapped.over": "wrapped"}, "uses the storage 'wrapped', which is or uses 'wrapped' itself"),
         (
-            {"fs.sealed.over": "double", "fs.double.over": "sealed"},
-            "uses the storage 'sealed', which is or uses 'double' itself",
+            {"fs.wrapped.over": "double", "fs.double.over": "wrapped"},
+            "uses the storage 'wrapped', which is or uses 'double' itself",
         ),
-        ({"fs.sealed.over": "none"}, "No installed package provides the storage 'none'"),
+        ({"fs.wrapped.over": "none"}, "No installed package provides the storage 'none'"),
     ],
 )
 def test_a_storage_that_cannot_be_used_stops_the_start(ini, plugins, settings, message):
@@ -93,13 +93,13 @@ def test_a_storage_that_cannot_be_used_stops_the_start(ini, plugins, settings, m
         assemble(ini | settings, {}, plugins)
 
 
-@pytest.mark.parametrize("current", ["sealed", "local"])
+@pytest.mark.parametrize("current", ["wrapped", "local"])
 def test_what_a_layer_keeps_is_neither_swept_nor_adopted(root, services, ini, plugins, files, current):
     root.upload(b"a content")
     later = assemble(ini | {"fs.adapter": current}, {}, plugins)
     before = files()
 
-    with pytest.raises(ConfigurationError, match="The storage 'sealed' keeps its blobs in the storage 'local'"):
+    with pytest.raises(ConfigurationError, match="The storage 'wrapped' keeps its blobs in the storage 'local'"):
         sweep(later.database, later.backends, later.blobs, SweepPlan(storage="local", grace=timedelta(hours=1)))
     with pytest.raises(ConfigurationError, match="keeps its blobs in the storage 'local'"):
         Ownership(later.database, later.backends).adopt("local")
@@ -112,7 +112,7 @@ def test_a_layer_is_swept_as_any_storage(root, services):
     root.upload(b"a content")
 
     report = sweep(
-        services.database, services.backends, services.blobs, SweepPlan(storage="sealed", grace=timedelta(hours=1))
+        services.database, services.backends, services.blobs, SweepPlan(storage="wrapped", grace=timedelta(hours=1))
     )
 
     assert (1, 0, []) == (report.blobs, report.orphans, report.missing)
@@ -120,7 +120,7 @@ def test_a_layer_is_swept_as_any_storage(root, services):
 
 def test_a_layer_over_a_named_storage_is_no_second_name_of_it(ini, plugins, services, tmp_path):
     more = {"storages": "archive vault", "storage.archive.adapter": "local", "fs.adapter": "local"}
-    more |= {"storage.archive.directory": f"{tmp_path}/archive", "storage.vault.adapter": "sealed"}
+    more |= {"storage.archive.directory": f"{tmp_path}/archive", "storage.vault.adapter": "wrapped"}
     later = assemble(ini | more | {"storage.vault.over": "archive"}, {}, plugins, services.database.engine)
     ownership = Ownership(later.database, later.backends)
 

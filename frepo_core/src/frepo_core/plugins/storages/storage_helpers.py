@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from frepo_core.domain.naming import JOURNAL_FOLDERS, is_journal_key, parse_digest_in_key
+from frepo_core.domain.naming import JOURNAL_FOLDERS, is_journal_key, is_opaque_key, parse_digest_in_key
 from frepo_core.errors import StorageUnavailable
 
 PARTIAL = ".partial-"
@@ -33,10 +33,13 @@ def is_key(text: str) -> bool:
 def is_blob_key(text: str) -> bool:
     """Whether frepo could have made this key: that of a blob, of a part of the journal, or of a catalogue.
 
+    A storage over another one may give it keys that show no digest: two hex digits, `/`, 112 hex digits that begin with
+    those two.
+
     The whole key is parsed, such as the digest and the random part. A storage may hold foreign files. Nothing but
     objects with keys that this function accepts is deleted.
     """
-    return parse_digest_in_key(text) is not None or is_journal_key(text)
+    return parse_digest_in_key(text) is not None or is_opaque_key(text) or is_journal_key(text)
 
 
 def is_partial_path(text: str) -> bool:

@@ -15,8 +15,10 @@ down_revision = "0039"
 branch_labels = None
 depends_on = None
 
-_ADDED = {"blob": ("stored_size", "stored_digest", "base_id", "tried_at", "expand_since", "encoding")}
-_ADDED["blob_copy"] = ("stored_size", "stored_digest", "base_digest", "encoding")
+_ADDED: dict[str, tuple[str, ...]] = {
+    "blob": ("stored_size", "stored_digest", "base_id", "tried_at", "expand_since", "encoding"),
+    "blob_copy": ("stored_size", "stored_digest", "base_digest", "encoding"),
+}
 
 
 def upgrade() -> None:

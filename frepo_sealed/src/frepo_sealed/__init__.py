@@ -1,0 +1,51 @@
+"""frepo's storage `sealed`: it encrypts what it keeps in another storage."""
+
+import stat
+from collections.abc import Iterator
+
+from frepo_core.plugins import (
+    DoctorCheck,
+    DoctorFinding,
+    PluginContext,
+    StorageBackend,
+    Storages,
+    StorageSpec,
+    hookimpl,
+)
+
+from .settings import SealedSettings
+
+__all__ = ["SealedSettings", "frepo_doctor_checks", "frepo_storages"]
+
+
+def _build(settings: SealedSettings, storages: Storages) -> StorageBackend:
+    from .backend import SealedStorage  # imports cryptography only if the storage is used
+    from .keys import read_keys
+
+    built = SealedStorage(storages.get(settings.over), read_keys(settings.key_file), key_file=settings.key_file)
+    built.require_right_keys()
+    return built
+
+
+@hookimpl
+def frepo_storages() -> list[StorageSpec]:
+    """Register the storage `sealed`."""
+    summary = "another storage, encrypted with a key of yours"
+    return [StorageSpec(name="sealed", settings=SealedSettings, build=_build, summary=summary)]
+
+
+def _examine(backend: StorageBackend, context: PluginContext) -> Iterator[DoctorFinding]:
+    path = getattr(backend, "key_file")  # noqa: B009  # `backend` is imported only if it is used
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o077:
+        yield DoctorFinding(
+            level="warning",
+            message=f"Other users of this machine may read the keys in {path} (mode {mode:04o})",
+            remedy=f"chmod 0600 {path}, and make it belong to the user of the service",
+        )
+
+
+@hookimpl
+def frepo_doctor_checks() -> list[DoctorCheck]:
+    """Examine who may read the keys."""
+    return [DoctorCheck(name="sealed", run=_examine, storage="sealed")]

@@ -1,0 +1,73 @@
+"""The commands `frepo sealed:new-key` and `frepo sealed:rotate`."""
+
+import argparse
+import os
+import secrets
+from pathlib import Path
+
+from frepo_core.cli import FrepoCommand
+from frepo_core.plugins import ConfigurationError
+
+
+class NewKey(FrepoCommand):
+    """Make a key for a sealed storage, and print it once for a safe. Without it, nobody can read the storage."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("file", metavar="FILE", type=Path, help="the file for the key, the setting key_file")
+        parser.add_argument(
+            "--add", action="store_true", help="put the key before those in the file: it encrypts from now on"
+        )
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Write the file, readable for its owner alone."""
+        from .keys import KEY_BYTES, fingerprint, read_keys
+
+        path: Path = arguments.file
+        old = ""
+        if arguments.add:
+            read_keys(path)
+            old = path.read_text(encoding="ascii")
+        elif path.exists():
+            raise ConfigurationError(f"{path} exists. With --add, a new key is put before those in it")
+        secret = secrets.token_bytes(KEY_BYTES)
+        _write(path, f"{secret.hex()}\n{old}")
+        self.say(
+            f"The key {fingerprint(secret)} is in {path}. Keep a copy in a safe, on paper or in a password manager:"
+        )
+        self.say("")
+        self.say(f"    {secret.hex()}")
+        self.say("")
+        self.say("Whoever has it can read the storage; without it, nobody can, and no backup comes back.")
+
+
+class Rotate(FrepoCommand):
+    """Encrypt the blobs of a sealed storage with its first key that were encrypted with another one."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Define the arguments."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("storage", metavar="STORAGE", help="the name of the storage, such as vault")
+        return parser
+
+    def take_action(self, arguments: argparse.Namespace) -> None:
+        """Seal one blob after the other; it may be interrupted and repeated."""
+        backend = self.storage(arguments.storage)
+        seal_anew = getattr(backend, "seal_anew", None)
+        if seal_anew is None:
+            raise ConfigurationError(f"The storage {arguments.storage!r} is not sealed")
+        count = seal_anew(lambda done: self.tell_people(f"{done} blobs") if done % 100 == 0 else None)
+        self.say(f"{count} blobs were encrypted anew. Nothing but the journal needs the old key any more.")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file at once or not at all."""
+    new = path.with_name(f"{path.name}.new")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with open(descriptor, "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new.rename(path)
