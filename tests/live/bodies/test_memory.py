@@ -1,4 +1,4 @@
-"""Memory does not grow with the body. FREPO_TEST_BIG=1 makes the bodies 4 GiB large instead of 256 MiB."""
+"""Memory does not grow with the body. FREPO_TEST_BIG=1 makes the bodies 4 GiB large instead of 128 MiB."""
 
 import functools
 import hashlib
@@ -16,7 +16,7 @@ from support.servers.fork_server import ScriptService
 from support.wire import Client, Wire, head, peak_memory, reset_peak_memory, temporary_files
 
 MIB = 1 << 20
-SIZE = (4096 if IS_BIG else 256) * MIB
+SIZE = (4096 if IS_BIG else 128) * MIB
 AT_MOST = 150  # MiB for a process that has handled a small body
 MORE_AT_MOST = 24  # MiB that large bodies may add to that
 

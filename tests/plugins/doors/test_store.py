@@ -1,5 +1,6 @@
 """What a plug-in keeps in the database: values under keys, and tables of its own."""
 
+import shutil
 import threading
 
 import pytest
@@ -21,7 +22,9 @@ KIND = PluginEventKind(name="acme.painted", sentence="A wall was painted.", keys
 
 
 @pytest.fixture
-def services(ini):
+def services(ini, database_kind, migrated, tmp_path):
+    if database_kind == "sqlite":
+        shutil.copy(migrated, tmp_path / "frepo.db")
     plugins = [
         FoundPlugin(
             name=name,

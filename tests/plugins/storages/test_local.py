@@ -12,6 +12,7 @@ import pytest
 from frepo_core.plugins import BlobNotFound, ConfigurationError, StorageUnavailable, partial_name
 from frepo_core.testing import Source, StorageContract
 from frepo_storage_local import LocalSettings, LocalStorage
+from support.scale import IS_BIG
 
 
 def storage(root: Path, **settings) -> LocalStorage:
@@ -19,6 +20,10 @@ def storage(root: Path, **settings) -> LocalStorage:
 
 
 class TestLocalStorage(StorageContract):
+    @pytest.fixture
+    def list_size(self):
+        return 5000 if IS_BIG else 500
+
     @pytest.fixture
     def backend(self, tmp_path):
         return storage(tmp_path / "root")

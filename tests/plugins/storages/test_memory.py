@@ -25,5 +25,9 @@ class TestMemoryStorage(StorageContract):
         return MemoryStorage(capacity=1000)
 
     @pytest.fixture
+    def list_size(self):
+        return 300
+
+    @pytest.fixture
     def large_size(self):
         return 2 << 20

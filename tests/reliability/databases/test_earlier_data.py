@@ -101,12 +101,12 @@ def check_revision(source, tmp_path, fresh_database_url, plugins, make_test_app)
     return check_revision
 
 
-@pytest.mark.parametrize("revision", some(2))
+@pytest.mark.parametrize("revision", some(5))
 def test_a_service_works_with_the_data_of_each_revision(check_revision, revision):
     check_revision(revision)
 
 
 @pytest.mark.databases("postgresql", "mariadb")
-@pytest.mark.parametrize("revision", some(9))
+@pytest.mark.parametrize("revision", some(20))
 def test_so_it_does_on_other_databases(check_revision, revision):
     check_revision(revision)

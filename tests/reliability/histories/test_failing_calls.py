@@ -20,7 +20,7 @@ from support.reliability.use_cases import (
     heal_a_version,
     repeat_version,
 )
-from support.scale import IS_BIG
+from support.scale import IS_BIG, first_of
 
 STORAGE_CALLS = ("store", "open", "stat", "delete", "list")
 SECONDS = 20
@@ -51,10 +51,9 @@ def each_of(cases):
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.__name__)
 
 
-each_case = each_of(CASES if IS_BIG else CASES[::2])
-each_break = pytest.mark.parametrize(
-    ("do", "only"), [(broken, ""), (lost, ""), (lost_after, "COMMIT")], ids=["broken", "lost", "lost-after"]
-)
+each_case = each_of(CASES if IS_BIG else CASES[::3])
+BREAKS = {"lost": (lost, ""), "broken": (broken, ""), "lost-after": (lost_after, "COMMIT")}
+each_break = pytest.mark.parametrize(("do", "only"), first_of([*BREAKS.values()]), ids=first_of([*BREAKS]))
 
 
 @each_case

@@ -28,7 +28,7 @@ from support.model.collection_model import Shelf
 from support.model.file_rules import FileRules, contents
 from support.reliability.invariants import ALERTING, assert_unchanged, digest_of
 from support.reliability.world import clear
-from support.scale import IS_BIG
+from support.scale import IS_BIG, first_of
 
 EXAMPLES = int(os.environ.get("FREPO_MODEL_EXAMPLES", "500" if IS_BIG else "8"))
 STEPS = 30
@@ -262,7 +262,7 @@ class Model(FileRules):
         self.world.check()
 
 
-@pytest.mark.databases("sqlite", "postgresql")
+@pytest.mark.databases(*first_of(["sqlite", "postgresql"]))
 def test_any_sequence_of_requests_does_what_the_model_does(world, database_kind):
     class OnThisDatabase(Model):
         pass

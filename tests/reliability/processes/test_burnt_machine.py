@@ -118,7 +118,7 @@ def recover(ini, url, plugins):
     return services, source.reaches.timestamp()
 
 
-@pytest.mark.databases("sqlite", "postgresql")
+@pytest.mark.databases(*first_of(["postgresql", "sqlite"]))
 @pytest.mark.parametrize("moment", range(MOMENTS))
 def test_what_was_acknowledged_before_the_last_part_is_recovered(burn, ini, plugins, fresh_database_url, moment):
     lines = burn(random.Random(moment).uniform(0.3, 2.0))

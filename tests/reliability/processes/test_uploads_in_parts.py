@@ -13,7 +13,7 @@ import pytest
 from frepo_uploads.receiving import STEP_BYTES
 from support.paths import ROOT
 from support.reliability.faulty_proxy import FaultyProxy
-from support.scale import IS_BIG
+from support.scale import IS_BIG, first_of
 from support.wire import Client
 
 SEED = int(os.environ.get("FREPO_SEED", "35"))
@@ -60,7 +60,7 @@ def content(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", [PART, 0], ids=["parts", "one-request"])
+@pytest.mark.parametrize("part", first_of([PART, 0]), ids=first_of(["parts", "one-request"]))
 def test_a_kill_at_a_random_byte_costs_at_most_one_part(start_service, content, tmp_path, part):
     service, choose = start_service(), random.Random(SEED + part)
     collection = Client(service).collection(maxOneVersionSize=0, maxCollectionSize=0)

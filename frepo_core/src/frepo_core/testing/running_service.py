@@ -1,7 +1,9 @@
 """A whole service for tests of plug-ins: HTTP on loopback, SQLite, a storage in memory, the installed plug-ins."""
 
+import functools
 import json
 import logging
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -13,6 +15,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import urllib3
 
+from frepo_core.db import make_engine, migrations
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError
@@ -58,6 +61,17 @@ class ServiceAnswer:
         return json.loads(self.body)
 
 
+@functools.cache
+def _empty_database() -> bytes:
+    """Return an empty SQLite database with frepo's tables. Making them takes longer than most tests."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "frepo.db")
+        engine = make_engine(f"sqlite:///{path}")
+        migrations.upgrade(engine)
+        engine.dispose()
+        return path.read_bytes()
+
+
 class RunningService:
     """A service that runs in threads of the test's process.
 
@@ -79,6 +93,8 @@ class RunningService:
             "fs.adapter": "memory",
             **settings,
         }
+        if not (database := folder / "frepo.db").exists():
+            database.write_bytes(_empty_database())
         self._log = log
         self._ini = folder / "frepo.ini"
         write_ini(self._ini, ini)

@@ -2,7 +2,9 @@
 
 import contextlib
 import dataclasses
+import shutil
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -37,11 +39,14 @@ def ini(fresh_database_url, ini):
 
 
 @pytest.fixture
-def open_empty(ini, plugins, fresh_database_url):
+def open_empty(ini, plugins, migrated, fresh_database_url):
     """Open the services over an empty database, on the storage of the lost one."""
     with contextlib.ExitStack() as stack:
 
         def open_empty():
+            path = fresh_database_url.removeprefix("sqlite:///")
+            if path != fresh_database_url and not Path(path).exists():
+                shutil.copy(migrated, path)
             services = assemble(ini | {"database.url": fresh_database_url}, {}, plugins)
             stack.callback(services.database.engine.dispose)
             migrations.upgrade(services.database.engine)
