@@ -264,7 +264,7 @@ def test_backend_settings_with_the_name_of_a_secret_are_masked():
             name
             for name, field in fields.items()
             if {"password", "secret", "key", "token"} & set(name.split("_"))
-            and field.annotation not in {SecretStr, Path}  # a path names a file
+            and field.annotation not in {SecretStr, Path}
         ]
         assert shown == []
 
