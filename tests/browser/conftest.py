@@ -40,7 +40,7 @@ def chromium():
     """The browser, started once."""
     if MISSING:
         pytest.skip(MISSING)
-    expect.set_options(timeout=15_000)  # milliseconds; other tests run at the same time
+    expect.set_options(timeout=30_000)  # milliseconds; other tests run at the same time
     with sync_playwright() as playwright:
         browser = launch(playwright)
         yield browser
@@ -200,6 +200,7 @@ class Tabs:
             self._contexts[key] = self._chromium.new_context(
                 locale="en-GB", timezone_id="UTC", reduced_motion="reduce", **options
             )
+            self._contexts[key].set_default_timeout(90_000)  # milliseconds; other tests run at the same time
             self._contexts[key].add_init_script(WATCH)
             if script:
                 self._contexts[key].add_init_script(script)

@@ -4,11 +4,13 @@ import contextlib
 import http.client
 import socket
 import threading
+import time
 
 import pytest
 
 from frepo_core.services.content.blobs.failpoints import ENVIRONMENT as FAIL_POINT
 from support.servers import nginx as nginx_server
+from support.servers.nginx import LEFT_OUT
 from support.wire import Client, chunked, head
 
 pytestmark = pytest.mark.skipif(bool(nginx_server.MISSING), reason=str(nginx_server.MISSING))
@@ -29,11 +31,13 @@ def lost_host():
 def test_a_host_that_does_not_answer_is_left_out_and_no_request_fails(local_site):
     path = local_site.collection(maxBackupsCount=20)
     with lost_host() as lost, nginx_server.nginx([lost, local_site.services[0].address]) as front:
+        started = time.monotonic()
         statuses = [local_site.push(f"http://{front.address}{path}", b"%d" % number).status for number in range(12)]
+        took = time.monotonic() - started
         timeouts = (front.folder / "error.log").read_text().count("timed out")
 
     assert {200} == set(statuses)
-    assert 1 <= timeouts <= 6
+    assert 1 <= timeouts <= 3 * (1 + took / LEFT_OUT)  # after three it is left out for a while
     assert 12 == len(local_site.versions(path))
 
 
@@ -104,7 +108,7 @@ def test_a_small_put_whose_first_process_dies_after_the_commit_is_one_version(dy
 
     status = in_one_piece(front, head("PUT", f"/api/v1/collections/{collection}/versions", *fields), body)
 
-    assert (201, -9, ["1"]) == (status, first.process.wait(10), list(client.versions(collection)))
+    assert (201, -9, ["1"]) == (status, first.process.wait(60), list(client.versions(collection)))
 
 
 @pytest.mark.parametrize("place", ["latest", "first"])
@@ -117,4 +121,4 @@ def test_a_deletion_by_place_whose_first_process_dies_deletes_one_version(dying,
     status = in_one_piece(front, head("DELETE", f"/api/v1/collections/{collection}/versions/{place}", client.auth))
 
     assert 502 == status
-    assert (-9, 2) == (first.process.wait(10), len(client.versions(collection)))
+    assert (-9, 2) == (first.process.wait(60), len(client.versions(collection)))

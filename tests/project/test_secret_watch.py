@@ -70,6 +70,7 @@ def test_a_forked_process_is_recorded(run_recorded, own):
 def test_a_console_command_is_recorded(tmp_path, run_recorded, own):
     state = {"DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db", "APP_SECRETS_FILE": str(tmp_path / "secrets.json")}
     settings = state | {"FREPO_INI": str(ROOT / "development.ini"), "FS_LOCAL_DIRECTORY": str(tmp_path / "storage")}
+    settings[log_recorder.BIG] = "1"
     given = str(uuid.uuid4())
 
     def frepo(*command):

@@ -24,6 +24,8 @@ FOLDER = "FREPO_LOG_RECORDER"
 # Only the passwords of tests, and the secrets of the tests' servers, contain this mark.
 MARK = "5ecre7"
 UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+# SQLAlchemy describes each statement and each row, which takes a tenth of the time of the tests: for the long form.
+STATEMENTS, BIG = "sqlalchemy.", "FREPO_TEST_BIG"
 # Only the beginning and the end of longer texts are recorded, for example of the bodies that botocore logs.
 LONGEST = 1 << 16
 
@@ -57,7 +59,12 @@ def record_logs(folder: str) -> None:
         if is_enabled(self, record.levelno):
             handle(self, record)
 
-    logging.Logger.isEnabledFor = lambda self, level: True  # type: ignore[method-assign]
+    big = BIG in os.environ
+
+    def is_enabled_or_recorded(self: logging.Logger, level: int) -> bool:
+        return big or not self.name.startswith(STATEMENTS) or is_enabled(self, level)
+
+    logging.Logger.isEnabledFor = is_enabled_or_recorded  # type: ignore[method-assign]
     logging.Logger._log = recording_log  # type: ignore[method-assign]
     logging.Logger.handle = recording_handle  # type: ignore[method-assign]
     AfterImport("frepo_core.services.access.tokens", lambda module: note_tokens(module, secrets))
@@ -68,7 +75,8 @@ def environment() -> dict[str, str]:
     """Return the variables that make a process record its logs if it does not inherit this environment."""
     if FOLDER not in os.environ:
         return {}
-    return {FOLDER: os.environ[FOLDER], "PYTHONPATH": str(TESTS)}
+    kept = {name: os.environ[name] for name in (FOLDER, BIG) if name in os.environ}
+    return kept | {"PYTHONPATH": str(TESTS)}
 
 
 def record_output(text: str) -> None:

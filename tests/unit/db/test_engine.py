@@ -1,6 +1,7 @@
 """Database URLs: common spellings are accepted, others are refused with a helpful message."""
 
 import pytest
+from sqlalchemy import literal, select
 from sqlalchemy.exc import OperationalError
 
 from frepo_core.db import Database, make_engine
@@ -140,3 +141,13 @@ def test_a_database_on_sqlite_has_no_listener_to_statements(tmp_path):
     Database(engine)
 
     assert not engine._has_events
+
+
+def test_no_value_of_a_statement_is_logged(tmp_path, caplog):
+    caplog.set_level("INFO", logger="sqlalchemy.engine")
+    engine = make_engine(f"sqlite:///{tmp_path}/a.db")
+    with engine.connect() as connection:
+        connection.execute(select(literal("a secret")))
+    engine.dispose()
+
+    assert ("SELECT ?" in caplog.text, "a secret" in caplog.text) == (True, False)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Tag
 from frepo_core.errors import DatabaseUnavailableError
+from support.databases import database_url  # noqa: F401  # one database for all, in place of one for each
 
 pytestmark = pytest.mark.databases
 
