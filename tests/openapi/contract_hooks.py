@@ -11,6 +11,7 @@ RULES = {3000, 3001, *range(4000, 4015), *range(60003, 60009)}
 KEPT = {"2cf24dba5fhello.txt": "486ea46224world.txt", json_schemas.A_TOKEN: json_schemas.A_REVOKED_TOKEN}
 TEXTS = (
     "is not one of the configured storages",
+    "the versions themselves are in",
     "collection_no_longer_exists",
     "token_not_found",
     "version_no_longer_exists",

@@ -34,6 +34,7 @@ TEXTS = (
     "This number of versions of this size needs",
     "the version is not pinned: pin it as well",
     "is not one of the configured storages",
+    "the versions themselves are in",
     "The body is no valid ",
     "The body ends before the end of its ",
     "A form is sent without it",

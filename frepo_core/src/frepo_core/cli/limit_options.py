@@ -168,7 +168,7 @@ def read_guards(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def add_expectation(parser: argparse.ArgumentParser) -> None:
-    """Add the options about expected backups, labels, and the storage."""
+    """Add the options about expected backups, labels, and the storages."""
     parser.add_argument(
         "--expected-every",
         metavar="TIME",
@@ -182,6 +182,9 @@ def add_expectation(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--storage", metavar="NAME", help="where its versions are stored, see `frepo storages`; '': the first storage"
+    )
+    parser.add_argument(
+        "--mirror", metavar="NAME", help="the storage with their second copies; none: nowhere; '': that of the service"
     )
 
 

@@ -83,6 +83,8 @@ def _check_name(name: str, names: Sequence[str], installed: Collection[str]) -> 
     problem = None
     if not _NAME.fullmatch(name):
         problem = "a name has lower-case letters and digits, and begins with a letter"
+    elif name == "none":
+        problem = "collections name it if they have no second copies"
     elif name in installed:
         problem = "an installed adapter has this name, and so the storage of fs.* with this adapter"
     elif names.count(name) > 1:

@@ -156,6 +156,8 @@ def test_a_storage_is_set_with_the_options_of_both_commands(console, tmp_path):
     assert "archive" == show(console, made)["storage"]
     console.answer("backup:edit", made, "--storage", "", **archive)
     assert show(console, made)["storage"] is None
+    console.answer("backup:edit", made, "--mirror", "archive", **archive)
+    assert "archive" == show(console, made)["mirror"]
     assert "--storage: 'nowhere' is not one of the configured storages" in console.refusal(
         "backup:edit", made, "--storage", "nowhere", **archive
     )

@@ -39,6 +39,7 @@ def test_a_created_collection_is_answered_in_its_envelope(root):
             "max_shrink_percent": 0,
             "on_suspicious": "refuse",
             "storage": None,
+            "mirror": None,
         },
         "context": None,
     }

@@ -36,7 +36,8 @@ class Collection(Base):
     when the newest backup was found broken or its run failed, for `failed_reason`, until the next good one. `baseline`
     is what guards compare new versions with. `quarantine_nights` counts the days in a row on which versions were
     quarantined for `quarantine_reason`; `quarantine_counted_at` is the time of the one that was counted last.
-    `storage` is where its versions are stored, null: in the first storage.
+    `storage` is where its versions are stored, null: in the first storage. `mirror` is the storage with their second
+    copies, null: that of the service, `none`: they have none.
     `locked` is how long each version is locked, in seconds; 0: not at all. It never gets less.
     `last_run_at` is when a client reported a run of its job last, with the outcome and the reason.
     """
@@ -102,6 +103,7 @@ class Collection(Base):
     last_run_outcome: Mapped[str | None] = mapped_column(exact(16))
     last_run_reason: Mapped[str | None] = mapped_column(String(200))
     storage: Mapped[str | None] = mapped_column(exact(64))
+    mirror: Mapped[str | None] = mapped_column(exact(64))
 
 
 class CollectionSender(Base):

@@ -76,6 +76,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         **({"labels": list(record.labels)} if record.labels else {}),
         **(_both("expected_every", "expectedEvery", record.expected_every) if record.expected_every else {}),
         **({"storage": record.storage} if record.storage else {}),
+        **({"mirror": record.mirror} if record.mirror else {}),
         **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),
     }
 

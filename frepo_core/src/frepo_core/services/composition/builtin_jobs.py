@@ -181,7 +181,7 @@ class CoreJobs:
 def upkeep_jobs(services: CoreServices) -> list[Job]:
     """Return the built-in jobs of a service. In read-only mode they change nothing. Restore tests need a command."""
     off = set() if services.settings.restore_tests_command else {"restore_tests"}
-    off |= set() if services.settings.mirror else {"mirror"}
+    off |= set() if services.settings.mirror or len(services.backends.configured) > 1 else {"mirror"}
     return [
         Job(
             name=name,

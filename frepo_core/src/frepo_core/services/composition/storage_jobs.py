@@ -63,6 +63,7 @@ def mirror(services: CoreServices, context: JobContext) -> Summary:
     service, keep_going, by = services.mirror, context.check_lease, job_actor("mirror")
     summary, problems = Counter[str](), list[str]()
     services.promotions.switch_rows(keep_going=keep_going, again=False)
+    summary.update(asdict(service.compare(keep_going=keep_going)))
     for storage in service.storages():
         report = service.run(storage, keep_going=keep_going, progress=context.progress, by=by)
         summary.update({name: value for name, value in asdict(report).items() if name != "problem"})

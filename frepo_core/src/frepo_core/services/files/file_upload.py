@@ -113,6 +113,7 @@ class FileUpload(UploadTransaction[AddedFile]):
         if recorded := self.find_recorded_now(session, blob):
             return recorded
         consume_token(session, self.by)
+        blob = self.want_copy(session, blob, None)
         added = self._insert_or_use(session, blob)
         record(session, *_events(added, self.by))
         self.record_answer(session, added, added.file)

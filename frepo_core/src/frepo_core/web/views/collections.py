@@ -49,6 +49,9 @@ class CollectionForm(Form):
     maxShrinkPercent: Percent | None = None
     onSuspicious: OnSuspicious | None = None
     storage: str | None = Field(None, max_length=64, description="An empty text: the first storage.")
+    mirror: str | None = Field(
+        None, max_length=64, description="The storage with second copies; `none`: none; an empty text: the service's."
+    )
 
     def change(self, **more: Any) -> CollectionChange:
         """Convert the form for the service."""
@@ -66,6 +69,7 @@ class CollectionForm(Form):
             description=self.description,
             password=self.password,
             storage=self.storage,
+            mirror=self.mirror,
             **more,
         )
 
@@ -104,6 +108,7 @@ class CollectionObject(Reply):
     max_shrink_percent: int
     on_suspicious: OnSuspicious
     storage: str | None
+    mirror: str | None
 
     @classmethod
     def of(cls, record: CollectionRecord) -> "CollectionObject":
@@ -126,6 +131,7 @@ class CollectionObject(Reply):
             max_shrink_percent=record.guards.max_shrink_percent,
             on_suspicious="keep" if record.guards.action == "mark" else record.guards.action,
             storage=record.storage,
+            mirror=record.mirror,
         )
 
 

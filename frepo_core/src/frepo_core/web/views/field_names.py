@@ -19,7 +19,7 @@ FIELDS = FieldNames(
     }
 )
 # Those whose errors have the path of the form in front.
-_IN_FORMS = {"collection", "encoding", "name", "storage", "strategy", "strategy_options", "token", "version"}
+_IN_FORMS = {"collection", "encoding", "mirror", "name", "storage", "strategy", "strategy_options", "token", "version"}
 
 
 def in_form(name: str) -> str:

@@ -6,7 +6,6 @@ from sqlalchemy import delete
 from frepo_core.db.models import BlobCopy
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.upkeep.mirror import work_queue
-from frepo_core.services.upkeep.mirror.gaps import fill_gaps
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import Fail
 
@@ -22,7 +21,7 @@ def resilver(services):
 def test_the_newest_contents_are_copied_first(services, add, second, monkeypatch):
     files = [add(b"%d" % number) for number in range(5)]
     services.database.execute(delete(BlobCopy))  # as if the mirror was switched on now
-    fill_gaps(services.database, "second", keep_going=lambda: None)
+    services.mirror.compare(keep_going=lambda: None)
     newer = add(b"new")
     monkeypatch.setattr(work_queue, "BATCH", 2)
 

@@ -116,6 +116,20 @@ def test_the_first_api_has_the_storage_too(root):
     assert (400, True) == (refused.status_int, "form.storage" in refused.text)
 
 
+def test_both_apis_have_the_mirror(root, create, edit):
+    made = create(mirror="archive").json
+    assert "archive" == made["mirror"]
+
+    old = root.put("/repository/collection", {"collection": made["id"], "mirror": "none"})
+    assert "none" == old.json["collection"]["mirror"]
+    assert edit(made["id"], {"mirror": None}).json["mirror"] is None
+    for refused in (
+        edit(made["id"], {"mirror": "local"}),
+        root.put("/repository/collection", {"collection": made["id"], "mirror": "nowhere"}),
+    ):
+        assert (400, True) == (refused.status_int, "mirror" in refused.text)
+
+
 def test_a_restored_collection_has_its_storage_again(root, create, push, stored):
     collection = create(storage="archive").json["id"]
     push(collection, b"one")

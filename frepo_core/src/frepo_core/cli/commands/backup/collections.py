@@ -141,6 +141,7 @@ class EditCollection(ShowCommand):
             grace=arguments.grace,
             labels=read_labels(arguments),
             storage=arguments.storage,
+            mirror=arguments.mirror,
         )
         if change == CollectionChange(limits={}):
             raise FieldsError({"--help": ["nothing to change was given; it lists the options"]})
@@ -188,6 +189,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "due_at": Moment(record.due_at),
         "labels": Words(record.labels),
         "storage": record.storage,
+        "mirror": record.mirror,
         "password": "set" if record.password_hash else None,
         "created_at": Moment(record.created_at),
         "tokens": Words([token.fingerprint for token in tokens]),

@@ -77,6 +77,7 @@ class CreateCollection(ActionCommand):
             grace=arguments.grace,
             labels=read_labels(arguments),
             storage=arguments.storage,
+            mirror=arguments.mirror,
         )
         services = self.services()
         made = services.enrolments.enrol(
@@ -151,6 +152,7 @@ def _form(change: "CollectionChange") -> dict[str, Any]:
         "strategy": change.strategy,
         **({"strategy_options": dict(change.strategy_options)} if change.strategy_options is not None else {}),
         **({"storage": change.storage} if change.storage else {}),
+        **({"mirror": change.mirror} if change.mirror else {}),
         "id": change.id,
         "limits": dict(change.limits),
         "guards": {name: str(value) for name, value in change.guards.items()},

@@ -200,6 +200,7 @@ def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "C
         grace=merged.grace,
         labels=read_labels(merged),
         storage=merged.storage,
+        mirror=merged.mirror,
     )
 
 

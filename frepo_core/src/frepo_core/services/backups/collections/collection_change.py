@@ -14,7 +14,8 @@ class CollectionChange:
     `Guards`. `strategy_options` replace all options of the strategy; another strategy begins with its defaults. An
     empty `password` removes the password. `expected_every` is a duration or cron with a time zone, empty: none. `grace`
     is a duration, empty: the default. `labels` replace all labels. `storage` is where versions are stored, empty: in
-    the first storage. `locked` is how long each version is locked; it can only be extended.
+    the first storage. `mirror` is where their second copies are, `none`: nowhere, empty: where the service has them.
+    `locked` is how long each version is locked; it can only be extended.
     """
 
     limits: Mapping[str, int]
@@ -29,4 +30,5 @@ class CollectionChange:
     grace: str | None = None
     labels: Sequence[str] | None = None
     storage: str | None = None
+    mirror: str | None = None
     locked: timedelta | None = None

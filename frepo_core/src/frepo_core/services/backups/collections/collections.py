@@ -23,6 +23,7 @@ from ...access.policies.policies import Policies
 from ...access.tokens import NO_ACCESS
 from ...base.change_log import Changes, collection_changes, collection_values, describe, describe_changes
 from ...base.records import CollectionRecord
+from ...content.copies.wishes import note_change
 from ...content.storages.storage_choice import StorageChoice
 from ...events.actors import actor_columns
 from ...events.facts import collection_event
@@ -147,6 +148,7 @@ class Collections:
             lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
             lambda: check_options(self._plugins, strategy, change.strategy_options),
             lambda: self._storages.check(change.storage),
+            lambda: self._storages.check_mirror(change.mirror, change.storage),
         )
         row = Collection(
             id=new_id(change.id),
@@ -171,6 +173,7 @@ class Collections:
             pending_count=0,
             pending_size=0,
             storage=change.storage or None,
+            mirror=change.mirror or None,
             locked=int((change.locked or NONE).total_seconds()),
         )
         set_guards(row, replace(default_guards, **change.guards))
@@ -210,7 +213,9 @@ class Collections:
                 lock(session, row, future.locked)
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
-            row.storage = row.storage if change.storage is None else change.storage or None
+            self._set_storages(row, change)
+            if row.mirror != current.mirror and not simulate:
+                note_change(session, row.id)
             row.password_hash = row.password_hash if change.password is None else password_hash
             _set_expectation(row, change)
             after = CollectionRecord.of(row)
@@ -233,6 +238,13 @@ class Collections:
             what = describe_changes(changes)
             log.info("collection %s: edited by %s: %s", edited.collection.id, describe_actor(by), what)
         return edited
+
+    def _set_storages(self, row: Collection, change: CollectionChange) -> None:
+        storage = row.storage if change.storage is None else change.storage or None
+        mirror = row.mirror if change.mirror is None else change.mirror or None
+        if change.storage is not None or change.mirror is not None:
+            self._storages.check_mirror(mirror, storage)
+        row.storage, row.mirror = storage, mirror
 
     def delete(
         self,

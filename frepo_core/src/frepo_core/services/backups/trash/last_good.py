@@ -71,9 +71,11 @@ class LastGood:
         self._session = session
         collection = session.get(Collection, collection_id)
         self._entry_id: int | None = None
+        self.blob_ids: list[int] = []
         if found := self._find(collection) if collection else None:
             self._entry_id = found.id
-            lock_blobs(session, [found.blob_id])
+            self.blob_ids = [found.blob_id]
+            lock_blobs(session, self.blob_ids)
 
     def give_back(self, collection: Collection, *, keep: timedelta, by: By) -> NewEvent | None:
         """Restore it into the collection, which is locked; return the event, None if there is none.

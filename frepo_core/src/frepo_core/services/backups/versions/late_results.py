@@ -214,7 +214,9 @@ class LateResults:
         """Take the newest good version back from the trash if the collection holds no good one, or only older ones."""
         session.flush()
         returned = last_good.give_back(late.collection, keep=self._keep, by=Actor(name="system:verdicts"))
-        late.events += [returned] if returned else []
+        if returned:
+            self._blobs.want_copies(session, last_good.blob_ids)
+            late.events.append(returned)
 
 
 @dataclass(kw_only=True)

@@ -98,6 +98,7 @@ class VersionUpload(UploadTransaction[Committed]):
         if recorded := self.find_recorded_now(session, blob):
             return recorded
         self.require_storage(row.storage)
+        blob = self.want_copy(session, blob, row.mirror)
         consume_token(session, by)
         now, noted = utc_now(), self._collection.last_number
         incoming = IncomingVersion(size=blob.size, created_at=now)

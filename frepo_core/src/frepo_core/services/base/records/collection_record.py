@@ -24,8 +24,9 @@ class CollectionRecord:
     which rotation waits. `baseline` is what guards compare new versions with.
 
     `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
-    expected. `storage` is where its versions are stored, None: in the first storage. The last restore test was at
-    `restore_tried_at`, the last good one at `restore_tested_at`.
+    expected. `storage` is where its versions are stored, None: in the first storage. `mirror` is the storage with their
+    second copies, None: that of the service, `none`: they have none. The last restore test was at `restore_tried_at`,
+    the last good one at `restore_tested_at`.
     """
 
     id: str
@@ -63,6 +64,7 @@ class CollectionRecord:
     restore_outcome: str | None = None
     last_run: LastRun | None = None
     storage: str | None = None
+    mirror: str | None = None
 
     @property
     def unchanged_nights(self) -> int:
@@ -114,6 +116,7 @@ class CollectionRecord:
             if row.last_run_at
             else None,
             storage=row.storage,
+            mirror=row.mirror,
         )
 
 

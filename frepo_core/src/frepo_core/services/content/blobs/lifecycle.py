@@ -12,7 +12,7 @@ from frepo_core.db.models import Blob
 from frepo_core.errors import DatabaseUnavailableError
 
 from ..copies.copy_waits import CopyWaits
-from ..copies.outbox import want_copies
+from ..copies.wishes import want_all
 from ..held_bytes import HeldBytes
 from ..storages.backends import Backends
 from ..storages.storage_deadlines import Patience
@@ -46,9 +46,8 @@ class Blobs:
         self.copy_waits = CopyWaits(database, backends, presence, wait)
 
     def want_copies(self, session: Session, blob_ids: Sequence[int]) -> None:
-        """Note that blobs that are used again want second copies, if the service makes some."""
-        if (mirror := self.backends.mirror) is not None:
-            want_copies(session, blob_ids, mirror)
+        """Note that blobs that are used again want second copies, as their collections or the service say."""
+        want_all(session, self.backends, blob_ids)
 
     def collect(self, blob_ids: Iterable[int]) -> None:
         """Delete those of the blobs that no row uses: the row first, then the bytes, one transaction for each blob.

@@ -60,6 +60,7 @@ class UploadTransaction(ABC, Generic[Written]):
         self.is_repetition = False
         self._idempotency = idempotency
         self._blob: BlobRecord | None = None
+        self._mirror: str | None = None
         self._blobs = blobs
         self._storage = storage
         self._blob_write = BlobWrite(
@@ -74,7 +75,10 @@ class UploadTransaction(ABC, Generic[Written]):
 
     @abstractmethod
     def write_rows(self, session: Session, blob: BlobRecord) -> Written | RecordedAnswer:
-        """Write all rows of the upload. It may be called again, after a rollback. What it raises refuses the upload."""
+        """Write all rows of the upload, with `want_copy`. It may be called again, after a rollback.
+
+        What it raises refuses the upload.
+        """
 
     def refuse_early(self) -> bool:
         """Raise what `write_rows` would raise. Return whether what is in the trash may end for this upload."""
@@ -156,7 +160,7 @@ class UploadTransaction(ABC, Generic[Written]):
             self._blobs.held.add(storing=-self.content.size)
 
     def _wait_for_copy(self) -> None:
-        blob, mirror = self._blob, self._blobs.backends.mirror
+        blob, mirror = self._blob, self._mirror
         if mirror and blob and blob.copies and blob.copies.present < blob.copies.wanted:
             blob.copies.present += self._blobs.copy_waits.make_copy(blob.id, mirror)
 
@@ -182,6 +186,17 @@ class UploadTransaction(ABC, Generic[Written]):
     def _transfer(self) -> bool:
         blob_write = self._blob_write
         return self._blobs.patience.wait(blob_write.storage, blob_write.watched, blob_write.ensure_stored)
+
+    def want_copy(self, session: Session, blob: BlobRecord, mirror: str | None) -> BlobRecord:
+        """Note in the transaction that the content wants a second copy; return the blob, which knows how many it has.
+
+        `mirror` is what its collection has chosen, None: that of the service.
+        """
+        self._mirror = self._blobs.backends.mirror_for(mirror)
+        if self._mirror is not None:
+            blob = replace(blob, copies=want_copy(session, blob, self._mirror))
+        self._blob = blob
+        return blob
 
     def require_storage(self, storage: str | None) -> None:
         """Let the content be stored in this storage, None: in the first one. Call it in the transaction.
@@ -211,9 +226,6 @@ class UploadTransaction(ABC, Generic[Written]):
         follow(session, self._blobs.backends)
         self.require_storage(self._storage)
         blob = self._blob_write.upsert_row(session)
-        if (mirror := self._blobs.backends.mirror) is not None:
-            blob = replace(blob, copies=want_copy(session, blob, mirror))
-        self._blob = blob
         hit("blob_row_written")
         written = self.write_rows(session, blob)
         hit("rows_written")

@@ -16,6 +16,9 @@ from .guarded_storage import GuardedStorage
 
 log = logging.getLogger(__name__)
 
+# What a collection names as its mirror if its versions have no second copies.
+NO_MIRROR = "none"
+
 
 class Backends:
     """Builds each backend from its settings, once, when it is first needed.
@@ -68,6 +71,10 @@ class Backends:
         self.mirror = (former if self._mirror == name else self._mirror) or None
         mirrors = (self._mirror,) if self._mirror else ()
         self.configured = tuple(dict.fromkeys((name, self.setting, *self.named, *mirrors)))
+
+    def mirror_for(self, chosen: str | None) -> str | None:
+        """Return where second copies are for a collection that has chosen this mirror: None for the service's."""
+        return self.mirror if chosen is None else None if chosen == NO_MIRROR else chosen
 
     @property
     def current_settings(self) -> StorageSettings:

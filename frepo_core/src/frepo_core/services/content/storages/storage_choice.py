@@ -1,10 +1,10 @@
-"""Which storage a collection may name for its versions."""
+"""Which storages a collection may name for its versions and their second copies."""
 
 from frepo_core.db import Database
 from frepo_core.errors import FieldsError
 
 from ...base.lease import find_older_process
-from .backends import Backends
+from .backends import NO_MIRROR, Backends
 
 
 class StorageChoice:
@@ -23,6 +23,23 @@ class StorageChoice:
         if not name or (problem := self._problem(name)) is None:
             return
         raise FieldsError({"storage": [problem]}, FieldsError.FORM)
+
+    def check_mirror(self, name: str | None, storage: str | None) -> None:
+        """Raise `FieldsError` if a collection with this storage cannot have second copies in the storage `name`.
+
+        None is the mirror of the service, and `none` no mirror.
+        """
+        if not name or name == NO_MIRROR:
+            return
+        problem = None
+        if name not in self._backends.configured:
+            problem = f"{name!r} is not one of the configured storages: {', '.join(self._backends.configured)}"
+        elif users := self._backends.find_users(name):
+            problem = f"the storage {users[0]!r} keeps its blobs in {name!r}: name {users[0]!r} instead"
+        elif name == (storage or self._backends.current):
+            problem = f"the versions themselves are in {name!r}: name another storage, or none"
+        if problem:
+            raise FieldsError({"mirror": [problem]}, FieldsError.FORM)
 
     def _problem(self, name: str) -> str | None:
         if name not in self._backends.configured:

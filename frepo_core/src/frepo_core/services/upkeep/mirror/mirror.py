@@ -15,7 +15,7 @@ from ...content.storages.write_guard import Presence
 from ..storage.verify import VerifyOptions, VerifyReport
 from .copy_verification import verify_copies
 from .departures import Departures, confirm_departures, part_with_copies
-from .gaps import compare_again, fill_gaps
+from .gaps import Compared, Gaps
 from .lacks import Lack, find_missing, make_due, read_lack
 from .lag import find_copy_storages
 from .mirror_run import CopyReport, MirrorRun
@@ -26,7 +26,6 @@ from .repairs import Repairs
 class MirrorReport:
     """What a run has done in one storage.
 
-    :param wanted: the number of contents that were found without a copy and without a row
     :param copied: the number of copies that were made, and `size` their bytes
     :param failed: the number of copies that failed
     :param leaving: the number of copies whose contents were deleted since the last run
@@ -34,7 +33,6 @@ class MirrorReport:
     :param problem: why the run ended early, or None
     """
 
-    wanted: int
     copied: int
     size: int
     failed: int
@@ -73,6 +71,10 @@ class Mirror:
             by=by,
         ).run()
 
+    def compare(self, *, keep_going: Callable[[], None]) -> Compared:
+        """Compare what was changed with its copies, and once a day all: see `Gaps`."""
+        return self._gaps(keep_going).compare()
+
     def storages(self) -> list[str]:
         """Return the configured storages that hold second copies or shall get some, by name."""
         return find_copy_storages(self._database, self._backends)
@@ -85,13 +87,11 @@ class Mirror:
         progress: Callable[[str], None],
         by: By = None,
     ) -> MirrorReport:
-        """Find what lacks a copy, copy it, and delete the copies whose time is over.
+        """Copy what lacks a copy, and delete the copies whose time is over.
 
         A storage that does not work ends the run early, which the report says. Raises `SweepStoppedError` at the end if
         more than 20 % of the copies would be deleted within a day.
         """
-        is_mirror = storage == self._backends.mirror
-        wanted = fill_gaps(self._database, storage, keep_going=keep_going) if is_mirror else 0
         copied = self._copy(storage, keep_going, progress, by)
         left = Departures(leaving=0, deleted=0)
         if copied.problem is None:
@@ -104,7 +104,7 @@ class Mirror:
                 delay=delay,
                 keep_going=keep_going,
             )
-        return MirrorReport(wanted=wanted, **asdict(copied), **asdict(left))
+        return MirrorReport(**asdict(copied), **asdict(left))
 
     def resilver(
         self,
@@ -119,8 +119,7 @@ class Mirror:
 
         `rate` is the limit in bytes a second, None for that of the settings. It can be stopped and run again.
         """
-        compare_again(self._database, storage)
-        fill_gaps(self._database, storage, keep_going=keep_going)
+        self._gaps(keep_going).fill(storage)
         make_due(self._database, storage)
         return self._copy(storage, keep_going, progress, by, rate=rate)
 
@@ -141,6 +140,10 @@ class Mirror:
     def confirm(self, storage: str, most: int) -> None:
         """Let the next run delete up to `most` copies in this storage, whatever their share is."""
         confirm_departures(self._database, storage, most)
+
+    def _gaps(self, keep_going: Callable[[], None]) -> Gaps:
+        delay = self._settings.mirror_delete_delay
+        return Gaps(self._database, self._backends, delay=delay, keep_going=keep_going)
 
     def _copy(
         self,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -141,6 +141,9 @@ def _promote(session: Session, plan: Plan, by: By) -> Promotion | None:
     if before is not None and (before.storage, before.former) == (plan.storage, plan.former):
         return None
     made = store_promotion(session, storage=plan.storage, former=plan.former, now=now)
+    # The second storage and the first one change places, also for collections that name them.
+    follows = or_(Collection.storage.is_(None), Collection.storage == plan.former)
+    session.execute(update(Collection).where(Collection.mirror == plan.storage, follows).values(mirror=plan.former))
     session.execute(update(Collection).where(Collection.storage == plan.former).values(storage=None))
     data = {"storage": plan.storage, "former": plan.former, "epoch": made.epoch, "lacking": plan.loss.contents}
     record(session, NewEvent(kind=EventKind.STORAGE_PROMOTED, by=by, data=data))

@@ -12,10 +12,8 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, Installation, TrashEntry, Version
 from frepo_core.errors import BlobNotFound
 
-from ...base.records import BlobRecord
 from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.lifecycle import Blobs
-from ...content.copies.outbox import want_copy
 from ...content.storages.sweep_guard import Ownership
 from .copied_blob import CopiedBlob, DamagedBlobError, is_sound, lock_content
 from .progress import Progress, no_progress
@@ -146,8 +144,7 @@ class CollectionMoves:
         of_versions, of_trash = _users(collection_id)
         session.execute(update(File).where(File.blob_id == row.id, of_versions).values(blob_id=known.id))
         session.execute(update(TrashEntry).where(TrashEntry.blob_id == row.id, of_trash).values(blob_id=known.id))
-        if self._backends.mirror is not None:
-            want_copy(session, BlobRecord.of(known), self._backends.mirror)
+        self._blobs.want_copies(session, [known.id])
         return True
 
 

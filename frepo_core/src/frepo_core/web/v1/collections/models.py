@@ -114,10 +114,10 @@ class Collection(Reply):
 
     `expected_every` is a duration or cron with a time zone; null: no backups are expected. `grace` is null for the
     default, a tenth of that and at least 10 minutes. The next version is due at `due_at`, and overdue at `overdue_at`.
-    `locked` is how long nobody can remove a version; null: not at all.
-    `created_by` is the fingerprint of a token, or `console:` and a user; null if it is not known. `may` are the actions
-    that the token of the request is allowed in this collection. `storage` is where its new versions are stored; null:
-    in the first storage, which is `current` in `/storages`.
+    `locked` is how long nobody can remove a version; null: not at all. `created_by` is the fingerprint of a token, or
+    `console:` and a user; null if it is not known. `may` are the actions that the token of the request is allowed in
+    this collection. `storage` is where its new versions are stored; null: in the first storage, which is `current` in
+    `/storages`. `mirror` is the storage with their second copies; null: that of the service, `none`: they have none.
     """
 
     id: str
@@ -127,6 +127,7 @@ class Collection(Reply):
     strategy: str
     strategy_options: dict[str, Any] | None
     storage: str | None
+    mirror: str | None
     limits: Limits
     guards: Guards
     size_bounds: SizeBounds
@@ -167,6 +168,7 @@ class Collection(Reply):
             strategy=record.strategy,
             strategy_options=None if record.strategy_options is None else dict(record.strategy_options),
             storage=record.storage,
+            mirror=record.mirror,
             limits=Limits(**vars(record.limits)),
             guards=guards_of(record.guards),
             size_bounds=SizeBounds(**vars(details.size_bounds)),
@@ -215,10 +217,12 @@ class LimitsPatch(Patch):
 class CollectionPatch(Patch):
     """What can be changed of a collection. `strategy_options` and `labels` are replaced as a whole.
 
-    Null resets `strategy_options`, `storage` and `grace` to their defaults; no backups are expected if `expected_every`
-    is null. Another `storage` is for versions that arrive from now on; `frepo storage:migrate` moves the others.
-    `locked` is how long nobody can remove a version, administrators included: `P30D`. It can be extended, never
-    shortened or removed, and needs the role `collections.lock_versions_in_allowed_collections`.
+    Null resets `strategy_options`, `storage`, `mirror` and `grace` to their defaults; no backups are expected if
+    `expected_every` is null. Another `storage` is for versions that arrive from now on; `frepo storage:migrate` moves
+    the others. Another `mirror` is for all versions: missing second copies are made, and those that no collection wants
+    are deleted after `mirror.delete_delay`. `locked` is how long nobody can remove a version, administrators included:
+    `P30D`. It can be extended, never shortened or removed, and needs the role
+    `collections.lock_versions_in_allowed_collections`.
     """
 
     name: FileName = unset()
@@ -232,6 +236,7 @@ class CollectionPatch(Patch):
     expected_every: ExpectedEvery | None = unset()
     grace: Grace | None = unset()
     storage: StorageName | None = unset()
+    mirror: StorageName | None = unset()
 
     def change(self) -> CollectionChange:
         """Convert the patch for the service. A missing value keeps the old one, or takes its default."""
@@ -269,6 +274,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
         grace=("" if grace is None else format_iso_duration(grace)) if "grace" in sent else None,
         labels=sent.get("labels"),
         storage=(sent["storage"] or "") if "storage" in sent else None,
+        mirror=(sent["mirror"] or "") if "mirror" in sent else None,
         locked=(sent["locked"] or NONE) if "locked" in sent else None,
     )
 
