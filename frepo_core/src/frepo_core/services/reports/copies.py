@@ -1,10 +1,10 @@
 """Reports about second copies: how far behind they are, and when both sides were checked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -14,8 +14,10 @@ from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import MirrorLateError
 from frepo_core.settings import Settings
 
+from ..base.copy_count import CopyCount
+from ..base.records import BlobRecord
 from ..content.copies.fallback_notes import COUNTER
-from ..content.copies.states import LACKING
+from ..content.copies.states import LACKING, CopyState
 from ..content.storages.backends import Backends
 from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
 from ..upkeep.mirror.lag import find_copy_storages, find_oldest
@@ -76,6 +78,23 @@ class Copies:
         storages = find_copy_storages(self._database, self._backends)
         with self._database.reading() as session:
             return [_read(session, storage, self._settings.mirror_max_lag) for storage in storages]
+
+    def count(self, blobs: Sequence[BlobRecord]) -> Mapping[int, CopyCount]:
+        """Return by the ids of blobs how many sound copies they have, and how many they should have.
+
+        Blobs that have no second copy, and shall have none, are left out.
+        """
+        if len(self._backends.configured) == 1 or not blobs:
+            return {}
+        is_present = case((BlobCopy.state == CopyState.PRESENT.value, 1), else_=0)
+        query = select(BlobCopy.blob_id, func.sum(is_present), func.count()).group_by(BlobCopy.blob_id)
+        damaged = {blob.id for blob in blobs if blob.is_damaged}
+        with self._database.reading() as session:
+            rows = session.execute(query.where(BlobCopy.blob_id.in_({blob.id for blob in blobs})))
+            return {
+                blob_id: CopyCount(present=int(present) + (blob_id not in damaged), wanted=copies + 1)
+                for blob_id, present, copies in rows
+            }
 
     def check(self) -> None:
         """Raise `MirrorLateError` if a content has waited for its second copy for longer than `mirror.max_lag`."""

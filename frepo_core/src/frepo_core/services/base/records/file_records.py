@@ -39,7 +39,7 @@ class BlobRecord:
 
     `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since. `is_new` says
     that this transaction has inserted the row and is tried for the first time. `copies` is known of an upload only, and
-    if the service makes second copies.
+    if its content wants a second copy.
     """
 
     id: int

@@ -14,6 +14,7 @@ from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.services.backups.versions.client_checks import RESTORE_OF_CLIENT
 from frepo_core.services.backups.versions.version_checks import CheckRecord, DetailedCheck, Outcome
 from frepo_core.services.backups.versions.version_edits import VersionChange
+from frepo_core.services.base.copy_count import CopyCount
 from frepo_core.services.base.records import VersionRecord
 
 from ...conventions.entity_tags import entity_tag
@@ -35,7 +36,7 @@ class Version(Reply):
     A version that was restored from the trash is not evicted before `protected_until`. Nobody can remove a locked one
     before `locked_until`.
 
-    `copies` is in the answer to an upload if the service makes second copies, else null.
+    `copies` is how many sound copies the content has and should have, null if it has one only and shall have no other.
 
     `verdict` is what is known about the version, and `verdict_reason` why. While `pending`, a check that could condemn
     it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
@@ -74,8 +75,16 @@ class Version(Reply):
     released_by_name: str | None
 
     @classmethod
-    def of(cls, record: VersionRecord, names: Mapping[str, str] = MappingProxyType({})) -> "Version":
-        """Convert a version; `names` are those of tokens by fingerprint. New columns of versions are added here."""
+    def of(
+        cls,
+        record: VersionRecord,
+        names: Mapping[str, str] = MappingProxyType({}),
+        counts: Mapping[int, CopyCount] = MappingProxyType({}),
+    ) -> "Version":
+        """Convert a version. New columns of versions are added here.
+
+        `names` are those of tokens by fingerprint, `counts` how many copies blobs have, by their ids.
+        """
         blob = record.file.blob
         return cls(
             id=record.id,
@@ -95,7 +104,7 @@ class Version(Reply):
             reason=name_reason(record.quarantine_reason),
             note=record.note,
             damaged=blob.is_damaged,
-            copies=CopyCounts.of(blob),
+            copies=CopyCounts.of(blob, counts),
             password_protected=record.file.password_hash is not None,
             protected_until=record.protected_until,
             locked_until=record.locked_until,

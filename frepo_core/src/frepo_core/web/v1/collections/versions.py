@@ -53,7 +53,8 @@ def _shown(request: FrepoRequest, records: Sequence[VersionRecord]) -> list[Vers
     names = request.services.token_inventory.names(
         [record.released_by for record in records if record.released_by], by=request.sender
     )
-    return [Version.of(record, names) for record in records]
+    counts = request.services.copies.count([record.file.blob for record in records])
+    return [Version.of(record, names, counts) for record in records]
 
 
 def add(request: FrepoRequest) -> Answer:

@@ -1,5 +1,7 @@
 """The endpoints of plain files: upload, list, show, change, delete, content and link."""
 
+from collections.abc import Sequence
+
 from pyramid.response import Response
 
 from frepo_core.errors import FieldsError, NotFoundError
@@ -37,7 +39,7 @@ def list_files(request: FrepoRequest) -> Answer:
         address=request.client_address,
     )
     page = request.services.listing.visible_files(search, page_request(query), by=request.sender)
-    return Answer(body=FilePage(items=[StoredFile.of(file) for file in page.items], next=next_cursor(query, page)))
+    return Answer(body=FilePage(items=_shown(request, page.items), next=next_cursor(query, page)))
 
 
 def add(request: FrepoRequest) -> Answer:
@@ -81,6 +83,11 @@ def _path(file: FileRecord) -> str:
     return f"{FILES}/{file.stored_name}"
 
 
+def _shown(request: FrepoRequest, files: Sequence[FileRecord]) -> list[StoredFile]:
+    counts = request.services.copies.count([file.blob for file in files])
+    return [StoredFile.of(file, counts) for file in files]
+
+
 def _readable(request: FrepoRequest) -> FileRecord:
     """Return the plain file in the path, with its tags, if the client may read it."""
     name: str = request.matchdict["name"]
@@ -94,7 +101,7 @@ def _readable(request: FrepoRequest) -> FileRecord:
 def show(request: FrepoRequest) -> Answer:
     """Show a file that the token may read, by its stored name."""
     file = _readable(request)
-    return resource(StoredFile.of(file), file_tag(file))
+    return resource(_shown(request, [file])[0], file_tag(file))
 
 
 def edit(request: FrepoRequest) -> Answer:
@@ -105,7 +112,7 @@ def edit(request: FrepoRequest) -> Answer:
         by=request.sender,
         precondition=if_match(request, file_tag),
     )
-    return resource(StoredFile.of(file), file_tag(file))
+    return resource(_shown(request, [file])[0], file_tag(file))
 
 
 def remove(request: FrepoRequest) -> Response:

@@ -1,9 +1,12 @@
 """The models of a plain file: its answer, its patch, and the parameters of an upload and of the list."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
 
+from frepo_core.services.base.copy_count import CopyCount
 from frepo_core.services.base.records import FileRecord
 from frepo_core.services.files.file_edits import FileChange
 
@@ -20,7 +23,7 @@ from ...schemas.models import Flag, Password, Query, Reply, Tag
 class StoredFile(Reply):
     """A plain file. `name` is the stored name, which paths use; `requested_name` is the one that was sent.
 
-    `copies` is in the answer to an upload if the service makes second copies, else null.
+    `copies` is how many sound copies the content has and should have, null if it has one only and shall have no other.
     """
 
     name: str
@@ -36,8 +39,8 @@ class StoredFile(Reply):
     copies: CopyCounts | None
 
     @classmethod
-    def of(cls, record: FileRecord) -> "StoredFile":
-        """Convert a file."""
+    def of(cls, record: FileRecord, counts: Mapping[int, CopyCount] = MappingProxyType({})) -> "StoredFile":
+        """Convert a file. `counts` are how many copies blobs have, by their ids."""
         return cls(
             name=record.stored_name,
             requested_name=record.requested_name,
@@ -49,7 +52,7 @@ class StoredFile(Reply):
             public=record.public,
             password_protected=record.password_hash is not None,
             damaged=record.blob.is_damaged,
-            copies=CopyCounts.of(record.blob),
+            copies=CopyCounts.of(record.blob, counts),
         )
 
 
