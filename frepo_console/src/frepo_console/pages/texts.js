@@ -261,6 +261,7 @@ export const t = {
     "collection.edited": () => "Collection edited",
     "collection.deleted": () => "Collection deleted",
     "collection.restored": () => "Collection restored from the trash",
+    "collection.moved": (e) => `Collection moved to ${e.data.storage}`,
     "collection.overdue": () => "Backup overdue",
     "collection.recovered": () => "Backup arrived again",
     "collection.full": () => "Collection full",

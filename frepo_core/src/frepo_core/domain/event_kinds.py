@@ -131,6 +131,11 @@ class EventKind(StrEnum):
         "A deleted collection was restored, with its versions that were still in the trash.",
         *("after", "versions", "size", "deleted_at"),
     )
+    COLLECTION_MOVED = (
+        "collection.moved",
+        "The versions of a collection were moved into `storage`, on request. `failed` contents stay where they were.",
+        *("storage", "contents", "size", "failed"),
+    )
     COLLECTION_OVERDUE = (
         "collection.overdue",
         (

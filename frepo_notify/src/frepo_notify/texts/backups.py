@@ -196,6 +196,12 @@ BACKUPS: Mapping[str, Text] = {
         what="The collection {collection}, deleted on {deleted_at}, was restored with {versions} versions ({size}).",
         level="success",
     ),
+    "collection.moved": Text(
+        title="Collection {collection} moved",
+        counted=("collection moved", "collections moved"),
+        what="The collection {collection} was moved into the storage {storage}: {contents} contents ({size}). "
+        "Not moved: {failed}.",
+    ),
     "collection.overdue": Text(
         title="Backup of {collection} is overdue",
         counted=("overdue backup", "overdue backups"),

@@ -19,7 +19,7 @@ from .collections import (
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import enrolments, tokens
-from .upkeep import damage, events, health, jobs
+from .upkeep import damage, events, health, jobs, moves
 
 MODULES = (
     about,
@@ -35,6 +35,7 @@ MODULES = (
     allowed_tokens,
     trash,
     deleted_collections,
+    moves,
     files,
     tokens,
     enrolments,

@@ -63,6 +63,20 @@ def test_a_catalogue_has_all_objects_with_their_contents(
     assert {"token", "event"} <= {name[0] for name in found}
 
 
+def test_a_part_has_all_versions_of_a_collection_that_was_moved(services, begun, keys, read, make_collection, push):
+    collection = make_collection(1)
+    for content in (b"one", b"two"):
+        push(collection, content)
+    services.journal.write_changes()
+    number_events(services)
+    services.collection_moves.request(collection)
+    services.collection_moves.run()
+
+    services.journal.write_changes()
+
+    assert {("version", collection, 2), ("trash", collection, 1)} <= set(read(keys()[-1]))
+
+
 @pytest.mark.databases
 def test_a_part_has_what_was_added_edited_and_removed(
     services, sender, begun, keys, read, make_collection, push, upload

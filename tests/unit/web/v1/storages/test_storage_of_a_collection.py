@@ -130,6 +130,31 @@ def test_both_apis_have_the_mirror(root, create, edit):
         assert (400, True) == (refused.status_int, "mirror" in refused.text)
 
 
+def test_a_collection_is_moved_by_a_job_that_a_request_starts(root, create, push, services, stored):
+    collection = create().json["id"]
+    for content in (b"one", b"two"):
+        push(collection, content)
+    path = f"{COLLECTIONS}/{collection}/move"
+
+    answer = root.post(path, {"storage": "archive"})
+
+    assert (202, "archive", 2, 6) == (
+        answer.status_int,
+        *(answer.json[key] for key in ("storage", "left", "left_size")),
+    )
+    assert answer.json["requested_at"] is not None
+    assert ["migrate"] == [job.scheduled.name for job in services.jobs.statuses() if job.request]
+    services.jobs.run("migrate", cause="test")
+    expected = {"storage": "archive", "requested_at": None, "left": 0, "left_size": 0}
+    assert expected == root.get(path).json
+    assert {b"one", b"two"} <= set(stored("archive"))
+    with services.database.reading() as session:
+        [data] = session.scalars(select(Event.data).where(Event.kind == "collection.moved"))
+    assert {"storage": "archive", "contents": 2, "size": 6, "failed": 0} == data
+    assert 202 == root.post(path, {"storage": None}).status_int
+    assert root.get(f"{COLLECTIONS}/{collection}").json["storage"] is None
+
+
 def test_a_restored_collection_has_its_storage_again(root, create, push, stored):
     collection = create(storage="archive").json["id"]
     push(collection, b"one")

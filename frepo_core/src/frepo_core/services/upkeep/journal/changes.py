@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, func, or_, select, tuple_
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection, CollectionToken, DeletedCollection, Event, Token, TrashEntry
+from frepo_core.db.models import Collection, CollectionToken, DeletedCollection, Event, Token, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 
 from ...events.numbering import LAST_POSITION
@@ -81,6 +81,7 @@ def find_changes(session: Session, since: int) -> Changes | None:
     for event in events:
         _note(keys, event)
     _add_lists_of_tokens(session, keys)
+    _add_moved(session, keys, {event.collection_id for event in events if event.kind == EventKind.COLLECTION_MOVED})
     return Changes(keys=keys)
 
 
@@ -125,6 +126,14 @@ def _add_lists_of_tokens(session: Session, keys: Keys) -> None:
         query = select(CollectionToken.collection_id).join(Token, Token.key == CollectionToken.token_key)
         found = session.scalars(query.where(Token.fingerprint.in_(tokens[start : start + _CHUNK])))
         keys["collection"] |= {(collection,) for collection in found}
+
+
+def _add_moved(session: Session, keys: Keys, collections: set[str]) -> None:
+    """Add all versions of collections that were moved: their contents have other keys now."""
+    for collection in collections:
+        for name, model in (("version", Version), ("trash", TrashEntry)):
+            numbers = session.scalars(select(model.number).where(model.collection_id == collection))
+            keys[name] |= {(collection, number) for number in numbers}
 
 
 def _find(session: Session, name: str, keys: list[tuple[Any, ...]]) -> list[FoundObject]:

@@ -3,18 +3,24 @@
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, Installation, TrashEntry, Version
-from frepo_core.errors import BlobNotFound
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Actor
+from frepo_core.errors import BlobNotFound, NotFoundError
 
 from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.lifecycle import Blobs
 from ...content.storages.sweep_guard import Ownership
+from ...events.facts import collection_event
+from ...events.recording import record
 from .copied_blob import CopiedBlob, DamagedBlobError, is_sound, lock_content
 from .progress import Progress, no_progress
 
@@ -22,6 +28,7 @@ log = logging.getLogger(__name__)
 
 PAGE = 200
 _PREFIX = "move:"
+_MOVER = Actor(name="system:migrate")
 
 
 @dataclass(kw_only=True)
@@ -33,9 +40,25 @@ class MoveReport:
     size: int = 0
     failed: list[str] = field(default_factory=list)
 
+    def add(self, other: "MoveReport") -> None:
+        """Add the numbers of one collection."""
+        self.collections += 1
+        self.moved += other.moved
+        self.size += other.size
+        self.failed += other.failed
 
-def _end_request(collection_id: str, session: Session) -> None:
-    session.execute(delete(Installation).where(Installation.name == _PREFIX + collection_id))
+
+@dataclass(frozen=True, kw_only=True)
+class MoveState:
+    """How many contents of a collection are not in its storage, and their bytes.
+
+    `requested_at` is when a move was requested that has not ended; None if there is none.
+    """
+
+    storage: str
+    requested_at: datetime | None
+    left: int
+    left_size: int
 
 
 class CollectionMoves:
@@ -50,10 +73,23 @@ class CollectionMoves:
         self._blobs = blobs
         self._backends = blobs.backends
 
-    def request(self, collection_id: str) -> None:
+    def request(self, collection_id: str) -> MoveState:
         """Note that the job shall move what the collection has into the storage that it names."""
-        made = Installation(name=_PREFIX + collection_id, value=utc_now().isoformat())
-        self._database.write(lambda session: session.merge(made))
+        name, value = _PREFIX + collection_id, utc_now().isoformat()
+        self._database.write(lambda session: session.merge(Installation(name=name, value=value)))
+        return self.state(collection_id)
+
+    def state(self, collection_id: str) -> MoveState:
+        """Return how much of a collection is not in its storage. Raises `NotFoundError` if it does not exist."""
+        target = self._target(collection_id)
+        if target is None:
+            raise NotFoundError("The collection does not exist any more")
+        with self._database.reading() as session:
+            requested = session.get(Installation, _PREFIX + collection_id)
+            left = _blobs_elsewhere(collection_id, target).order_by(None)
+            count, size = session.execute(left.with_only_columns(func.count(Blob.id), func.sum(Blob.size))).one()
+        at = datetime.fromisoformat(requested.value) if requested else None
+        return MoveState(storage=target, requested_at=at, left=count, left_size=int(size or 0))
 
     def requested(self) -> Sequence[str]:
         """Return the ids of the collections that are to be moved, in the order of the requests."""
@@ -69,11 +105,11 @@ class CollectionMoves:
         """
         report = MoveReport()
         for collection_id in self.requested():
-            target = self._target(collection_id)
+            done, target = MoveReport(), self._target(collection_id)
             if target is not None:
-                self._move_all(collection_id, target, report, pace, progress)
-                report.collections += 1
-            self._database.write(partial(_end_request, collection_id))
+                self._move_all(collection_id, target, done, pace, progress)
+                report.add(done)
+            self._database.write(partial(_end_request, collection_id, target, done))
         return report
 
     def _target(self, collection_id: str) -> str | None:
@@ -146,6 +182,19 @@ class CollectionMoves:
         session.execute(update(TrashEntry).where(TrashEntry.blob_id == row.id, of_trash).values(blob_id=known.id))
         self._blobs.want_copies(session, [known.id])
         return True
+
+
+def _end_request(collection_id: str, target: str | None, done: MoveReport, session: Session) -> None:
+    """Forget the request, and record what was done for it; a collection that was deleted has no `target`."""
+    session.execute(delete(Installation).where(Installation.name == _PREFIX + collection_id))
+    if target is not None:
+        data: dict[str, Any] = {
+            "storage": target,
+            "contents": done.moved,
+            "size": done.size,
+            "failed": len(done.failed),
+        }
+        record(session, collection_event(EventKind.COLLECTION_MOVED, collection_id, by=_MOVER, **data))
 
 
 def _new_row(session: Session, row: Blob, target: str, copy: CopiedBlob) -> Blob:
