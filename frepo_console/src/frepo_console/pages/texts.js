@@ -235,7 +235,6 @@ export const t = {
   },
 
   noEvents: "Nothing has happened yet",
-
   events: {
     "version.added": (e) => `Version ${e.version_number} received`,
     "version.refused": () => "Upload refused",

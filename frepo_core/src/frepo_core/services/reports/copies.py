@@ -1,7 +1,7 @@
 """Reports about second copies: how far behind they are, and when both sides were checked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import case, func, select
@@ -19,7 +19,10 @@ from ..base.records import BlobRecord
 from ..content.copies.fallback_notes import COUNTER
 from ..content.copies.states import LACKING, CopyState
 from ..content.storages.backends import Backends
+from ..content.storages.storage_troubles import read_troubles
 from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
+from ..upkeep.mirror.departures import stopped_name
+from ..upkeep.mirror.gaps import read_compared_at
 from ..upkeep.mirror.lag import find_copy_storages, find_oldest
 
 # No more rows are counted, so that a report costs the same however many copies are missing.
@@ -31,11 +34,17 @@ _LACKING = [state.value for state in LACKING]
 class CopyFigures:
     """The second copies in one storage. Times are UTC (aware), None for never.
 
+    :param state: what is known to be wrong with the storage: `full` or `unavailable`, or None
+    :param skipped: whether this process does not use it now, because it failed several times
     :param behind: the number of contents without a sound copy there, at most 100,000, and `size` their bytes
     :param oldest_at: since when the one that has waited longest waits, or None
     :param versions: the number of versions that have one copy only, of at most 100,000
     :param fallbacks: the number of reads of the whole service that were answered from another copy, because one failed
     :param checked_at: when all copies were checked the last time; `first_checked_at`: all contents in first storages
+    :param damaged: how many of these had a copy that is wrong or missing now
+    :param stopped: the number of copies that are not deleted, because they are too many at once, until somebody
+        confirms it
+    :param compared_at: when contents were compared with their copies the last time
     :param is_late: whether one has waited for longer than `mirror.max_lag`
     """
 
@@ -48,6 +57,11 @@ class CopyFigures:
     checked_at: datetime | None
     first_checked_at: datetime | None
     is_late: bool
+    damaged: int = 0
+    stopped: int = 0
+    compared_at: datetime | None = None
+    state: str | None = None
+    skipped: bool = False
 
     def age(self, now: datetime) -> timedelta:
         """Return for how long the one that waits longest waits, 0 if none does."""
@@ -77,7 +91,16 @@ class Copies:
         """Return the figures of each storage with second copies."""
         storages = find_copy_storages(self._database, self._backends)
         with self._database.reading() as session:
-            return [_read(session, storage, self._settings.mirror_max_lag) for storage in storages]
+            troubles = read_troubles(session)
+            return [
+                replace(
+                    _read(session, storage, self._settings.mirror_max_lag),
+                    compared_at=read_compared_at(session, self._backends),
+                    state=troubles[storage].state if storage in troubles else None,
+                    skipped=self._backends.breaker.skips(storage),
+                )
+                for storage in storages
+            ]
 
     def count(self, blobs: Sequence[BlobRecord]) -> Mapping[int, CopyCount]:
         """Return by the ids of blobs how many sound copies they have, and how many they should have.
@@ -114,6 +137,10 @@ def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
         .where(*of_storage)
         .limit(MOST)
     )
+    damaged = select(BlobCopy.id).where(
+        BlobCopy.storage == storage, BlobCopy.state.in_([CopyState.DAMAGED.value, CopyState.MISSING.value])
+    )
+    stopped = session.get(Installation, stopped_name(storage))
     checks = read_full_checks(session)
     oldest = find_oldest(session, storage)
     fallbacks = session.scalars(
@@ -129,4 +156,6 @@ def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
         checked_at=checks.get(storage),
         first_checked_at=checks.get(FIRST_SIDE),
         is_late=oldest is not None and utc_now() - oldest > max_lag,
+        damaged=session.scalar(select(func.count()).select_from(damaged.limit(MOST).subquery())) or 0 if behind else 0,
+        stopped=int(stopped.value) if stopped else 0,
     )

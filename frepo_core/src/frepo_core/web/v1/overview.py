@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from typing import Literal
 
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.backups.collections.unchanged import UnchangedCollections
@@ -149,6 +150,10 @@ class SecondCopies(Reply):
     than the setting `mirror.max_lag`. `versions_with_one_copy` is how many versions have one copy only. At most 100,000
     are counted. `fallbacks` is the number of reads of the whole service that were answered from another copy.
     All copies were checked the last time at `checked_at`, all contents in the first storages at `first_checked_at`.
+
+    `damaged` of those behind had a copy that is wrong or missing now. `stopped` deletions wait for a confirmation: they
+    are too many at once. Contents were compared with their copies the last time at `compared_at`. `state` is
+    that of the storage in `/storages`; this process has `skipped` it if it failed several times just now.
     """
 
     storage: str
@@ -160,6 +165,11 @@ class SecondCopies(Reply):
     fallbacks: Whole
     checked_at: Time | None
     first_checked_at: Time | None
+    damaged: Whole
+    stopped: Whole
+    compared_at: Time | None
+    state: Literal["ok", "full", "unavailable"]
+    skipped: bool
 
     @classmethod
     def of(cls, found: CopyFigures) -> "SecondCopies":
@@ -174,6 +184,11 @@ class SecondCopies(Reply):
             fallbacks=found.fallbacks,
             checked_at=found.checked_at,
             first_checked_at=found.first_checked_at,
+            damaged=found.damaged,
+            stopped=found.stopped,
+            compared_at=found.compared_at,
+            state=found.state or "ok",
+            skipped=found.skipped,
         )
 
 

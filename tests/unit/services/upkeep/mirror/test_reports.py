@@ -8,7 +8,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import BlobCopy
 from frepo_core.doctor.copies import check_copies
-from frepo_core.errors import MirrorLateError
+from frepo_core.errors import MirrorLateError, SweepStoppedError
 from frepo_core.services.reports.statistics import read_statistics
 from frepo_core.services.reports.status import read_status
 from frepo_core.testing import Fail
@@ -72,6 +72,28 @@ def test_a_copy_that_is_too_late_is_an_event_and_fails_the_health_check(
     assert 1 == kinds().count("mirror.recovered")
     assert not services.health.run()["copies"]
     assert ["ok"] == [finding.level.value for finding in check_copies(services)]
+
+
+def test_what_keeps_copies_from_being_made_and_deleted_is_shown(services, add, mirror, second, figures, delete):
+    files = [add(b"%d" % number) for number in range(4)]
+    mirror()
+    assert (0, 0, None, False) == (figures().damaged, figures().stopped, figures().state, figures().skipped)
+    assert utc_now() - figures().compared_at < timedelta(minutes=1)
+    for file in files[:2]:
+        delete(file)
+    with pytest.raises(SweepStoppedError):
+        mirror()
+    assert 2 == figures().stopped
+    services.mirror.confirm("second", 2)
+    mirror()
+    second.backend.delete(second.present_keys()[0])
+    services.mirror.verify()
+    for _ in range(3):
+        services.backends.breaker.failed("second")
+
+    found = figures()
+
+    assert (0, 1, 1, True) == (found.stopped, found.behind, found.damaged, found.skipped)
 
 
 def test_the_checks_of_both_sides_are_shown(add, mirror, run, figures):

@@ -6,12 +6,13 @@ import { Expectation, Guards, Limits, Names, Retention, bodyOf, valuesOf } from 
 import { FormError, useForm } from "../../components/form.js";
 import { t } from "../../texts/collection.js";
 import { Lock } from "./lock.js";
+import { Places } from "./places.js";
 import { Simulator } from "./simulator.js";
 
 export function Settings({ collection, changed }) {
   const [saved, setSaved] = useState(collection);
   return html`<${Form}
-    key=${JSON.stringify(valuesOf(saved))}
+    key=${JSON.stringify([valuesOf(saved), saved.storage, saved.mirror])}
     collection=${saved}
     done=${(answer) => (setSaved(answer), changed())}
   />`;
@@ -47,7 +48,9 @@ function Form({ collection, done }) {
         <button class="btn pri" disabled=${form.changed.length === 0 || form.isSending}>${t.save}</button>
       </div>
     </form>
-    <div class="w5 stack"><${Lock} collection=${collection} changed=${done} /></div>
+    <div class="w5 stack">
+      <${Lock} collection=${collection} changed=${done} /><${Places} collection=${collection} changed=${done} />
+    </div>
     <${Simulator} collection=${collection} values=${form.values} />
   </div>`;
 }

@@ -16,6 +16,7 @@ import { Figures, Storage } from "./storage.js";
 
 const SHOWN = 10;
 const loadSlots = () => import("../../components/slots.js");
+const loadCopies = () => import("./copies.js");
 
 export default function Details({ overview, collections, now }) {
   const access = useAccess();
@@ -25,8 +26,9 @@ export default function Details({ overview, collections, now }) {
     ${
       overview.data &&
       html`<div class="cols">
-        <${Storage} overview=${overview.data} now=${now} /><${Figures} overview=${overview.data} />
-      </div>`
+          <${Storage} overview=${overview.data} now=${now} /><${Figures} overview=${overview.data} />
+        </div>
+        ${overview.data.copies.length > 0 && html`<${Lazy} load=${loadCopies} copies=${overview.data.copies} />`}`
     }
     <div class="cols">
       ${access.may("events.view") && html`<${LastEvents} collections=${collections} now=${now} />`}

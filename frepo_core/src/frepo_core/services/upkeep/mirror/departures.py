@@ -48,8 +48,18 @@ def part_with_copies(
     _delete_remains(database, backends, presence, storage, keep_going)
     with database.reading() as session:
         due = session.scalar(select(func.count()).where(*_due(storage, utc_now()))) or 0
-        if due:
-            _stop_if_too_many(session, storage, due)
+        is_too_many = bool(due) and _is_too_many(session, storage, due)
+        was_stopped = session.get(Installation, stopped_name(storage)) is not None
+    if is_too_many:
+        stopped = Installation(name=stopped_name(storage), value=str(due))
+        database.write(lambda session: session.merge(stopped))
+        raise SweepStoppedError(
+            f"{due} second copies in the storage {storage!r} would be deleted, because their contents were deleted: "
+            f"more than {MAX_PERCENT} % within a day. Nothing was deleted. If it is right, confirm the number: frepo "
+            f"storage:mirror --storage {storage} --yes-delete {due}"
+        )
+    if was_stopped:
+        database.execute(delete(Installation).where(Installation.name == stopped_name(storage)))
     deleted = 0
     while due and (batch := database.write(lambda session: _note_gone(session, storage, utc_now()))):
         keep_going()
@@ -65,6 +75,11 @@ def part_with_copies(
 def confirm_departures(database: Database, storage: str, most: int) -> None:
     """Let the next run delete up to `most` copies, however large their share is."""
     database.write(lambda session: session.merge(Installation(name=_confirmed(storage), value=str(most))))
+
+
+def stopped_name(storage: str) -> str:
+    """Return the name of the value in the table `installation` with the number of deletions that were stopped."""
+    return f"mirror.stopped.{storage}"
 
 
 def _confirmed(storage: str) -> str:
@@ -105,8 +120,8 @@ def _due(storage: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
     return BlobCopy.storage == storage, BlobCopy.state == CopyState.LEAVING.value, BlobCopy.delete_after <= now
 
 
-def _stop_if_too_many(session: Session, storage: str, due: int) -> None:
-    """Count no more rows than the answer needs: five for each that is due."""
+def _is_too_many(session: Session, storage: str, due: int) -> bool:
+    """Return whether the brake stops the deletions. Counts no more rows than that needs: five for each that is due."""
 
     def count(state: CopyState, limit: int) -> int:
         rows = select(BlobCopy.id).where(BlobCopy.storage == storage, BlobCopy.state == state.value).limit(limit)
@@ -114,18 +129,12 @@ def _stop_if_too_many(session: Session, storage: str, due: int) -> None:
 
     confirmed = session.scalar(select(Installation.value).where(Installation.name == _confirmed(storage)))
     if due <= int(confirmed or 0):
-        return
+        return False
     gone = count(CopyState.GONE, -(-due * 100 // MAX_PERCENT))  # they are forgotten after a day
     needed = -(-(due + gone) * 100 // MAX_PERCENT)
     states = (CopyState.PRESENT, CopyState.LEAVING, CopyState.DAMAGED, CopyState.MISSING)
     found = gone + sum(count(state, needed) for state in states)
-    if found >= needed or found + _count_blobs(session, storage, needed) >= needed:
-        return
-    raise SweepStoppedError(
-        f"{due} second copies in the storage {storage!r} would be deleted, because their contents were deleted: more "
-        f"than {MAX_PERCENT} % within a day. Nothing was deleted. If it is right, confirm the number: "
-        f"frepo storage:mirror --storage {storage} --yes-delete {due}"
-    )
+    return found < needed and found + _count_blobs(session, storage, needed) < needed
 
 
 def _count_blobs(session: Session, storage: str, limit: int) -> int:

@@ -26,6 +26,16 @@ AGAIN_AFTER = timedelta(hours=24)
 PREFIX = "mirror.compared."
 
 
+def _name(backends: Backends) -> str:
+    return (PREFIX + (backends.mirror or ""))[:64]
+
+
+def read_compared_at(session: Session, backends: Backends) -> datetime | None:
+    """Return when all blobs were compared with their copies the last time (UTC, aware), None for never."""
+    found = session.get(Installation, _name(backends))
+    return datetime.fromisoformat(found.value) if found else None
+
+
 @dataclass(kw_only=True)
 class Compared:
     """The number of copies that were missing, and of those that begin to leave."""
@@ -52,7 +62,7 @@ class Gaps:
             self._compare(self._pages_of(collection_id), done)
             noted = Installation.name == CHANGED + collection_id
             self._database.execute(delete(Installation).where(noted, Installation.value == at))
-        now, name = utc_now(), (PREFIX + (self._backends.mirror or ""))[:64]
+        now, name = utc_now(), _name(self._backends)
         with self._database.reading() as session:
             last = session.scalar(select(Installation.value).where(Installation.name == name))
             is_needed = self._backends.mirror or session.scalar(
