@@ -94,7 +94,10 @@ def check(services, lines, reaches):
         content = backend.path(version.file.blob.key).read_bytes()
         assert ops["added"]["digest"] == version.file.blob.digest == hashlib.sha256(content).hexdigest()
         assert version.file.requested_name == f"dump-v{place[1]}.sql"
-        assert version.pinned or "pinned" not in ops or ops["pinned"]["at"] > reaches
+        assert ops["added"]["locked_until"] == (version.locked_until and version.locked_until.isoformat())
+        if (pin := ops.get("pinned")) and pin["at"] <= reaches:
+            until = version.pinned_until and version.pinned_until.isoformat()
+            assert (True, pin["until"], pin["reason"]) == (version.pinned, until, version.pin_reason)
         compared += 1
     return compared
 

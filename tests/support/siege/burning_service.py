@@ -1,4 +1,4 @@
-"""A service under load that is killed at any moment: uploads, pins and deletions, while the journal is written.
+"""A service under load that is killed at any moment: uploads, pins, locks and deletions, while the journal is written.
 
 Run as a script with a JSON file: `ini`, and `ledger`, to which each acknowledged change is appended with its time.
 """
@@ -9,10 +9,12 @@ import random
 import sys
 import threading
 import time
+from datetime import timedelta
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
-from frepo_core.db import migrations
+from frepo_core.db import migrations, utc_now
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange
@@ -20,7 +22,7 @@ from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 
-UPLOADERS = 3
+PLAIN = 2 * [None]  # collections that are not locked
 
 
 class Ledger:
@@ -34,10 +36,10 @@ class Ledger:
         os.write(self._file, f"{json.dumps(line | {'at': time.time()})}\n".encode())
 
 
-def upload(services, ledger, by, token):
-    """Upload versions to a collection, pin each fifth and delete some others, for ever."""
+def upload(services, ledger, by, token, locked=None):
+    """Upload versions to a collection, pin each fifth and delete some others, for ever. Locked ones are not deleted."""
     chance = random.Random()
-    change = CollectionChange(limits={"versions": 1000}, filename="dump.sql")
+    change = CollectionChange(limits={"versions": 1000}, filename="dump.sql", locked=locked)
     collection = services.collections.create(change, by=by).id
     services.token_lists.grant(collection, services.tokens.fingerprint(token))
     ledger.note(op="collection", collection=collection)
@@ -45,11 +47,16 @@ def upload(services, ledger, by, token):
         content = chance.randbytes(chance.randint(1, 3000))
         facts = services.collections.get(collection)
         version = services.add_version.add(facts, Incoming(stream=BytesIO(content)), by=by).version
-        ledger.note(op="added", collection=collection, number=version.number, digest=version.file.blob.digest)
+        until = version.locked_until and version.locked_until.isoformat()
+        digest = version.file.blob.digest
+        ledger.note(op="added", collection=collection, number=version.number, digest=digest, locked_until=until)
         if turn % 5 == 0:
-            services.version_edits.edit(collection, version.id, VersionChange(pinned=True), by=by)
-            ledger.note(op="pinned", collection=collection, number=version.number)
-        elif turn % 7 == 0:
+            end = utc_now() + timedelta(days=turn + 1) if turn % 2 else None
+            pin = VersionChange(pinned=True, pin={"until": end, "reason": f"turn {turn}"})
+            pinned = services.version_edits.edit(collection, version.id, pin, by=by)
+            end = pinned.pinned_until and pinned.pinned_until.isoformat()
+            ledger.note(op="pinned", collection=collection, number=version.number, until=end, reason=pinned.pin_reason)
+        elif turn % 7 == 0 and not locked:
             ledger.note(op="deleting", collection=collection, number=version.number)
             services.versions.delete(collection, f"v{version.number}", by=by)
             ledger.note(op="deleted", collection=collection, number=version.number)
@@ -78,7 +85,8 @@ def main():
     services.journal.write_changes()
     services.journal.write_catalogue()
     ledger.note(op="begun")
-    work = [lambda: upload(services, ledger, by, token)] * UPLOADERS + [lambda: write_journal(services)]
+    work = [partial(upload, services, ledger, by, token, locked) for locked in (timedelta(days=30), *PLAIN)]
+    work.append(lambda: write_journal(services))
     threads = [threading.Thread(target=each, daemon=True) for each in work]
     for thread in threads:
         thread.start()
