@@ -119,6 +119,11 @@ def test_sizes_are_written_as_in_requests():
         assert size == load({"backup.one_version_max_size": text}).backup_one_version_max_size
 
 
+def test_a_rate_has_a_floor_and_zero_is_no_limit():
+    assert [0, 100_000] == [load({"mirror.rate": text}).mirror_rate for text in ("0", "100kB")]
+    assert "20 bytes a second is so slow that nothing gets done: write at least 100kB" in refusal({"mirror.rate": "20"})
+
+
 def test_a_list_is_split_at_commas_blanks_and_lines():
     for text in ["a b", "a,b", " a , b ", "a\nb", "\n  a\n  b\n"]:
         assert load({"plugins.disabled": text}).plugins_disabled == ("a", "b")

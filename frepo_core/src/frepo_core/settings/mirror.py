@@ -5,7 +5,7 @@ from datetime import timedelta
 from pydantic import BaseModel
 
 from .declaration import harmless, setting
-from .types import Duration, Size
+from .types import Duration, Rate
 
 
 class MirrorSettings(BaseModel):
@@ -34,8 +34,8 @@ class MirrorSettings(BaseModel):
         "If a content has waited longer for its second copy, that is an event, and `/health` says so.",
         gt=timedelta(),
     )
-    mirror_rate: Size = setting(
-        "mirror.rate", "20MB", "How many bytes a second the job `mirror` copies at most; 0: no limit."
+    mirror_rate: Rate = setting(
+        "mirror.rate", "20MB", "How many bytes a second the job `mirror` copies at most, 100 kB or more; 0: no limit."
     )
     mirror_parallel: int = setting(
         "mirror.parallel", 4, "How many contents the job `mirror` copies at the same time.", ge=1, le=64

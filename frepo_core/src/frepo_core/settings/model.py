@@ -194,6 +194,15 @@ class Settings(DatabaseSettings, MirrorSettings, RestoreTestSettings):
         le=1000,
     )
 
+    # Locks
+    locks_max: Duration = setting(
+        "locks.max",
+        "3653d",
+        "The longest lock that a collection can get. Locks that are longer already stay.",
+        gt=timedelta(),
+        le=timedelta(days=36525),
+    )
+
     # The trash
     trash_keep: Duration = setting(
         "trash.keep",

@@ -47,6 +47,10 @@ class FileMode(int):
         return f"{self:04o}"
 
 
+# Bytes a second. A limit below this is a typing error, such as a unit that was forgotten.
+MIN_RATE = 100_000
+
+
 def _split(value: Any) -> Any:
     """Split a text at commas and white space, including line ends."""
     return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
@@ -68,6 +72,14 @@ def _size(value: Any) -> Any:
         return parse_size(value)
     except ValueError as error:
         raise ValueError("write bytes, or a size such as 500MB or 4GiB") from error
+
+
+def _rate(value: int) -> int:
+    if 0 < value < MIN_RATE:
+        raise ValueError(
+            f"{value} bytes a second is so slow that nothing gets done: write at least 100kB, or 0 for no limit"
+        )
+    return value
 
 
 def _free_space(value: str) -> str:
@@ -130,6 +142,7 @@ Origins = Annotated[tuple[str, ...], BeforeValidator(_origins)]
 Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_networks)]
 FreeSpace = Annotated[str, AfterValidator(_free_space)]
 Size = Annotated[int, BeforeValidator(_size), Field(ge=0)]
+Rate = Annotated[Size, AfterValidator(_rate)]
 Expression = Annotated[str, BeforeValidator(_expression)]
 Domain = Annotated[str, AfterValidator(_domain)]
 # Seconds. The maximum of a year avoids overflows in system calls.

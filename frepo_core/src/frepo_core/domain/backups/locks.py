@@ -7,9 +7,9 @@ favour of the lock: it begins by the latest of the clocks that are asked, and is
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from frepo_core.errors import LockShortenedError, VersionLockedError
+from frepo_core.errors import FieldsError, LockShortenedError, VersionLockedError
 
-from ..durations import format_iso_duration
+from ..durations import format_duration, format_iso_duration
 
 NONE = timedelta()
 # No law asks for more, and a typing error cannot be undone.
@@ -47,6 +47,15 @@ def require_unlocked(untils: Iterable[datetime | None], clocks: Sequence[datetim
 def locked_error(until: datetime) -> VersionLockedError:
     """Return the error that says until when a version is locked."""
     return VersionLockedError(context={"until": f"{until:%Y-%m-%d %H:%M:%S} UTC"})
+
+
+def check_length(length: timedelta, before: timedelta, *, longest: timedelta) -> None:
+    """Raise `FieldsError` if a lock that is set or extended is longer than the service allows."""
+    if length > before and length > longest:
+        most = format_duration(longest)
+        raise FieldsError(
+            {"locked": [f"is at most {most}, as the setting locks.max (LOCKS_MAX) says: nobody can undo a lock"]}
+        )
 
 
 def check_lock(before: timedelta, after: timedelta) -> None:

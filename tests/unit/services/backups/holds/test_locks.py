@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from frepo_core.db import types
 from frepo_core.db.models import Collection, Event, TrashEntry, Version
@@ -13,6 +13,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import (
     AccessDeniedError,
     CollectionNotEmptyError,
+    FieldsError,
     LockShortenedError,
     VersionLockedError,
 )
@@ -213,6 +214,29 @@ def events_of(services):
             return [row.data["after"] for row in session.scalars(query.order_by(Event.id))]
 
     return events_of
+
+
+class TestWithACeiling:
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"locks.max": "60d"}
+
+    def test_a_lock_is_not_longer_than_the_service_allows_and_a_longer_one_stays(
+        self, services, make_collection, lock, sender
+    ):
+        collection = make_collection(3)
+        for refused in (lambda: lock(collection, 61 * DAY), lambda: make_collection(3, locked=61 * DAY)):
+            with pytest.raises(FieldsError) as error:
+                refused()
+            assert "is at most 60d, as the setting locks.max" in str(error.value.fields["locked"])
+        lock(collection, 60 * DAY)
+        longer = update(Collection).values(locked=90 * 86_400)
+        services.database.execute(longer)
+
+        change = CollectionChange(limits={}, description="as it is", locked=90 * DAY)
+        assert 90 * DAY == services.collections.edit(collection, change, by=sender).collection.locked
+        with pytest.raises(FieldsError):
+            lock(collection, 91 * DAY)
 
 
 def test_only_the_role_locks_and_a_simulated_edit_locks_nothing(services, make_collection, push, identify, sender):

@@ -11,7 +11,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.db.models.base import copy_of
 from frepo_core.domain.backups.guards import Guards
-from frepo_core.domain.backups.locks import NONE
+from frepo_core.domain.backups.locks import NONE, check_length
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
 from frepo_core.domain.limits import check_limits
@@ -87,6 +87,7 @@ class Collections:
         self._storages = storages
         self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
+        self._longest_lock = settings.locks_max
 
     def strategy_problem(self, name: str) -> str | None:
         """Return the text of the refusal of a strategy that no installed package brings, None for a known one."""
@@ -142,6 +143,7 @@ class Collections:
     def _new_row(self, change: CollectionChange, default_guards: Guards) -> Collection:
         """Check the values of a new collection and return its row, which is in no session yet."""
         check_strategy(self._plugins, change.strategy)
+        check_length(change.locked or NONE, NONE, longest=self._longest_lock)
         strategy = change.strategy or DEFAULT_STRATEGY
         limits = replace(self._ceilings, **change.limits)
         apply_all(
@@ -206,6 +208,7 @@ class Collections:
             if precondition:
                 precondition(current)
             future = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
+            check_length(future.locked, current.locked, longest=self._longest_lock)
             if future.limits.is_below(current.limits):
                 check_pins_leave_room(session, row, future.limits)
             set_rules(row, future)
