@@ -8,7 +8,7 @@ from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import BlobCopy, File, Installation, Version
+from frepo_core.db.models import BlobCopy, Collection, File, Installation, Version
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import MirrorLateError
@@ -18,7 +18,7 @@ from ..base.copy_count import CopyCount
 from ..base.records import BlobRecord
 from ..content.copies.fallback_notes import COUNTER
 from ..content.copies.states import LACKING, CopyState
-from ..content.storages.backends import Backends
+from ..content.storages.backends import NO_MIRROR, Backends
 from ..content.storages.storage_troubles import read_troubles
 from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
 from ..upkeep.mirror.departures import stopped_name
@@ -120,8 +120,21 @@ class Copies:
             }
 
     def check(self) -> None:
-        """Raise `MirrorLateError` if a content has waited for its second copy for longer than `mirror.max_lag`."""
+        """Raise `MirrorLateError` if a content has waited for its second copy for longer than `mirror.max_lag`.
+
+        Also if collections want their copies in a storage that is not configured any more.
+        """
         now = utc_now()
+        known = [NO_MIRROR, *self._backends.configured]
+        query = select(Collection.mirror, func.count()).where(Collection.mirror.not_in(known))
+        with self._database.reading() as session:
+            lost = session.execute(query.group_by(Collection.mirror)).all()
+        if lost:
+            names = ", ".join(f"{name!r} ({number})" for name, number in lost)
+            raise MirrorLateError(
+                f"Collections have their second copies in storages that are not configured any more: {names}. "
+                "Configure them, or name others with `frepo backup:edit ID --mirror NAME`"
+            )
         if late := [one.describe(now) for one in self.read() if one.is_late]:
             raise MirrorLateError(f"{'. '.join(late)}. `frepo jobs mirror` says why")
 

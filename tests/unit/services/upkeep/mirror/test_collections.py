@@ -5,8 +5,9 @@ from io import BytesIO
 
 import pytest
 from sqlalchemy import delete as delete_rows
+from sqlalchemy import update
 
-from frepo_core.db.models import BlobCopy, Installation
+from frepo_core.db.models import BlobCopy, Collection, Installation
 from frepo_core.errors import FieldsError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
@@ -145,6 +146,14 @@ def test_a_version_that_a_late_result_gives_back_wants_its_copy_at_once(
 
     assert [1, 2] == sorted(version.number for version in services.versions.list(collection))
     assert [("second", "wanted")] == places()
+
+
+def test_a_mirror_that_is_not_configured_any_more_is_a_problem(services, make_collection):
+    collection = make_collection(mirror="third")
+    assert not services.health.run()["copies"]
+    services.database.execute(update(Collection).where(Collection.id == collection).values(mirror="gone"))
+
+    assert "not configured any more: 'gone' (1)" in services.health.run()["copies"][0]
 
 
 def test_a_mirror_that_cannot_be_used_is_refused(make_collection, edit):
