@@ -10,7 +10,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Installation
 from frepo_core.errors import ConfigurationError
 
-_NAME = "id"
+ID = "id"
 # After a recovery: the id of the database from which it was recovered. What was derived from it must stay the same.
 IDS_FROM = "ids_from"
 # While a recovery has not ended: what it recovers from.
@@ -20,14 +20,14 @@ RECOVERY = "recovery"
 def ensure_id(database: Database) -> str:
     """Return the id of the database, 32 hex digits; make one if it has none. A copy of a database has the same id."""
     with database.reading() as session:
-        found = session.scalar(select(Installation.value).where(Installation.name == _NAME))
+        found = session.scalar(select(Installation.value).where(Installation.name == ID))
     return found or database.write(_make)
 
 
 def _make(session: Session) -> str:
-    if found := session.get(Installation, _NAME):  # another process has made it meanwhile
+    if found := session.get(Installation, ID):  # another process has made it meanwhile
         return found.value
-    made = Installation(name=_NAME, value=uuid4().hex)
+    made = Installation(name=ID, value=uuid4().hex)
     session.add(made)
     session.flush()
     return made.value

@@ -1,12 +1,15 @@
 """`storage:promote` makes the second storage the first one; the records of contents follow in pages."""
 
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Blob
 from frepo_core.services.composition.assembly import assemble
+from frepo_core.services.content.blobs import upload_transaction
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
 from frepo_core.services.upkeep.mirror import row_switch
 from frepo_core.services.upkeep.mirror.promotion import PromotionRefusedError
@@ -93,6 +96,29 @@ def test_a_process_that_has_not_read_of_it_stores_in_the_promoted_storage(
     later = upload_by(other_process, b"three")
 
     assert ["second", "second"] == [stored.blob.storage, later.blob.storage]
+
+
+@pytest.mark.databases
+def test_a_promotion_waits_for_uploads_that_have_read_which_storage_is_the_first(
+    services, other_process, add, mirror, upload_by, monkeypatch
+):
+    add(b"one")
+    mirror()
+    has_read, may_commit = threading.Event(), threading.Event()
+    monkeypatch.setattr(
+        upload_transaction, "hit", lambda point: point == "rows_written" and (has_read.set(), may_commit.wait(60))
+    )
+    plan = services.promotions.plan("second")
+    with ThreadPoolExecutor(2) as threads:
+        upload = threads.submit(upload_by, other_process, b"two")
+        assert has_read.wait(60)
+        promotion = threads.submit(services.promotions.promote, plan)
+        promotion_was_faster = bool(wait([promotion], 0.5).done)
+        may_commit.set()
+
+    assert "local" == upload.result().blob.storage
+    assert promotion.result() is not None
+    assert not promotion_was_faster, "the upload is in `local`, and was committed when `second` was the first"
 
 
 def test_a_process_that_cannot_store_looks_for_a_promotion(

@@ -14,7 +14,7 @@ from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_
 from ...base.records import BlobRecord, FileRecord
 from ..copies.outbox import want_copy
 from ..ingest import Content
-from ..storages.first_storage import follow, follow_promotion
+from ..storages.first_storage import follow, follow_promotion, hold_promotion
 from .blob_write import BlobVanishedError, BlobWrite
 from .failpoints import hit
 from .lifecycle import Blobs
@@ -223,6 +223,7 @@ class UploadTransaction(ABC, Generic[Written]):
         return self.refuse_early() and self.room.make(self.content.size)
 
     def _write(self, session: Session) -> Written | RecordedAnswer:
+        hold_promotion(session, self._blobs.backends)
         follow(session, self._blobs.backends)
         self.require_storage(self._storage)
         blob = self._blob_write.upsert_row(session)

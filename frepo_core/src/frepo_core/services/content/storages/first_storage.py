@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Installation
 
+from ...base.installation import ID
 from .backends import Backends
 
 log = logging.getLogger(__name__)
@@ -19,6 +20,10 @@ log = logging.getLogger(__name__)
 NAME = "first_storage"
 _ROW = Installation.__table__
 _VALUE = select(_ROW.c.value).where(_ROW.c.name == NAME)
+# The lock of PostgreSQL has a number, made from the letters "frepo". MariaDB locks a row that each database has.
+_NUMBER = int.from_bytes(b"frepo")
+_LOCK, _SHARED_LOCK = (text(f"SELECT pg_advisory_xact_lock{kind}({_NUMBER})") for kind in ("", "_shared"))
+_ID = select(_ROW.c.value).where(_ROW.c.name == ID)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +62,21 @@ def store_promotion(session: Session, *, storage: str, former: str, now: datetim
     made = Promotion(storage=storage, former=former, epoch=epoch + 1, at=now)
     session.merge(Installation(name=NAME, value=made.as_text()))
     return made
+
+
+def hold_promotion(session: Session, backends: Backends, *, is_exclusive: bool = False) -> None:
+    """Let no promotion happen until the transaction ends; `is_exclusive`: wait for all that have called this.
+
+    Without it, an upload could be committed in the former storage after the promotion. Call it before the row is read.
+    SQLite has one writer at a time, and a service with one storage has no promotions: they pay nothing.
+    """
+    if len(backends.configured) == 1:
+        return
+    name = session.get_bind().dialect.name
+    if name == "postgresql":  # a row that each upload locks would be written to by each
+        session.execute(_LOCK if is_exclusive else _SHARED_LOCK)
+    elif name != "sqlite":
+        session.execute(_ID.with_for_update(read=not is_exclusive))
 
 
 def follow(session: Session, backends: Backends) -> None:

@@ -17,7 +17,13 @@ from ...content.blobs.blob_use import is_used
 from ...content.blobs.failpoints import hit
 from ...content.blobs.lifecycle import Blobs
 from ...content.copies.states import CopyState
-from ...content.storages.first_storage import Promotion, follow_promotion, read_promotion, store_promotion
+from ...content.storages.first_storage import (
+    Promotion,
+    follow_promotion,
+    hold_promotion,
+    read_promotion,
+    store_promotion,
+)
 from ...content.storages.storage_identity import NEWEST, is_there
 from ...events.recording import NewEvent, record
 from ..storage.progress import Progress, no_progress
@@ -94,10 +100,14 @@ class Promotions:
         All processes follow with their next upload, or within a minute. Collections that name the former storage follow
         the first one, too.
         """
-        made = self._database.write(lambda session: _promote(session, plan, by))
+        made = self._database.write(lambda session: self._write(session, plan, by))
         hit("promoted")
         follow_promotion(self._database, self._backends)
         return made
+
+    def _write(self, session: Session, plan: Plan, by: By) -> Promotion | None:
+        hold_promotion(session, self._backends, is_exclusive=True)
+        return _promote(session, plan, by)
 
     def switch_rows(
         self, *, keep_going: Callable[[], None] = lambda: None, progress: Progress = no_progress, again: bool = True
