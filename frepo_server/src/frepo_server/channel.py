@@ -155,6 +155,13 @@ class Channel(EarlyResponseChannel):
             raise ClientDisconnected
         super()._flush_outbufs_below_high_watermark()
 
+    def writable(self) -> bool:
+        """Return whether to send: not while the file that is sent has no bytes yet, because a thread reads them."""
+        file = getattr(self.outbufs[0], "file", None)
+        if getattr(file, "is_waiting", False) and not self.will_close:
+            return False
+        return bool(super().writable())
+
     def send(self, data: Any, do_close: bool = True) -> int:
         """Send bytes; return how many the kernel took."""
         count = int(super().send(data, do_close)) if data else 0
@@ -165,6 +172,8 @@ class Channel(EarlyResponseChannel):
         """Queue bytes of an answer. If nothing was queued, the client's idle time starts now."""
         if not self.total_outbufs_len:
             self._last_activity = time.monotonic()
+        if defer := getattr(getattr(data, "file", None), "defer", None):
+            defer(self.server.pull_trigger)
         if isinstance(data, bytes) and len(data) >= LARGE_BYTES and self.total_outbufs_len < MAX_QUEUED_BYTES:
             data = MemoryBuffer(data)
         return int(super().write_soon(data))

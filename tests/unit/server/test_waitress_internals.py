@@ -16,7 +16,7 @@ METHODS = {owner: re.findall(r"`(\w+)`", methods) for owner, methods, _ in ROWS}
 ATTRIBUTES = {owner: re.findall(r"`(\w+)`", attributes) for owner, _, attributes in ROWS}
 # The beginning of the SHA-256 of the sources of the methods in the README, in waitress 3.0.2.
 DIGESTS = {
-    "waitress.channel.HTTPChannel": "3b8bfcd8cee8",
+    "waitress.channel.HTTPChannel": "29ea82f22adb",
     "waitress.parser.HTTPRequestParser": "2454ab56bc57",
     "waitress.receiver.ChunkedReceiver": "fc5a58d79bef",
     "waitress.receiver.FixedStreamReceiver": "fb8ffa9f95f6",

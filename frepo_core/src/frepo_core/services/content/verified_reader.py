@@ -90,6 +90,17 @@ class VerifiedFile:
         if self._compared == self._blob.size and not self._comparison.matches():
             raise wrong_bytes(self._blob, self._on_wrong)
 
+    def defer(self, wake: Callable[[], None]) -> None:
+        """See `ContinuedFile.defer`; a file that has no other copy never waits."""
+        if defer := getattr(self._file, "defer", None):
+            defer(wake)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether `read` would return no bytes now, although the content has more."""
+        has_piece = 0 <= self._position - self._piece_start < len(self._piece)
+        return not has_piece and bool(getattr(self._file, "is_waiting", False))
+
     def seekable(self) -> bool:
         """Return True."""
         return True

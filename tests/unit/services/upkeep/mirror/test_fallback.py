@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import threading
 from contextlib import closing
 from errno import EIO
 
@@ -109,6 +110,22 @@ def test_a_local_file_that_is_cut_while_the_server_sends_it(file, open_file, pat
         rest.append(data[:50_000])  # the client took less
         sent.seek(len(begin) + sum(map(len, rest)))
 
+    assert CONTENT == begin + b"".join(rest)
+
+
+def test_a_server_that_must_not_wait_gets_no_bytes_until_the_other_copy_is_read(file, open_file, path_of):
+    sent, has_bytes = open_file(file), threading.Event()
+    sent.defer(has_bytes.set)
+    begin = sent.read(400_000)
+    os.truncate(path_of(file), 400_000)
+    rest = []
+    while len(begin) + sum(map(len, rest)) < len(CONTENT):
+        rest.append(sent.read(300_000))
+        if not rest[-1]:
+            assert has_bytes.wait(60)
+            has_bytes.clear()
+
+    sent.close()
     assert CONTENT == begin + b"".join(rest)
 
 

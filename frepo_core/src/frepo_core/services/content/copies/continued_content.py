@@ -7,7 +7,7 @@ from typing import BinaryIO, Self
 
 from frepo_core.errors import BlobNotFound
 
-from ..seekable_content import seekable_content
+from ..read_ahead import PIECE, ReadAhead
 from .copy_reads import READ_FAILURES
 
 # Opens another copy from a position to the end of the part, or raises the error, with which the one before has failed.
@@ -38,13 +38,10 @@ class ContinuedContent:
         return data
 
     def _fall_back(self, error: Exception) -> None:
-        other = self._open(error)
+        other = self._open_other(self._position, error)
         with contextlib.suppress(*READ_FAILURES):
             self._content.close()
         self._content, self._has_fallen_back = other, True
-
-    def _open(self, error: Exception) -> BinaryIO:
-        return self._open_other(self._position, error)
 
     def close(self) -> None:
         """Close the stream."""
@@ -57,11 +54,79 @@ class ContinuedContent:
         self.close()
 
 
-class ContinuedFile(ContinuedContent):
-    """A local file of `size` bytes, which the server sends by itself and reads at any position."""
+class ContinuedFile:
+    """A local file of `size` bytes, which the server sends by itself and reads at any position.
+
+    Another copy may be in a storage far away. So a thread opens it and reads it ahead. A server whose thread must not
+    wait calls `defer`.
+    """
 
     def __init__(self, file: BinaryIO, size: int, open_other: OpenOther) -> None:
-        super().__init__(file, file.tell(), size - file.tell(), open_other)
+        self._file = file
+        self._position, self._end = file.tell(), size
+        self._open_other = open_other
+        self._error: Exception | None = None
+        self._other: ReadAhead | None = None
+        self._piece, self._piece_start = b"", 0
+        self._wake: Callable[[], None] | None = None
+
+    def defer(self, wake: Callable[[], None]) -> None:
+        """Do not wait in `read`: return no bytes while another copy is read, and call `wake` when there are some."""
+        self._wake = wake
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether `read` would return no bytes now, although the content has more."""
+        return self._other is not None and not self._has_piece() and not self._other.is_ready
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read at most `size` bytes. Raises what the last copy raised."""
+        if self._error is None:
+            try:
+                data = self._file.read(size)
+                if not data and size and self._position < self._end:
+                    raise _too_short(self._position)
+            except READ_FAILURES as error:
+                self._error = error
+                self._close_file()
+            else:
+                self._position += len(data)
+                return data
+        if size < 0:
+            return b"".join(iter(lambda: self.read(PIECE), b""))
+        return self._read_other(size)
+
+    def _read_other(self, size: int) -> bytes:
+        """Return a part of the last piece that was read, so that a reader may seek back in it, or of the next one."""
+        if self._position >= self._end or not size:
+            return b""
+        if not self._has_piece():
+            other = self._open_at(self._position)
+            if self._wake is not None and not other.is_ready:
+                return b""
+            self._piece, self._piece_start = other.read(PIECE), self._position
+            if not self._piece:
+                raise _too_short(self._position)
+        offset = self._position - self._piece_start
+        data = self._piece[offset : offset + size]
+        self._position += len(data)
+        return data
+
+    def _has_piece(self) -> bool:
+        return 0 <= self._position - self._piece_start < len(self._piece)
+
+    def _open_at(self, position: int) -> ReadAhead:
+        """Return the stream of the other copy from a position: the one that is read, if it is there."""
+        is_next = position == self._piece_start + len(self._piece)
+        if self._other is None or not is_next:
+            if self._other is not None:
+                self._other.close()
+            error = self._error
+            assert error is not None
+            self._piece, self._piece_start = b"", position
+            self._other = ReadAhead(lambda: self._open_other(position, error), self._wake)
+            self._other.start()
+        return self._other
 
     def seekable(self) -> bool:
         """Return True."""
@@ -69,17 +134,32 @@ class ContinuedFile(ContinuedContent):
 
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Set the position, as a file does."""
-        self._position = self._content.seek(position, whence)
+        if self._error is None:
+            self._position = self._file.seek(position, whence)
+        else:
+            origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._end}[whence]
+            self._position = origin + position
         return self._position
 
     def tell(self) -> int:
         """Return the position."""
         return self._position
 
-    def _open(self, error: Exception) -> BinaryIO:
-        other = seekable_content(lambda position: self._open_other(position, error), self._end)
-        other.seek(self._position)
-        return other
+    def close(self) -> None:
+        """Close the file and the other copy."""
+        if self._other is not None:
+            self._other.close()
+        self._close_file()
+
+    def _close_file(self) -> None:
+        with contextlib.suppress(*READ_FAILURES):
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _too_short(position: int) -> BlobNotFound:
