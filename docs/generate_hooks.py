@@ -130,7 +130,7 @@ WEB = (
     FrepoCommand,
 )
 # The ordinary answers to uploads, and their models.
-WEB_FUNCTIONS = ("version_answer", "version_path", "version_content", "file_answer")
+WEB_FUNCTIONS = ("version_answer", "version_path", "version_content", "file_answer", "coding_of")
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
 
 

@@ -3,7 +3,8 @@
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, BinaryIO
 
 from frepo_core.errors import DigestMismatchError
 from frepo_core.plugins import (
@@ -26,10 +27,14 @@ from .uploads import Uploads, now
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """What the client says about its upload when it asks for the commit. None: nothing."""
+    """What the client says about its upload when it asks for the commit. None: nothing.
+
+    `sha256` and `size` are of the content, `sent_size` is of what was sent.
+    """
 
     sha256: str | None = None
     size: int | None = None
+    sent_size: int | None = None
     run: NewRun | None = None
 
     @property
@@ -94,12 +99,17 @@ class Commits:
 
     def _commit(self, ready: Ready, by: Identity, claims: Claims) -> Upload:
         upload, file = ready.upload, ready.file
+        progress = partial(self._note_progress, upload.id)
         try:
-            sums = self._digests.complete(upload, file, lambda done: self._hashed.update({upload.id: done}))
-            upload = self._uploads.change(upload, digest=sums.digest, touched_at=now())
+            sums = self._digests.complete(upload, file, progress) if upload.coding is None else None
+            digest = sums.digest if sums else claims.sha256
+            upload = self._uploads.change(upload, digest=digest, touched_at=now())
             self._check(upload, claims, by)
-            with SessionFile(file.path, sums) as content:
-                stored = self._store(upload, content, by, claims)
+            if sums:
+                with SessionFile(file.path, sums) as content:
+                    stored = self._store(upload, content, by, claims, size=upload.length)
+            else:
+                stored = self._store_decoded(upload, file.stream(upload.length or 0, progress), by, claims)
         except FrepoError as error:
             if is_refusal(error):
                 self._refuse(upload, error)
@@ -111,6 +121,20 @@ class Commits:
             raise
         return self.finish(upload, outcome_of(stored))
 
+    def _note_progress(self, upload: str, done: int) -> None:
+        self._hashed[upload] = done
+
+    def _store_decoded(
+        self, upload: Upload, content: BinaryIO, by: Identity, claims: Claims
+    ) -> "StoredVersion | FileInfo":
+        """Store what the file contains. The service compares it with the digest and the size."""
+        try:
+            return self._store(upload, content, by, claims, size=claims.size, sha256=claims.sha256)
+        except DigestMismatchError as error:
+            if claims.run is None:  # otherwise the service has recorded it
+                self.record_failed_run(upload, claims, error.message, by)
+            raise
+
     def finish(self, upload: Upload, outcome: dict[str, Any]) -> Upload:
         """Note what was stored, and delete the file."""
         done = self._uploads.change(upload, State.COMMITTED, offset=upload.length or 0, ended_at=now(), outcome=outcome)
@@ -119,11 +143,14 @@ class Commits:
         return done
 
     def _check(self, upload: Upload, claims: Claims, by: Identity) -> None:
-        """Refuse another digest or size, and record that the client's run has failed."""
-        problem = ""
-        if claims.size not in {None, upload.length}:
-            problem = f"The client has sent {upload.length} bytes, and says that it has sent {claims.size}"
-        elif claims.sha256 is not None and claims.sha256 != upload.digest:
+        """Refuse another digest or size, and record that the client's run has failed.
+
+        What a compressed upload contains is not known yet.
+        """
+        problem, sent = "", claims.size if upload.coding is None else claims.sent_size
+        if sent not in {None, upload.length}:
+            problem = f"The client has sent {upload.length} bytes, and says that it has sent {sent}"
+        elif claims.sha256 not in {None, upload.digest}:
             problem = "The content does not match the digest that was sent with it"
         if not problem:
             return
@@ -139,26 +166,30 @@ class Commits:
         failed = replace(run, outcome="failed", error_output=output, stored_nothing=True)
         self._service.record_run(upload.collection_id, failed, by=by)
 
-    def _store(self, upload: Upload, content: SessionFile, by: Identity, claims: Claims) -> "StoredVersion | FileInfo":
+    def _store(
+        self, upload: Upload, content: BinaryIO, by: Identity, claims: Claims, **said: Any
+    ) -> "StoredVersion | FileInfo":
         if upload.collection_id is not None:
             return self._service.add_version(
                 upload.collection_id,
                 content,
                 by=by,
-                size=upload.length,
                 last_number=upload.last_number,
                 run=claims.run,
                 idempotency_key=upload.id,
+                coding=upload.coding,
+                **said,
             )
         fields = upload.metadata
         return self._service.upload_file(
             content,
             fields["filename"],
             by=by,
-            size=upload.length,
             tags=tuple(fields.get("tags", "").split(",")) if fields.get("tags") else (),
             public=fields.get("public") == "true",
             idempotency_key=upload.id,
+            coding=upload.coding,
+            **said,
         )
 
     def _refuse(self, upload: Upload, error: FrepoError) -> None:

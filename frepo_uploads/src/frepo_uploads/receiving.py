@@ -101,7 +101,8 @@ class Part:
         self._alone(self.file.require_lock)
         begin = self.upload.offset
         self.upload = self._uploads.change(self.upload, state, offset=offset, touched_at=now())
-        self._digests.follow(self.upload.id, self.file.path, begin, offset)
+        if self.upload.coding is None:  # otherwise the digest is of what the commit decodes
+            self._digests.follow(self.upload.id, self.file.path, begin, offset)
         self._synced_at = time.monotonic()
 
     def _alone(self, step: Callable[[], Any]) -> None:

@@ -73,6 +73,7 @@ class Upload:
     - `place`: the id of the folder that has its file. `creator`: the token that made it, as it was then.
     - `collection_id` is None for a plain file. `metadata` is what the client has sent and the service uses.
     - `last_number`: that of the collection when the upload was made. `digest`: its SHA-256, once it is being committed.
+    - `coding`: how the bytes are compressed, `gzip` or `zstd`, which the commit undoes; None if they are the content.
     - `outcome`: what the client is told, once the upload has ended. `key`: the Idempotency-Key of its creation.
     """
 
@@ -93,6 +94,7 @@ class Upload:
     ended_at: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     key: str | None = None
+    coding: str | None = None
 
     @property
     def owner(self) -> str:
@@ -146,7 +148,7 @@ class Upload:
     def require_commit(self, size: int | None) -> "Upload":
         """Return the upload to commit. Raises an `EndpointError` if the client cannot ask for that now.
 
-        The size that the client says is the length, if it has not said that before.
+        The size of what was sent, as the client says it, is the length, if it has not said that before.
         """
         self.require_known()
         if not self.commit_required:

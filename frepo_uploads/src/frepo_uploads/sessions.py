@@ -1,13 +1,14 @@
 """The use cases of uploads in parts: make one, take a part, commit, abort, and find out after a crash."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from frepo_core.errors import EmptyContentError
 from frepo_core.plugins import EndpointError, FileInfo, FrepoError, Identity, PluginContext, StoredVersion
 
+from .admission import Admission, Start
 from .commits import Claims, Commits, Ready
 from .disk.digests import Digests
 from .disk.part_file import FileLostError, InUseError, PartFile, delete, is_in_use
@@ -26,15 +27,6 @@ EXPIRED, ABORTED, LOST = "uploads.expired", "uploads.aborted", "uploads.lost"
 RETRY_SECONDS = 5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Start:
-    """What is known before the content. `max_size` is None for no limit, `room` for an unknown one; both in bytes."""
-
-    max_size: int | None
-    last_number: int | None = None
-    room: int | None = None
-
-
 class Sessions:
     """The uploads of a service. `context` is the plug-in's."""
 
@@ -42,6 +34,7 @@ class Sessions:
         self._context = context
         self.settings: UploadsSettings = context.settings
         self._digests = Digests()
+        self._admission = Admission(context)
         self.refusals = Refusals(context)
         service, chosen = context.service, self.settings.directory
         folder = chosen or default_folder(service.storage_folder, service.state_folder)
@@ -74,7 +67,7 @@ class Sessions:
 
     def max_size(self, head: CreationHead, by: Identity) -> int | None:
         """Return the largest size of a new upload in bytes, None for no limit. Raises why it would be refused."""
-        return self._admit(head.metadata, head.length, by).max_size
+        return self._admission.check(head.metadata, head.length, by, head.coding).max_size
 
     def create(self, head: CreationHead, by: Identity, announced: int | None = None) -> Upload:
         """Make an upload, with a first part of `announced` bytes if that is known.
@@ -83,7 +76,7 @@ class Sessions:
         """
         if head.length == 0:
             raise EmptyContentError("The content is empty, there is nothing to store")
-        start = self._admit(head.metadata, head.length, by)
+        start = self._admission.check(head.metadata, head.length, by, head.coding)
         began = now()
         self.hosts.note(self.uploads.count_open(self.place.tag) + 1, began)
         upload = Upload(
@@ -98,6 +91,7 @@ class Sessions:
             commit_required=head.commit_required,
             last_number=start.last_number,
             key=head.key,
+            coding=head.coding,
         )
         PartFile(self.place.folder, upload.id, offset=0, is_new=True).close()
         try:
@@ -120,7 +114,7 @@ class Sessions:
         known = upload.require_part(head.offset, head.length)
         if upload.length is not None:
             return upload.length - head.offset
-        start = self._admit(upload.metadata, known.length, by)
+        start = self._admission.check(upload.metadata, known.length, by, upload.coding)
         others = [each for each in self.uploads.all_open() if each.place == upload.place and each.id != upload.id]
         room = self._room(upload, [upload, *others], start)
         left = room.left(upload, others, max_version=start.max_size)
@@ -141,7 +135,7 @@ class Sessions:
             return NoPart(upload)
         by = identify()
         if upload.collection_id is None:
-            self._admit(upload.metadata, None, by)
+            self._admission.check(upload.metadata, None, by, upload.coding)
         else:  # the commit looks again at what else was found at the creation
             self._context.service.require_upload_right(upload.collection_id, by=by)
         file = self._open_file(upload)
@@ -158,7 +152,7 @@ class Sessions:
     def ready(self, upload: Upload, claims: Claims) -> Ready:
         """Lock a complete upload for its commit. Raises an `EndpointError` if it is not complete, or locked."""
         self.require_here(upload)
-        whole = upload.require_commit(claims.size)
+        whole = upload.require_commit(claims.size if upload.coding is None else claims.sent_size)
         file = self._open_file(upload)
         try:
             committing = self.uploads.change(upload, State.COMMITTING, length=whole.length, touched_at=now())
@@ -236,15 +230,6 @@ class Sessions:
     def expires_at(self, upload: Upload) -> datetime:
         """Return when an upload ends without a further part, in UTC."""
         return upload.expires_at(self.settings.expire)
-
-    def _admit(self, fields: Mapping[str, str], size: int | None, by: Identity) -> Start:
-        """Return what is known about a new upload. Raises the errors of an ordinary one that need no content."""
-        if collection_id := fields.get("collection"):
-            found = self._context.service.may_add_version(collection_id, by=by, size=size)
-            return Start(max_size=found.max_size, last_number=found.last_number, room=found.room)
-        if name := fields.get("filename"):
-            return Start(max_size=self._context.service.may_upload_file(name, by=by, size=size))
-        raise EndpointError(400, "Upload-Metadata must have the key `collection`, with its id, or `filename`")
 
     def _make_way(self, upload: Upload, others: Sequence[Upload], start: Start) -> Sequence[Upload]:
         here = [each for each in others if each.place == upload.place]

@@ -3,12 +3,13 @@
 import contextlib
 import errno
 import fcntl
+import io
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, BinaryIO, Self, cast
 
 from frepo_core.plugins import StorageFull, StorageUnavailable
 
@@ -89,6 +90,10 @@ class PartFile:
         """Return bytes from `start` on, fewer at the end."""
         with translated():
             return os.pread(self._data, size, start)
+
+    def stream(self, size: int, progress: Callable[[int], None]) -> BinaryIO:
+        """Return the first `size` bytes as a stream. `progress` is called with the number of bytes read."""
+        return cast(BinaryIO, io.BufferedReader(_Stream(self, size, progress), BLOCK))
 
     def __enter__(self) -> Self:
         return self
@@ -172,6 +177,26 @@ class PartFile:
             if not _is_at(self._lock, self._lock_path):
                 raise WriterLostError
             yield
+
+
+class _Stream(io.RawIOBase):
+    """Reads a file of parts from its start."""
+
+    def __init__(self, file: PartFile, size: int, progress: Callable[[int], None]) -> None:
+        self._file, self._size, self._progress = file, size, progress
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._file.read(self._position, min(len(buffer), self._size - self._position))
+        if not block and self._position < self._size:
+            raise StorageUnavailable("The file of an upload in parts is shorter than it was")
+        buffer[: len(block)] = block
+        self._position += len(block)
+        self._progress(self._position)
+        return len(block)
 
 
 def is_in_use(folder: Path, upload: str) -> bool:

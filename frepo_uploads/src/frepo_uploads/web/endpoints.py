@@ -28,8 +28,16 @@ _ANSWERED = (
 )
 
 
-_ABOUT_CREATION = ("Upload-Length", "Upload-Defer-Length", "Upload-Metadata", "Upload-Checksum", "Upload-Commit")
-_ABOUT_PART = ("Upload-Offset", "Upload-Length", "Upload-Checksum", "X-HTTP-Method-Override")
+_ABOUT_CREATION = (
+    "Upload-Length",
+    "Upload-Defer-Length",
+    "Upload-Metadata",
+    "Upload-Checksum",
+    "Upload-Commit",
+    "Idempotency-Key",
+    "Content-Encoding",
+)
+_ABOUT_PART = ("Upload-Offset", "Upload-Length", "Upload-Checksum", "X-HTTP-Method-Override", "Content-Encoding")
 _TUS = "Tus-Resumable"
 _of_all = partial(Endpoint, path=UPLOADS, permission="token")
 # They find out themselves whose token it is, see `identification`.

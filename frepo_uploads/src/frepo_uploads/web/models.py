@@ -38,6 +38,7 @@ class UploadStatus(Reply):
     """An upload in parts. Sizes are in bytes.
 
     - `offset`: how many are on the disk. `length` is null until the client says it.
+    - `coding`: the Content-Encoding of its creation, which `offset` and `length` count in; null without one.
     - `hashed`: while it is stored, how many bytes have been hashed; null if that is done or has not begun.
     - `expires_at`: when an open upload ends without a further part; of an ended one, until when this can be read.
     - `version`, `file`: what was stored, as an ordinary upload is answered; null if it was deleted since.
@@ -51,6 +52,7 @@ class UploadStatus(Reply):
     filename: str | None
     offset: int
     length: int | None
+    coding: str | None
     commit_required: bool
     created_at: Time
     expires_at: Time
@@ -74,6 +76,7 @@ class UploadStatus(Reply):
             filename=upload.metadata.get("filename"),
             offset=upload.offset,
             length=upload.length,
+            coding=upload.coding,
             commit_required=upload.commit_required,
             created_at=upload.created_at,
             expires_at=expires_at,
@@ -114,7 +117,9 @@ class CheckForm(Form):
 class CommitForm(Form):
     """What the client knows of its content; each may be left out.
 
-    - `sha256`, `size`: of the whole content. With another one, nothing is stored.
+    - `sha256`, `size`: of the whole content, decoded if it was sent with Content-Encoding. With another one, nothing
+      is stored.
+    - `sent_size`: of an upload with Content-Encoding, how many bytes were sent.
     - `exit_statuses`: of the commands that made the content. If one is not 0, nothing is stored, and a failed run is
       recorded; if all are 0, the client vouches that the backup is complete.
     - `started_at`, `seconds`, `error_output`, `host`, `client`: of the run, as in a report of one.
@@ -125,6 +130,7 @@ class CommitForm(Form):
 
     sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
     size: int | None = Field(None, ge=0, strict=True)
+    sent_size: int | None = Field(None, ge=0, strict=True)
     exit_statuses: list[Annotated[int, Field(ge=-255, le=255, strict=True)]] = Field([], max_length=MAX_STATUSES)
     started_at: AwareDatetime | None = None
     seconds: int | None = Field(None, ge=0, le=10**8, strict=True)
@@ -135,7 +141,7 @@ class CommitForm(Form):
 
     def run(self) -> NewRun | None:
         """Return the run, None if the client says nothing about one."""
-        said = self.model_dump(exclude={"sha256", "size"}, exclude_defaults=True)
+        said = self.model_dump(exclude={"sha256", "size", "sent_size"}, exclude_defaults=True)
         if not said:
             return None
         check = None if self.check is None else ClientCheck(**self.check.model_dump())

@@ -45,6 +45,7 @@ class CreationHead:
     """The head of a POST. `length` is in bytes, None if the client will say it later.
 
     `key` is its Idempotency-Key: the client may have sent the same before, and got no answer; None with a part.
+    `coding` is its Content-Encoding, which all parts together are in; None without one.
     """
 
     length: int | None
@@ -53,6 +54,7 @@ class CreationHead:
     has_part: bool
     checksum: Checksum | None
     key: str | None = None
+    coding: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +72,8 @@ def check_version(headers: Mapping[str, str]) -> None:
         raise HeaderError(f"The header Tus-Resumable must be {VERSION}, the version of tus that this service has", 412)
 
 
-def parse_creation(headers: Mapping[str, str]) -> CreationHead:
-    """Parse the head of a POST. Raises `HeaderError`."""
+def parse_creation(headers: Mapping[str, str], coding: str | None = None) -> CreationHead:
+    """Parse the head of a POST with this Content-Encoding. Raises `HeaderError`."""
     length = _number(headers, "Upload-Length")
     deferred = headers.get("Upload-Defer-Length")
     if deferred not in {None, "1"}:
@@ -94,6 +96,7 @@ def parse_creation(headers: Mapping[str, str]) -> CreationHead:
         has_part=has_part,
         checksum=parse_checksum(headers) if has_part else None,
         key=None if has_part else headers.get("Idempotency-Key"),
+        coding=coding,
     )
 
 

@@ -3,8 +3,8 @@
 from functools import cached_property, partial
 from urllib.parse import quote
 
-from frepo_core.plugins import AccessDeniedError, FrepoError, Identity, PluginContext
-from frepo_core.web import Answer, FrepoRequest, next_cursor, page_of, version_path
+from frepo_core.plugins import AccessDeniedError, EndpointError, FrepoError, Identity, PluginContext
+from frepo_core.web import Answer, FrepoRequest, coding_of, next_cursor, page_of, version_path
 
 from ..commits import Claims, Ready, wait
 from ..outcomes import is_refusal
@@ -34,7 +34,7 @@ class Views:
     def limit_creation(self, request: FrepoRequest) -> int:
         """Return how many bytes the body of a POST may have."""
         check_version(request.headers)
-        head = parse_creation(request.headers)
+        head = parse_creation(request.headers, coding_of(request))
         largest = self._sessions.max_size(head, request.sender)
         if not head.has_part:
             return 0
@@ -42,7 +42,7 @@ class Views:
 
     def open_creation(self, request: FrepoRequest) -> CreatedPart:
         """Make an upload, and open its first part."""
-        head = parse_creation(request.headers)
+        head = parse_creation(request.headers, coding_of(request))
         sessions, by, collection_id = self._sessions, request.sender, head.metadata.get("collection")
         upload = sessions.uploads.find_created(head.key, by.client, collection_id)
         with sessions.refusals.recorded(collection_id, by=by, size=head.length):
@@ -88,6 +88,7 @@ class Views:
         check_version(request.headers)
         head = parse_part(request.headers)
         upload, identity = self._own(request)
+        _require_coding(request, upload)
         with self._sessions.refusals.recorded(upload.collection_id, by=identity, size=upload.length):
             return self._sessions.limit_part(upload, head, request.announced, identity)
 
@@ -141,7 +142,7 @@ class Views:
         """Store a complete upload. The same request again is answered the same."""
         upload, identity = self._own(request)
         form = request.body_as(CommitForm)
-        claims = Claims(sha256=form.sha256, size=form.size, run=form.run())
+        claims = Claims(sha256=form.sha256, size=form.size, sent_size=form.sent_size, run=form.run())
         running = self._sessions.commits.running(upload.id)
         if running is None and upload.is_open and upload.state not in COMMITS:
             if claims.has_failed:
@@ -193,3 +194,10 @@ class Views:
             shows_sender=shows_sender,
             **stored_of(request, upload),
         )
+
+
+def _require_coding(request: FrepoRequest, upload: Upload) -> None:
+    """Refuse a part in another coding than the upload. A part need not name it."""
+    if "Content-Encoding" in request.headers and coding_of(request) != upload.coding:
+        began = f"with Content-Encoding: {upload.coding}" if upload.coding else "without Content-Encoding"
+        raise EndpointError(400, f"The upload was begun {began}, and its parts cannot have another one")

@@ -66,6 +66,7 @@ class WritingService(Protocol):
         last_number: int | None = None,
         run: NewRun | None = None,
         idempotency_key: str | None = None,
+        coding: str | None = None,
     ) -> StoredVersion:
         """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
 
@@ -80,6 +81,10 @@ class WritingService(Protocol):
 
         With an `idempotency_key`, which is the plug-in's own for this collection, the same content is stored once: if
         the process is killed after the commit, the next call within 14 days returns the version as it was stored.
+
+        With `coding`, which is `gzip` or `zstd`, the version is what `content` contains, as with the header
+        Content-Encoding: `size` and `sha256` are of that. Bytes that are not in this coding, not whole, followed by
+        others, or become more than 1,000 times as large are refused as with a wrong digest.
 
         Raises `NotFoundError` without such a collection, `AccessDeniedError`, `FieldsError`, `StorageFull`, and other
         errors of frepo that refuse the version. Nothing has changed then.
@@ -109,11 +114,12 @@ class WritingService(Protocol):
         public: bool = False,
         password: str = "",
         idempotency_key: str | None = None,
+        coding: str | None = None,
     ) -> FileInfo:
         """Add a file as an upload does, with all rules, or return the one that has the same content.
 
-        `size` and `sha256` are what the client says about the content, `idempotency_key` is as for `add_version`.
-        Raises errors of frepo.
+        `size` and `sha256` are what the client says about the content, `idempotency_key` and `coding` are as for
+        `add_version`. Raises errors of frepo.
         """
 
     def find_added_version(

@@ -160,8 +160,8 @@ def _measure(source: HashedStream, incoming: Incoming, limits: Limits) -> tuple[
     """Return the checksums, the size and the first bytes of a stream that is hashed already."""
     size = incoming.stream.seek(0, io.SEEK_END)
     _enforce(limits, size)
-    if incoming.is_exact and incoming.declared_size not in {None, size}:
-        raise DigestMismatchError(f"The content has {size} bytes, not {incoming.declared_size} as its client says")
+    if incoming.is_exact:
+        _refuse_size(incoming, size)
     incoming.stream.seek(0)
     head = incoming.stream.read(HEAD_BYTES)
     if not size:
@@ -186,13 +186,20 @@ def _read_and_hash(incoming: Incoming, spool: BinaryIO | None, limits: Limits) -
             md5.update(chunk)
         if spool:
             spool.write(chunk)
-    if incoming.declared_size is not None and size < incoming.declared_size:
-        raise BodyEndedError(size)
+    _refuse_size(incoming, size)
     if not size:
         raise _empty_content()
     if incoming.sha256 or md5:
         _compare(incoming, sums.digest, md5.hexdigest() if md5 else None)
     return sums, size, head
+
+
+def _refuse_size(incoming: Incoming, size: int) -> None:
+    """Refuse a content that has not the declared size; a transport cannot deliver more."""
+    if incoming.is_exact and incoming.declared_size not in {None, size}:
+        raise DigestMismatchError(f"The content has {size} bytes, not {incoming.declared_size} as its client says")
+    if not incoming.is_exact and size < (incoming.declared_size or 0):
+        raise BodyEndedError(size)
 
 
 def _empty_content() -> EmptyContentError:

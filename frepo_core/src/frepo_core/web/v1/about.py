@@ -10,6 +10,7 @@ from frepo_core.domain.permissions import permitted_actions
 from frepo_core.plugins.console_slot import ConsoleSlot, SlotPlace
 from frepo_core.plugins.pages import Pages
 from frepo_core.services.access.token_records import TokenRecord
+from frepo_core.services.content.decoding.content_codings import CODINGS
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import V1, FrepoRequest
@@ -78,9 +79,10 @@ class Slot(Reply):
 class About(Reply):
     """The service and the caller.
 
-    `features` are the resources of this API that the service has. `pages` are the pages, and `slots` the modules, that
-    plug-ins add to the web console. `trash_keep` is how long what is evicted or deleted can be restored, null if the
-    trash is off.
+    `features` are the resources of this API that the service has. `content_codings` are what Content-Encoding of an
+    upload may be, also of one in parts: the service stores what the body contains. `pages` are the pages, and `slots`
+    the modules, that plug-ins add to the web console. `trash_keep` is how long what is evicted or deleted can be
+    restored, null if the trash is off.
 
     `may` are the actions that the token is allowed: those of a collection, such as `version.upload`, at least in the
     collections that list it. `may` of a collection says which are allowed there.
@@ -88,6 +90,7 @@ class About(Reply):
 
     version: str
     features: list[str]
+    content_codings: list[str] = Field(examples=[["gzip", "zstd"]])
     strategies: list[str]
     read_only: bool
     trash_keep: Duration | None
@@ -103,6 +106,7 @@ def show(request: FrepoRequest) -> Answer:
         body=About(
             version=_version(),
             features=_features(request),
+            content_codings=list(CODINGS),
             strategies=sorted(request.services.plugins.strategies),
             read_only=request.services.settings.read_only,
             trash_keep=request.services.settings.trash_keep or None,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from frepo_core.db import utc_now
 from frepo_core.domain.identity import Actor, Identity
@@ -26,6 +26,7 @@ from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_
 from ...base.plugin_failures import storable
 from ...base.records import collection_info
 from ...content.checks.upload_checks import as_json, storable_kinds, storable_name
+from ...content.decoding.decoded_stream import DecodedStream
 from ...content.ingest import Incoming, smallest_limit
 from ...content.mime_detection import detect_type
 from ...content.token_limits import check_type_of_file
@@ -93,13 +94,14 @@ class WritingFacade(ConnectedFacade):
         last_number: int | None = None,
         run: NewRun | None = None,
         idempotency_key: str | None = None,
+        coding: str | None = None,
     ) -> StoredVersion:
         """See `WritingService.add_version`."""
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         if last_number is not None:  # a collection with the same id may have been created since
             collection = replace(collection, last_number=min(last_number, collection.last_number))
-        incoming = _incoming(content, size, sha256)
+        incoming = _incoming(content, size, sha256, coding)
         key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
         run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
         added = services.reported_uploads.add(collection, incoming, by=by, run=run, idempotency=key)
@@ -139,11 +141,12 @@ class WritingFacade(ConnectedFacade):
         public: bool = False,
         password: str = "",
         idempotency_key: str | None = None,
+        coding: str | None = None,
     ) -> FileInfo:
         """See `WritingService.upload_file`."""
         new = _new_file(name, tags, public=public, password=password)
         key = idempotent_file(idempotency_key, self._plugin) if idempotency_key else None
-        added = self._writable().files.add(new, _incoming(content, size, sha256), by=by, idempotency=key)
+        added = self._writable().files.add(new, _incoming(content, size, sha256, coding), by=by, idempotency=key)
         _taken(content)
         if isinstance(added, RecordedAnswer):
             return recorded_file(added)
@@ -227,11 +230,14 @@ class WritingFacade(ConnectedFacade):
         services.client_checks.record(found.id, result, by=by)
 
 
-def _incoming(content: BinaryIO, size: int | None, sha256: str | None) -> Incoming:
+def _incoming(content: BinaryIO, size: int | None, sha256: str | None, coding: str | None) -> Incoming:
+    digests = (sha256,) if sha256 else ()
+    if coding:
+        stream = cast(BinaryIO, DecodedStream(content, coding))
+        return Incoming(stream=stream, declared_size=size, sha256=digests, is_exact=size is not None)
     is_exact = isinstance(content, SessionFile)
     if isinstance(content, SessionFile) and size is None:
         size = content.size
-    digests = (sha256,) if sha256 else ()
     return Incoming(stream=content, declared_size=size, sha256=digests, is_exact=is_exact)
 
 

@@ -1,5 +1,6 @@
 """Undoes the content coding of an upload (RFC 9110, 8.4) in bounded memory, piece by piece."""
 
+import importlib.util
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -43,17 +44,17 @@ class _GzipMember:
 
 
 def _zstd_frame() -> Any:
-    try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
-    except ImportError:
-        raise CodingError("this service lacks the package backports.zstd: send it as gzip, or as it is") from None
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
     return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _WINDOW_LOG})
 
 
-_FRAMES: dict[str, Callable[[], Any]] = {"gzip": _GzipMember, "zstd": _zstd_frame}
+_FRAMES: dict[str, Callable[[], Any]] = {"gzip": _GzipMember}
+_ZSTD = ("compression.zstd",) if sys.version_info >= (3, 14) else ("backports", "backports.zstd")
+if all(importlib.util.find_spec(name) for name in _ZSTD):
+    _FRAMES["zstd"] = _zstd_frame
 CODINGS = tuple(_FRAMES)
 
 

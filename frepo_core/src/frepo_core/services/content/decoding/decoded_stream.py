@@ -1,0 +1,43 @@
+"""A stream whose content coding is undone while it is read, for contents that a plug-in has received."""
+
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from frepo_core.errors import DigestMismatchError, FieldsError
+
+from .content_codings import CODINGS, PIECE, CodingError, decoded
+
+
+class DecodedStream(io.RawIOBase):
+    """What `source` contains, in bounded memory; it cannot be read twice.
+
+    Raises `FieldsError` for an unknown coding, and while it is read `DigestMismatchError` for bytes that are not in it,
+    see `decoded`.
+    """
+
+    def __init__(self, source: BinaryIO, coding: str) -> None:
+        if coding not in CODINGS:
+            raise FieldsError({"coding": [f"Expected one of {', '.join(CODINGS)}, not {coding!r}"]})
+        pieces: Iterator[bytes] = iter(lambda: source.read(PIECE), b"")
+        self._pieces = decoded(pieces, coding)
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a part of the buffer, and return the number of bytes; 0 at the end."""
+        view = memoryview(buffer).cast("B")
+        if not self._rest:
+            self._rest = memoryview(self._next())
+        count = min(len(view), len(self._rest))
+        view[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+    def _next(self) -> bytes:
+        try:
+            return next(self._pieces, b"")
+        except CodingError as error:
+            raise DigestMismatchError(f"The content {error}") from None
