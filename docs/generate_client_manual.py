@@ -35,8 +35,8 @@ the file with the token
 the configuration; its keys are in docs/client.md
 .SH EXAMPLES
 .nf
-frepo\-client pipe shop.sql.gz \-\- pg_dump shop ::: gzip
-frepo\-client pull shop.sql.gz \-\-into \-\- psql shop
+frepo\-client pipe shop.sql \-\- pg_dump shop
+frepo\-client pull shop.sql \-\-into \-\- psql shop
 .fi
 """
 

@@ -271,15 +271,14 @@ def test_the_commands_of_the_documentation_work(machine):
     machine.home.joinpath("bin").mkdir()
     machine.home.joinpath("bin/frepo-client").symlink_to(machine.program)
     machine.program.chmod(0o755)
-    machine.call("PATCH", f"collections/{machine.collection}", {"name": "shop.sql.gz"})
-    for name in ("shop.db.zst", "shop.sql.age", "site.tar.gz"):
+    machine.call("PATCH", f"collections/{machine.collection}", {"name": "shop.sql"})
+    for name in ("shop.db.sql", "shop.sql.age", "site.tar"):
         collection = machine.call("POST", "collections", {"name": name})["id"]
         machine.call("PUT", f"collections/{collection}/access/{machine.fingerprint}")
     environment = machine.environment | {"PATH": f"{machine.home}/bin:{os.environ['PATH']}"}
     terminal = Terminal(machine.home, environment)
     terminal.run("""
         echo 'INSERT INTO orders VALUES (1);' > shop.sql
-        gzip --keep shop.sql
         sqlite3 shop.db 'CREATE TABLE orders(id); INSERT INTO orders VALUES (1)'
         mkdir site
         echo '<h1>Shop</h1>' > site/index.html

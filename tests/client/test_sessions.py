@@ -87,7 +87,7 @@ def test_an_empty_file_is_no_backup(machine):
 
 
 def test_limit_rate_leaves_the_line_to_others(machine):
-    machine.home.joinpath("dump").write_bytes(bytes(200_000))
+    machine.home.joinpath("dump").write_bytes(random.Random(1).randbytes(200_000))
     machine.home.joinpath("client.toml").write_text('[defaults]\nlimit_rate = "250k"\n')
 
     began = time.monotonic()

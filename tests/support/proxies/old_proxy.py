@@ -28,6 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
             if name.lower() not in {"connection", "transfer-encoding", "content-length"}:
                 self.send_header(name, value)
         self.end_headers()
+        content = self.server.answered(content)  # type: ignore[attr-defined]
         self.wfile.write(content + self.server.more)  # type: ignore[attr-defined]
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _forward
@@ -38,16 +39,20 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def old_proxy(
-    *, dropped: Sequence[str] = (), more: bytes = b"", changed: Callable[[bytes], bytes] = bytes
+    *,
+    dropped: Sequence[str] = (),
+    more: bytes = b"",
+    changed: Callable[[bytes], bytes] = bytes,
+    answered: Callable[[bytes], bytes] = bytes,
 ) -> Iterator[tuple[str, list[str]]]:
     """Run the proxy; yield its URL, and a list of the methods that have passed.
 
     Headers of requests with a name in `dropped` are left out, and `more` is added to each body of an answer. `changed`
-    returns the body of a request as it is passed on, of the same length.
+    returns the body of a request as it is passed on, of the same length; `answered` that of an answer.
     """
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.passed, server.dropped, server.more = [], dropped, more  # type: ignore[attr-defined]
-        server.changed = changed  # type: ignore[attr-defined]
+        server.changed, server.answered = changed, answered  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}", server.passed  # type: ignore[attr-defined]

@@ -60,6 +60,10 @@ class Context:
         """Return the same world with another token."""
         return replace(self, token=token)
 
+    def options_with(self, content_encoding: str | None) -> Options:
+        """Return the options, with another compression on the way if the command line says one."""
+        return replace(self.options, content_encoding=content_encoding) if content_encoding else self.options
+
     def api_now(self) -> Api:
         """Return the server for a person who waits: it is asked for seconds only, unless --retry says more."""
         return self.api(replace(self.options, retry=self.patience))
@@ -70,7 +74,7 @@ class Context:
         ca_file = self.configuration.server.ca_file
         rate = (options or self.options).limit_rate
         connection = Connection(self.url, self.token, ca_file, limit_rate=rate)
-        return Api(connection, Retry(seconds, self.reporter.say, self.url))
+        return Api(connection, Retry(seconds, self.reporter.say, self.url), (options or self.options).content_encoding)
 
 
 def _read_token(path: str) -> str:

@@ -9,6 +9,7 @@ from ..errors import CommandFailedError, UsageError
 from ..restores.layers import is_encrypted
 from ..state import locked
 from ..uploads.push import Push
+from ..uploads.wire import CHOICES
 from .context import Context
 
 
@@ -16,6 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("collection", metavar="COLLECTION", help="the name or the id")
     parser.add_argument("file", metavar="FILE", help="a file that nobody writes to any more")
+    parser.add_argument(
+        "--content-encoding", choices=CHOICES, help="compress on the way; default: auto, if the service undoes it"
+    )
     parser.add_argument("--strict", action="store_true", help="exit status 10 if nothing is known about the content")
 
 
@@ -30,6 +34,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     with locked(f"{context.url} push {arguments.collection} {path}", context.reporter.fail) as is_free:
         if not is_free:
             raise CommandFailedError(f"another push of {path} still runs on this machine")
-        outcome = Push(context.api(), context.reporter).send(arguments.collection, arguments.file)
+        options = context.options_with(arguments.content_encoding)
+        outcome = Push(context.api(options), context.reporter).send(arguments.collection, arguments.file)
     context.reporter.result(outcome.describe(arguments.collection), outcome.version)
     return outcome.status(strict=arguments.strict)

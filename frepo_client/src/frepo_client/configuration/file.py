@@ -8,12 +8,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Mapping, Sequence
 
 from ..errors import UsageError
+from ..uploads.wire import CHOICES
 from .encoding import encoding_stages
 from .recipes import RECIPE_KEYS, stages_of
 from .values import Table
 
 _SERVER = ("url", "token_file", "ca_file")
-_DEFAULTS = ("compress", "encrypt", "identity", "spread", "limit_rate", "retry", "spool", "ping_url", "metrics_file")
+_DEFAULTS = (
+    "compress",
+    "content_encoding",
+    "encrypt",
+    "identity",
+    "spread",
+    "limit_rate",
+    "retry",
+    "spool",
+    "ping_url",
+    "metrics_file",
+)
 _JOB = ("collection", "command", "restore_test", "timeout", "before", "after", "env_file", *_DEFAULTS, *RECIPE_KEYS)
 SIX_HOURS = 6 * 3600.0
 # A command that hangs ends, and is reported, before the next night.
@@ -34,6 +46,7 @@ class Options:
     """What holds for a job unless it says something else. Times are in seconds, rates in bytes per second."""
 
     compress: str = ""
+    content_encoding: str = "auto"
     encrypt: Sequence[str] = ()
     identity: Sequence[str] = ()
     spread: float = 0.0
@@ -167,6 +180,7 @@ def _job(name: str, table: Table, defaults: Options) -> Job:
 def _options(table: Table, defaults: Options) -> Options:
     return Options(
         compress=table.text("compress", defaults.compress),
+        content_encoding=table.choice("content_encoding", CHOICES, defaults.content_encoding),
         encrypt=table.texts("encrypt") if "encrypt" in table.values else defaults.encrypt,
         identity=table.texts("identity") if "identity" in table.values else defaults.identity,
         spread=table.seconds("spread", defaults.spread) or 0.0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Mapping, Sequence
 
 from ..errors import UsageError
 
@@ -51,6 +51,13 @@ class Table:
     def text(self, key: str, default: str = "") -> str:
         """Return a text."""
         return str(self._one(key, str, "a text", default))
+
+    def choice(self, key: str, choices: Sequence[str], default: str) -> str:
+        """Return one of the texts that are allowed."""
+        found = self.text(key, default)
+        if found not in choices:
+            raise UsageError(f"{self.where} {key} {found!r}: write {', '.join(choices[:-1])} or {choices[-1]}")
+        return found
 
     def flag(self, key: str, *, default: bool = False) -> bool:
         """Return true or false."""

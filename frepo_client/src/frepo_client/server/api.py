@@ -8,6 +8,7 @@ import urllib.parse
 from typing import Any
 
 from ..errors import RefusedError, UsageError
+from ..uploads.wire import CODINGS, has_zstd
 from .connection import Answer, Connection
 from .retry import Retry
 
@@ -17,14 +18,37 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 class Api:
     """A server, as a token sees it. Every method tries again as long as the server cannot be reached."""
 
-    def __init__(self, connection: Connection, retry: Retry) -> None:
+    def __init__(self, connection: Connection, retry: Retry, content_encoding: str = "auto") -> None:
         self.connection = connection
         self.retry = retry
+        self._content_encoding = content_encoding
+        self._about: dict[str, Any] | None = None
         self._ids: dict[str, str] = {}
 
     def at_most(self, seconds: float) -> Api:
         """Return the same server, tried for at most so long."""
-        return Api(self.connection, self.retry.at_most(seconds))
+        return Api(self.connection, self.retry.at_most(seconds), self._content_encoding)
+
+    def about(self) -> dict[str, Any]:
+        """Return what the server says about itself, and about the token."""
+        if self._about is None:
+            self._about = self.get("/api/v1")
+        return self._about
+
+    def coding(self) -> str:
+        """Return how uploads are compressed on the way; empty: not at all. Raises `UsageError`."""
+        wanted = self._content_encoding
+        if wanted == "none":
+            return ""
+        if wanted == "zstd" and not has_zstd():
+            raise UsageError(
+                "content_encoding zstd needs Python 3.14, or the package backports.zstd; gzip needs nothing"
+            )
+        known = self.about().get("content_codings") or []
+        possible = [
+            one for one in CODINGS if one in known and wanted in {"auto", one} and (one != "zstd" or has_zstd())
+        ]
+        return possible[0] if possible else ""
 
     def get(self, path: str) -> dict[str, Any]:
         """Return the JSON object at a path."""

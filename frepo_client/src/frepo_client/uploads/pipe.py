@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Iterator, Mapping, Sequence, Union
 
 from ..content_checks.content_check import ContentCheck, Finding
 from ..errors import CommandFailedError, RefusedError
 from ..reporter import Reporter
 from ..server.api import Api
 from ..stages import Ended, Pipeline, describe
+from ..state import Remembered
 from .outcome import Outcome
 from .read_ahead import read_ahead
 from .run_reports import RunReports
 from .session import PART, UploadSession
 from .spool import Spool, SpooledUpload
 from .whole_file import WholeUpload
+from .wire import encoder, is_compressor, is_opaque
 
 Upload = Union[UploadSession, WholeUpload, SpooledUpload]
 _NO_SESSIONS = {404, 405}
@@ -43,6 +46,30 @@ class Dump:
     plain: int = 0
 
 
+class _Output:
+    """What the stages put out, on its way to the server. `digest` and `check` are of it before it is compressed."""
+
+    def __init__(self, dump: Dump, coding: str) -> None:
+        self.digest = hashlib.sha256()
+        self.check = ContentCheck()
+        self._is_looked_at_before = bool(dump.plain)
+        self._encode = encoder(coding)
+        self._size = 0
+
+    def parts(self, pipeline: Pipeline) -> Iterator[tuple[bytes, int]]:
+        """Yield parts as they are sent, and how many bytes of the output each has."""
+        for part in pipeline.pieces(PART):
+            self.digest.update(part)
+            self._size += len(part)
+            if not self._is_looked_at_before and self._size <= _SMALL:
+                self.check.update(part)
+            yield self._encode(part), len(part)
+
+    def finding(self) -> Finding:
+        """Return what was found; nothing about a large output that the server looks at."""
+        return self.check.finish() if self._is_looked_at_before or self._size <= _SMALL else Finding()
+
+
 class Pipe:
     """Runs dumps and sends their output."""
 
@@ -57,7 +84,25 @@ class Pipe:
         if not dump.spool:
             self._api.collection_id(dump.collection)  # of another collection, no failure can be reported
         with self._reports.reported(dump.collection, waits=bool(dump.spool)) as run:
-            return self._send(dump, self._begin(dump), run)
+            outcome = self._send(dump, self._begin(dump), run)
+        self._advise(dump)
+        return outcome
+
+    def _advise(self, dump: Dump) -> None:
+        """Say once for each collection that the service could store less if the last stage did not compress."""
+        if dump.plain or len(dump.stages) < 2 or not is_compressor(dump.stages[-1]):
+            return
+        if not self._api.about().get("compacts"):
+            return
+        said = Remembered(["advice", self._api.connection.url, dump.collection])
+        if not said.read():
+            better = describe(dump.stages[:-1])
+            self._reporter.say(
+                f"the service cannot compact what {dump.stages[-1][0]} has compressed. Leave that stage out, or "
+                f"`compress` of the configuration: {better} is compressed on the way, and takes a fraction of the space"
+            )
+            with contextlib.suppress(OSError):
+                said.write({"said": True})
 
     def _send(self, dump: Dump, upload: Upload, run: dict[str, Any]) -> Outcome:
         """Send the output, and complete `run` with how the command has ended."""
@@ -81,31 +126,28 @@ class Pipe:
             return Spool(dump.spool, self._api, self._reporter).begin(dump.collection)
         collection_id = self._api.collection_id(dump.collection)
         try:
-            return UploadSession.create(self._api, collection_id, size=None)
+            coding = "" if dump.plain or is_opaque(dump.stages[-1]) else self._api.coding()
+            return UploadSession.create(self._api, collection_id, size=None, coding=coding)
         except RefusedError as error:
             if error.http_status not in _NO_SESSIONS:
                 raise
         return WholeUpload(self._api, collection_id)
 
     def _send_output(self, dump: Dump, upload: Upload) -> tuple[str, Ended, Finding]:
-        digest, check = hashlib.sha256(), ContentCheck()
+        output = _Output(dump, upload.coding)
         with Pipeline(
             dump.stages,
             environment=dump.environment,
             timeout=dump.timeout,
             mask=self._reporter.masked,
-            look=check.update if dump.plain else None,
+            look=output.check.update if dump.plain else None,
             looked_at=dump.plain,
         ) as pipeline:
-            for part in read_ahead(pipeline.pieces(PART)):
-                digest.update(part)
-                upload.send_part(part)
+            for part, size in read_ahead(output.parts(pipeline)):
+                upload.send_part(part, size)
                 self._reporter.progress(upload.offset)
-                if not dump.plain and upload.offset <= _SMALL:
-                    check.update(part)
             ended = pipeline.wait()
-        is_looked_at = dump.plain or upload.offset <= _SMALL
-        return digest.hexdigest(), ended, check.finish() if is_looked_at else Finding()
+        return output.digest.hexdigest(), ended, output.finding()
 
     def _end_of(self, ended: Ended) -> dict[str, Any]:
         """Return what a run has about its end. Zeros of a shell that hides failures are left out: they say nothing."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import Iterator
+from typing import Iterator, TypeVar
+
+Piece = TypeVar("Piece")
 
 
-def read_ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def read_ahead(pieces: Iterator[Piece]) -> Iterator[Piece]:
     """Yield the pieces; one is read in advance. At most three are in memory: read, waiting, sent."""
-    waiting: queue.Queue[bytes | BaseException | None] = queue.Queue(maxsize=1)
+    waiting: queue.Queue[Piece | BaseException | None] = queue.Queue(maxsize=1)
     is_over = threading.Event()
 
-    def put(item: bytes | BaseException | None) -> bool:
+    def put(item: Piece | BaseException | None) -> bool:
         while not is_over.is_set():
             try:
                 waiting.put(item, timeout=0.5)

@@ -28,16 +28,20 @@ class SessionGoneError(Exception):
 
 
 class UploadSession:
-    """A session on the server. Parts are sent in order; `offset` is what the server has acknowledged."""
+    """A session on the server. Parts are sent in order; `offset` is what the server has acknowledged.
 
-    def __init__(self, api: Api, location: str) -> None:
+    `coding` is how they are compressed, empty: not at all; `size` is how many bytes of the content they have.
+    """
+
+    def __init__(self, api: Api, location: str, coding: str = "") -> None:
         self.location = location
-        self.offset = 0
+        self.offset = self.size = 0
+        self.coding = coding
         self._api = api
 
     @classmethod
-    def create(cls, api: Api, collection_id: str, *, size: int | None) -> UploadSession:
-        """Begin a session. Raises `RefusedError`; 404 and 405 say that the server has no sessions."""
+    def create(cls, api: Api, collection_id: str, *, size: int | None, coding: str = "") -> UploadSession:
+        """Begin a session; `size` is what is sent. Raises `RefusedError`; with 404 and 405 there are no sessions."""
         length = {"Upload-Defer-Length": "1"} if size is None else {"Upload-Length": str(size)}
         headers = {
             **_TUS,
@@ -45,15 +49,16 @@ class UploadSession:
             "Upload-Metadata": "collection " + base64.b64encode(collection_id.encode()).decode(),
             "Upload-Commit": "required",
             "Idempotency-Key": str(uuid.uuid4()),  # an answer that is lost leaves no second session
+            **({"Content-Encoding": coding} if coding else {}),
         }
         answer = api.retry.run(lambda: api.connection.send("POST", SESSIONS, body=b"", headers=headers))
-        return cls(api, answer.headers["Location"])
+        return cls(api, answer.headers["Location"], coding)
 
     @classmethod
-    def resume(cls, api: Api, location: str) -> UploadSession:
+    def resume(cls, api: Api, location: str, coding: str = "") -> UploadSession:
         """Go on with a session of an earlier run. Raises `SessionGoneError`."""
-        session = cls(api, location)
-        session.offset = session.acknowledged()
+        session = cls(api, location, coding)
+        session.offset = session.size = session.acknowledged()
         return session
 
     def acknowledged(self) -> int:
@@ -68,8 +73,11 @@ class UploadSession:
 
         return self._api.retry.run(ask, is_progress=False)
 
-    def send_part(self, part: bytes) -> None:
-        """Send a part until the server has acknowledged it. Raises `SessionGoneError` or `WrongContentError`."""
+    def send_part(self, part: bytes, size: int) -> None:
+        """Send a part until the server has acknowledged it. Raises `SessionGoneError` or `WrongContentError`.
+
+        `size` is how many bytes of the content it has, which may be compressed.
+        """
         begin, end = self.offset, self.offset + len(part)
         while self.offset < end:
             try:
@@ -80,11 +88,14 @@ class UploadSession:
                 if found > self.offset:
                     self._api.retry.succeeded()
                 self.offset = found
+        self.size += size
         self._api.retry.succeeded()
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
         """Make the session a version. Raises `RefusedError` or `SessionGoneError`."""
-        values = {"sha256": sha256, "size": self.offset}
+        values = {"sha256": sha256, "size": self.size}
+        if self.coding:
+            values["sent_size"] = self.offset
         if "started_at" in run:  # otherwise no command has run
             values.update(run)
         while (answer := self._api.retry.run(lambda: self._post_commit(values))).status == 202:

@@ -86,6 +86,8 @@ class Spool:
 class SpooledUpload:
     """A dump that is written to the spool. `offset` is its size."""
 
+    coding = ""
+
     def __init__(self, spool: Spool, api: Api, collection: str, path: str) -> None:
         self.offset = 0
         self._spool = spool
@@ -95,7 +97,7 @@ class SpooledUpload:
         self._file: Any = open(os.open(path + _PART, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")  # noqa: SIM115
         try_lock(self._file.fileno())
 
-    def send_part(self, part: bytes) -> None:
+    def send_part(self, part: bytes, size: int) -> None:
         """Write a part. Raises `CommandFailedError` if the disk is full."""
         try:
             self._file.write(part)

@@ -14,13 +14,15 @@ from .outcome import Outcome
 class WholeUpload:
     """Keeps what is sent in a temporary file until the commit. `offset` is its size."""
 
+    coding = ""
+
     def __init__(self, api: Api, collection_id: str) -> None:
         self.offset = 0
         self._api = api
         self._collection_id = collection_id
         self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the commit or by abort
 
-    def send_part(self, part: bytes) -> None:
+    def send_part(self, part: bytes, size: int) -> None:
         """Keep a part."""
         self._file.write(part)
         self.offset += len(part)
