@@ -46,9 +46,7 @@ def test_the_three_lines_dump_and_restore_as_often_as_you_like(service, fresh_cl
     assert (done.returncode, done.stderr) == (0, "")
     assert 0o600 == (fresh_clone / "restored.db").stat().st_mode & 0o777
     with contextlib.closing(sqlite3.connect(fresh_clone / "restored.db")) as restored:
-        assert restored.execute("SELECT filename, max_backups_count FROM collection").fetchall() == [
-            ("night.sql.gz", 3)
-        ]
+        assert restored.execute("SELECT filename, max_backups_count FROM collection").fetchall() == [("night.sql", 3)]
     assert len(lines.splitlines()) == 3
 
 
@@ -72,14 +70,14 @@ def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
 
     done = subprocess.run(
         ["bash", "-c", line],
-        env=service.environment | {"URL": f"{service.url}/repository/collection/{uuid.uuid4()}/backup", "TOKEN": "x"},
+        env=service.environment | {"URL": f"{service.url}/api/v1/collections/{uuid.uuid4()}/versions", "TOKEN": "x"},
         cwd=tmp_path,
         input=b"a dump",
         capture_output=True,
         check=False,
     )
 
-    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (22, 403)
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (22, 403)
 
 
 SHOWN = [

@@ -157,3 +157,16 @@ def test_a_good_version_of_the_old_format_ends_the_wait_for_the_new_one():
     baseline = after(SHOP, SHOP, SHOP).after_oddity(new, START).after_good(100, SHOP, START + NIGHT)
 
     assert baseline.find_oddity(new, START + 2 * NIGHT)
+
+
+def test_the_compression_of_a_content_is_that_of_all_of_it():
+    found = {
+        ("gzip", "PostgreSQL dump"): "gzip",
+        ("zstd",): "zstd",
+        ("PostgreSQL dump",): "",
+        ("tar", "gzip"): "",
+        ("age",): "",
+        (): "",
+    }
+
+    assert found == {kinds: ContentKind(kinds=kinds).compression for kinds in found}

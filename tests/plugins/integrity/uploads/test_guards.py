@@ -295,3 +295,20 @@ def test_a_large_version_is_compared_when_its_check_has_ended(root, collection, 
 
 def test_program_names_of_the_checks_are_those_that_guards_compare():
     assert {"PostgreSQL", "MySQL/MariaDB", "SQLite"} == {program.label.partition(" ")[0] for program in PROGRAMS}
+
+
+def test_a_collection_says_that_its_sender_compresses(root, collection, send):
+    def shown():
+        return root.get(f"{V1}/{collection}").json["compressed_by_sender"]
+
+    before = shown()
+    send(collection, gzip.compress(postgres()))
+    compressed = shown()
+    root.call(
+        "PUT",
+        f"{V1}/{collection}/versions",
+        body=gzip.compress(postgres(rows=b"1\ttwo\n")),
+        headers={"Content-Encoding": "gzip"},
+    )
+
+    assert [None, "gzip", None] == [before, compressed, shown()]

@@ -1,6 +1,7 @@
 """`backup:list`, `backup:show`, `backup:edit`, `backup:grant` and `backup:revoke`."""
 
 import csv
+import gzip
 import json
 import re
 
@@ -161,3 +162,17 @@ def test_a_storage_is_set_with_the_options_of_both_commands(console, tmp_path):
     assert "--storage: 'nowhere' is not one of the configured storages" in console.refusal(
         "backup:edit", made, "--storage", "nowhere", **archive
     )
+
+
+def test_a_collection_whose_sender_compresses_shows_the_line_that_mends_it(console):
+    collection = console.answer("backup:create-collection", "-f", "shop.sql.gz")
+    before = json.loads(console.answer("backup:show", collection, "-f", "json"))
+    dump = "--\n-- PostgreSQL database dump\n--\n\nSELECT 1;\n\n--\n-- PostgreSQL database dump complete\n--\n\n"
+    (console.folder / "shop.sql.gz").write_bytes(gzip.compress(dump.encode()))
+    console.answer("backup:upload", collection, "shop.sql.gz")
+    after = json.loads(console.answer("backup:show", collection, "-f", "json"))
+
+    assert (None, None) == (before["compressed_by_sender"], before["to_compact"])
+    assert "gzip" == after["compressed_by_sender"]
+    assert " -H 'Content-Encoding: gzip' -T - http" in after["to_compact"]
+    assert after["to_compact"].endswith(f"/api/v1/collections/{collection}/versions")

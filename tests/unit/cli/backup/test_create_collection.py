@@ -139,7 +139,7 @@ def test_a_record_has_the_token_and_the_line_for_cron(console):
 
     made = json.loads(create(console, *options, "--format", "json"))
 
-    url = f"https://files.example.org/repository/collection/{made['collection']}/backup"
+    url = f"https://files.example.org/api/v1/collections/{made['collection']}/versions"
     assert (True, url, None) == (made["created"], made["url"], made["expires_at"])
     assert made["cron"].startswith("0 2 * * * root DUMP") and made["cron"].endswith(url)
     assert [(made["fingerprint"],)] == console.rows("SELECT fingerprint FROM token")
@@ -293,5 +293,5 @@ def test_the_line_for_cron_with_the_client_is_one_that_the_client_takes(console)
     [line] = [line for line in lines.splitlines() if "frepo-client --url" in line]
     words, command = cli.split_command(shlex.split(line.partition(" root ")[2]))
     arguments = cli.make_parser().parse_args(words[1:])
-    assert ("https://files.example.org/frepo", ["DUMP", ":::", "gzip"]) == (arguments.url, command)
+    assert ("https://files.example.org/frepo", ["DUMP"]) == (arguments.url, command)
     assert f"COLLECTION={arguments.collection}" in lines

@@ -176,7 +176,7 @@ def test_a_collection_with_a_token_is_printed_for_a_shell(console):
 
     collection, url, token = variables(shown)
     assert [(collection,)] == console.rows("SELECT id FROM collection")
-    assert url == f"https://f.org/repository/collection/{collection}/backup"
+    assert url == f"https://f.org/api/v1/collections/{collection}/versions"
     assert show(console, collection)["tokens"] == [shown.split("The token ")[1].split()[0]]
     assert console.rows("SELECT name, roles, expires_at FROM token") == [
         (

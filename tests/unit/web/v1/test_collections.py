@@ -74,6 +74,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "pinned_versions": 0,
         "quarantined_versions": 0,
         "unchanged_nights": 0,
+        "compressed_by_sender": None,
         "pending_versions": 0,
         **dict.fromkeys(("restore_tested_at", "restore_tried_at", "restore_outcome")),
         "state_reason": "",

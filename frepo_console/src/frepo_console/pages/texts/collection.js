@@ -218,6 +218,8 @@ export const t = {
       bahub: "bahub",
       newman: "newman",
     },
+    compressed: (compression) =>
+      `Compressed by its sender with ${compression}: it cannot be compacted. frepo-client without that stage, or curl with Content-Encoding, compresses on the way only:`,
     hint: "The token needs the role to upload to this collection, and to be on its list.",
   },
 

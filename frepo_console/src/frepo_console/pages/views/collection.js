@@ -19,7 +19,7 @@ import { AllowedTokens } from "./collection/allowed_tokens.js";
 import { Events } from "./collection/events.js";
 import { Runs } from "./collection/runs.js";
 import { SameContent } from "./collection/same_content.js";
-import { Send } from "./collection/send.js";
+import { Compressed, Send } from "./collection/send.js";
 import { Settings } from "./collection/settings.js";
 import { downloadVersion } from "./collection/version_actions.js";
 import { Versions } from "./collection/versions.js";
@@ -98,6 +98,7 @@ function Shown({ collection, resource, tab, query, now }) {
     <${Trouble} collection=${collection} now=${now} />
     <${Facts} collection=${collection} now=${now} />
     <${SameContent} collection=${collection} />
+    <${Compressed} collection=${collection} />
     <${Slots} place="collection.card" collection=${collection} changed=${changed} />
     <nav class="tabs" aria-label=${t.collection.sections}>
       ${tabs.map(

@@ -34,6 +34,12 @@ class ContentKind:
         return "" if last.lower() in _COMPRESSIONS | _NO_BACKUPS else last
 
     @property
+    def compression(self) -> str:
+        """The compression in which the whole content was sent; empty for none."""
+        first = self.kinds[0] if self.kinds else ""
+        return first if first.lower() in _COMPRESSIONS else ""
+
+    @property
     def is_message(self) -> bool:
         """Whether the content is a page of HTML or the message of a program, and not packed in anything."""
         return self.kinds in {("html",), ("text",)}

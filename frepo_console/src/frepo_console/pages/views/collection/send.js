@@ -21,19 +21,23 @@ const CURL = "curl --fail-with-body -sS --retry 5";
 const SNIPPETS = {
   curl: (collection) => `${keep('"$USER"')}
 # --retry is for files. Never use it with a pipe (-T -): a second attempt would begin in the middle of the dump.
-${CURL} -T ./${safe(collection)}.dump.gz \\
+# The dump is compressed on the way only: what its sender has compressed cannot be compacted.
+${CURL} -T ./${safe(collection)}.dump.gz -H 'Content-Encoding: gzip' \\
   -H @${TOKEN_FILE} \\
   ${url(collection)}`,
-  client: (collection) => `# It stores nothing if the command fails, and goes on where a broken connection has ended.
+  client: (
+    collection,
+  ) => `# It stores nothing if the command fails, and goes on where a broken connection has ended. It compresses on
+# the way by itself: what its sender has compressed cannot be compacted.
 curl -fsS -o frepo-client.pyz ${service}/client/frepo-client.pyz
 sudo install -m 755 frepo-client.pyz /usr/local/bin/frepo-client
 ${keep('"$USER"')}
 frepo-client --url ${service} --token-file ${TOKEN_FILE} \\
-  pipe ${collection.id} -- pg_dump shop ::: gzip`,
+  pipe ${collection.id} -- pg_dump shop`,
   cron: (collection) => `# /etc/cron.d/backup-${safe(collection)}
 ${keep("postgres")}
 SHELL=/bin/bash
-12 3 * * * postgres set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H @${TOKEN_FILE} ${url(collection)}`,
+12 3 * * * postgres set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H 'Content-Encoding: gzip' -H @${TOKEN_FILE} ${url(collection)}`,
   systemd: (collection) => `# /etc/systemd/system/backup-${safe(collection)}.service
 ${keep("root")}
 [Service]
@@ -43,7 +47,7 @@ UMask=0077
 PrivateTmp=true
 LoadCredential=token.header:${TOKEN_FILE}
 ExecStart=/bin/bash -c 'set -o pipefail; pg_dump shop | gzip > /tmp/dump.gz'
-ExecStart=/usr/bin/${CURL} -T /tmp/dump.gz -H @%d/token.header ${url(collection)}
+ExecStart=/usr/bin/${CURL} -T /tmp/dump.gz -H "Content-Encoding: gzip" -H @%d/token.header ${url(collection)}
 
 # /etc/systemd/system/backup-${safe(collection)}.timer
 [Timer]
@@ -75,12 +79,25 @@ const newmanOf = (collection) => ({
       request: {
         method: "PUT",
         url: url(collection),
-        header: [{ key: "Authorization", value: "Bearer {{token}}" }],
+        header: [
+          { key: "Authorization", value: "Bearer {{token}}" },
+          { key: "Content-Encoding", value: "gzip" },
+        ],
         body: { mode: "file", file: { src: `./${safe(collection)}.dump.gz` } },
       },
     },
   ],
 });
+
+/** Says that the sender compresses, and how it would not: only what is sent uncompressed can be compacted. */
+export function Compressed({ collection }) {
+  const { compressed_by_sender: compression } = collection;
+  if (!compression) return null;
+  return html`<p class="dim">
+    ${t.send.compressed(compression)}${" "}
+    <code>curl -H 'Content-Encoding: gzip' -T dump.gz ${url(collection)}</code>
+  </p>`;
+}
 
 export function Send({ collection }) {
   const [shown, setShown] = useState("curl");

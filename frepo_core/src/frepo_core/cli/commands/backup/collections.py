@@ -14,7 +14,7 @@ from ...error_messages import OPTIONS
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Record, Rows, ShowCommand
 from ...terminal import read_password
-from .create_collection import check_filename, read_options
+from .create_collection import address_of, check_filename, cron_line, read_options, upload_url
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.collections.states import BackupState, StateRecord
@@ -170,6 +170,8 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "pinned": record.pinned_count,
         "quarantined": record.quarantined_count,
         "unchanged_nights": record.unchanged_nights,
+        "compressed_by_sender": record.compressed_by_sender,
+        "to_compact": _to_compact(services, record),
         "last_number": record.last_number,
         "max_backups_count": CountLimit(limits.versions),
         "max_one_version_size": SizeLimit(limits.version_size),
@@ -196,6 +198,14 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "token_names": Words([token.name for token in tokens if token.name]),
     }
     return tuple(fields), tuple(fields.values())
+
+
+def _to_compact(services: "Services", record: "CollectionRecord") -> str | None:
+    """Return what the sender of a compressed content has to change, so that the service can compact it."""
+    if record.compressed_by_sender is None:
+        return None
+    line = cron_line(upload_url(record.id, address_of(services.settings))).partition(" root ")[2]
+    return f"compressed by its sender, it cannot be compacted; send it with: {line}"
 
 
 def check_limit(limit: int) -> int:

@@ -18,7 +18,7 @@ class Upload(ShowCommand):
 
     examples = (
         "frepo backup:upload 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 db.sql.gz",
-        "pg_dump shop | gzip | frepo backup:upload 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 -",
+        "pg_dump shop | frepo backup:upload 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 -",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

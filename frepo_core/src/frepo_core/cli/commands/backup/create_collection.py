@@ -87,7 +87,7 @@ class CreateCollection(ActionCommand):
             allow=arguments.allow,
             may_exist=arguments.ignore_error_if_exists,
         )
-        address = arguments.url or _address(services.settings)
+        address = arguments.url or address_of(services.settings)
         is_for_shell = arguments.token_name is not None and not self.is_verbose
         if self.app.stderr.isatty() and not (is_for_shell and self.app.stdout.isatty()):
             self.app.stderr.write(f"{_limits(made)}\n")
@@ -167,7 +167,8 @@ def _response(made: "Enrolled") -> dict[str, Any]:
     return answer
 
 
-def _address(settings: "Settings") -> str:
+def address_of(settings: "Settings") -> str:
+    """Return the address of the service, as far as the settings say it."""
     return f"https://{settings.app_domain}{settings.base_path}" if settings.app_domain else LOCAL
 
 
@@ -186,7 +187,7 @@ def _limits(made: "Enrolled") -> str:
 
 def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
     """Yield assignments for `eval`, and comments with the line for cron, which has the token in no argument."""
-    url = _upload_url(made, address)
+    url = upload_url(made.collection.id, address)
     yield f"COLLECTION={made.collection.id}"
     yield f"URL={shlex.quote(url)}"
     if made.token:
@@ -199,16 +200,17 @@ def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
         yield f"# The collection has the token {token} already; `frepo auth:revoke {token}` revokes it"
     yield (
         "# The line for /etc/cron.d, with your own command instead of DUMP. "
-        "Never add --retry: a second attempt would begin\n# in the middle of the dump, and would be stored."
+        "Never add --retry: a second attempt would begin\n# in the middle of the dump, and would be stored. With "
+        "Content-Encoding, the service stores the dump as it was\n# before gzip: only so it can be compacted."
     )
-    yield f"#   {_cron_line(url)}"
-    yield "# Or with frepo-client, which stores nothing if DUMP fails:"
+    yield f"#   {cron_line(url)}"
+    yield "# Or with frepo-client, which stores nothing if DUMP fails, and compresses on the way by itself:"
     yield f"#   {_client_line(made, address)}"
 
 
 def _record(made: "Enrolled", address: str) -> dict[str, Any]:
     """Return what was made. The token's id is null if no token was made."""
-    url = _upload_url(made, address)
+    url = upload_url(made.collection.id, address)
     return {
         "collection": made.collection.id,
         "created": made.is_new,
@@ -216,26 +218,28 @@ def _record(made: "Enrolled", address: str) -> dict[str, Any]:
         "token": made.token.id if made.token else None,
         "fingerprint": made.fingerprint,
         "expires_at": Moment(made.token.expires_at if made.token else None),
-        "cron": _cron_line(url) if made.fingerprint else None,
+        "cron": cron_line(url) if made.fingerprint else None,
         "max_backups_count": CountLimit(made.collection.limits.versions),
         "max_one_version_size": SizeLimit(made.collection.limits.version_size),
         "max_collection_size": SizeLimit(made.collection.limits.total_size),
     }
 
 
-def _upload_url(made: "Enrolled", address: str) -> str:
-    return f"{address.rstrip('/')}/repository/collection/{made.collection.id}/backup"
+def upload_url(collection_id: str, address: str) -> str:
+    """Return where versions are uploaded."""
+    return f"{address.rstrip('/')}/api/v1/collections/{collection_id}/versions"
 
 
 def _client_line(made: "Enrolled", address: str) -> str:
     """Return the line for cron with `frepo-client`, where docs/client.md installs it."""
     options = f"--url {shlex.quote(address.rstrip('/'))} --token-file {TOKEN_FILE}"
-    return f"0 2 * * * root /usr/local/bin/frepo-client {options} pipe {made.collection.id} -- DUMP ::: gzip"
+    return f"0 2 * * * root /usr/local/bin/frepo-client {options} pipe {made.collection.id} -- DUMP"
 
 
-def _cron_line(url: str) -> str:
+def cron_line(url: str) -> str:
     """Return the line for cron. The token is in a file, because the list of processes shows arguments.
 
     Without --retry: the second attempt to send a pipe begins in the middle of it.
     """
-    return f"0 2 * * * root DUMP | gzip | curl --fail-with-body -sS -H @{TOKEN_FILE} -X POST -T - {shlex.quote(url)}"
+    headers = f"-H @{TOKEN_FILE} -H 'Content-Encoding: gzip'"
+    return f"0 2 * * * root DUMP | gzip | curl --fail-with-body -sS {headers} -T - {shlex.quote(url)}"

@@ -71,6 +71,15 @@ class CollectionRecord:
         """On how many later days the content of the newest version has arrived again."""
         return Baseline.load(self.baseline).unchanged_nights
 
+    @property
+    def compressed_by_sender(self) -> str | None:
+        """The compression of the newest good content, as checks name it; None for none, or if no check knows it.
+
+        Such a content is stored as it is: it cannot be compacted.
+        """
+        contents = Baseline.load(self.baseline).contents
+        return (contents[-1].compression or None) if contents else None
+
     @classmethod
     def of(cls, row: Collection) -> "CollectionRecord":
         """Make a record of a row."""

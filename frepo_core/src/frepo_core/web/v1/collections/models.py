@@ -106,6 +106,8 @@ class Collection(Reply):
     """A collection. `stored_size` counts each version's full size, in bytes; `trash_size` that of each in the trash.
 
     Versions in quarantine count on their own. Pending versions are among the `versions`, and limits do not count them.
+    `compressed_by_sender` is the compression in which the newest good content was sent, which cannot be compacted: send
+    it with Content-Encoding; null: none is known.
     `unchanged_nights` is on how many later days the newest content has arrived again.
 
     `state_reason` says why the collection is in its state, and names the worse and the better ones that apply, too.
@@ -154,6 +156,7 @@ class Collection(Reply):
     created_at: Time
     created_by: str | None
     unchanged_nights: Whole
+    compressed_by_sender: str | None = Field(examples=["gzip"])
     may: list[str] = Field(examples=[["collection.fetch", "version.upload"]])
 
     @classmethod
@@ -195,6 +198,7 @@ class Collection(Reply):
             created_at=record.created_at,
             created_by=record.created_by,
             unchanged_nights=record.unchanged_nights,
+            compressed_by_sender=record.compressed_by_sender,
             may=list(may),
         )
 
