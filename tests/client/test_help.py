@@ -7,7 +7,7 @@ import pytest
 from frepo_client.cli import main, make_parser
 from support.paths import ROOT
 
-COMMANDS = ["enroll", "run", "pipe", "push", "pull", "verify", "check", "schedule", "status", "token"]
+COMMANDS = ["enroll", "run", "pipe", "push", "pull", "verify", "check", "schedule", "spool", "status", "token"]
 
 
 @pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)])

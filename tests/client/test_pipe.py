@@ -282,3 +282,23 @@ def test_a_dump_that_the_server_does_not_take_stays_in_the_spool_and_is_said(mac
 
     assert [version["number"] for version in machine.versions()] == [1]
     assert len(os.listdir(machine.home / "spool")) == 2
+
+
+def test_the_spool_is_listed_and_a_dump_in_it_deleted(machine):
+    machine.home.joinpath("client.toml").write_text("""
+        [defaults]
+        spool = "spool"
+        [job.shop]
+        collection = "nope.sql"
+        command = ["echo", "INSERT"]
+    """)
+    machine.run("--config", "client.toml", "run", check=40)
+    listed = machine.run("--config", "client.toml", "spool").stdout.decode()
+    name = listed.partition(":")[0]
+    wrong = machine.run("--config", "client.toml", "spool", "--delete", "another", check=2).stderr
+    machine.run("--config", "client.toml", "spool", "--delete", name)
+
+    assert listed == f"{name}: 7 bytes for nope.sql\n"
+    assert b"no dump 'another' waits" in wrong
+    assert b"no dump waits" in machine.run("--config", "client.toml", "spool").stderr
+    assert [] == [*(machine.home / "spool").iterdir()]

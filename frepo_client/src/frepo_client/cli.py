@@ -7,7 +7,7 @@ import sys
 from typing import Sequence
 
 from . import __version__
-from .commands import check, enroll, pipe, pull, push, run, schedule, status, token, verify
+from .commands import check, enroll, pipe, pull, push, run, schedule, spool, status, token, verify
 from .commands.context import Context
 from .errors import COMMAND_FAILED, ClientError
 from .interrupts import handle_signals
@@ -22,6 +22,7 @@ _COMMANDS = {
     "verify": (verify, "test on this machine whether a version can be restored"),
     "check": (check, "try everything but the dumps"),
     "schedule": (schedule, "write what starts the backups each night"),
+    "spool": (spool, "list or delete the dumps that wait for the service"),
     "status": (status, "print the states of the collections"),
     "token": (token, "replace the token of this machine by a new one"),
 }

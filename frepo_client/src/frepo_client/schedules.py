@@ -60,6 +60,7 @@ TimeoutStartSec=23h
 def systemd_timer(schedule: Schedule) -> str:
     """Return the unit `frepo-client.timer`. A start that was missed, because the machine was off, is made up for."""
     return f"""\
+# Start it: systemctl daemon-reload && systemctl enable --now frepo-client.timer
 [Unit]
 Description=Start the backups of this machine each night
 
@@ -118,6 +119,7 @@ spec:
           containers:
             - name: frepo-client
               # Make one with Python 3, frepo-client.pyz as its entry point, and the programs of the dumps.
+              # FROM python:3-alpine, COPY frepo-client.pyz /, ENTRYPOINT ["python3", "/frepo-client.pyz"]
               image: registry.example.org/frepo-client:0.1
               args: ["--config", "/etc/frepo/frepo-client.toml", "run", "--now"]
               env:

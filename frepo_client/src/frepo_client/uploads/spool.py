@@ -20,6 +20,41 @@ from .push import Push
 _PART, _READY, _ABOUT = ".part", ".dump", ".json"
 
 
+class WaitingDump:
+    """A complete dump in a spool; `path` is that of its files, without their suffix."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.name = os.path.basename(path)
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return os.path.getsize(self.path + _READY)
+
+    @property
+    def collection(self) -> str:
+        """The collection that it is for; empty if that cannot be read."""
+        try:
+            with open(self.path + _ABOUT, encoding="utf-8") as file:
+                return str(json.load(file)["collection"])
+        except (OSError, ValueError, KeyError):
+            return ""
+
+    def delete(self) -> None:
+        """Delete it."""
+        for suffix in (_READY, _ABOUT):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.path + suffix)
+
+
+def waiting_dumps(folder: str) -> Iterator[WaitingDump]:
+    """Yield the complete dumps in a spool, the oldest first."""
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if name.endswith(_READY):
+            yield WaitingDump(os.path.join(folder, name[: -len(_READY)]))
+
+
 class Spool:
     """The folder, and how its dumps get to the server: the oldest first."""
 
@@ -51,9 +86,7 @@ class Spool:
 
     def waiting(self) -> Iterator[str]:
         """Yield the paths of complete dumps, without their suffix, the oldest first."""
-        for name in sorted(os.listdir(self._folder)):
-            if name.endswith(_READY):
-                yield os.path.join(self._folder, name[: -len(_READY)])
+        return (dump.path for dump in waiting_dumps(self._folder))
 
     def send_all(self) -> dict[str, Outcome]:
         """Send what waits; return the outcomes by path. Raises `UnreachableError`, and the rest waits on.
@@ -74,12 +107,10 @@ class Spool:
                 self.refused.append(path)
                 self._reporter.fail(
                     f"{path}{_READY} could not be sent and stays there: {error}. Correct the collection in "
-                    f"{path}{_ABOUT}, or delete both files"
+                    f"{path}{_ABOUT}, or delete the dump: frepo-client spool --delete {os.path.basename(path)}"
                 )
                 continue
-            for suffix in (_READY, _ABOUT):
-                with contextlib.suppress(FileNotFoundError):
-                    os.remove(path + suffix)
+            WaitingDump(path).delete()
         return sent
 
 

@@ -101,7 +101,7 @@ PROGRAMS = (
         last=_XML_END,
     ),
     Program(
-        name=".dump of sqlite3",
+        name="sqlite3",
         label="SQLite dump",
         first_line=_line(r"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?$"),
         start=re.compile(rb"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?\n"),

@@ -181,7 +181,7 @@ def _limits(made: "Enrolled") -> str:
     )
     return (
         f"The collection keeps {count} versions, each {one}, all together {total}. "
-        f"`frepo backup:edit {made.collection.id} -o 0` lifts the limit of one version"
+        f"`frepo backup:edit {made.collection.id} -o 0` lifts the limit for the size of one version"
     )
 
 

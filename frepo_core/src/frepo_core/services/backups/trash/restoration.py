@@ -28,23 +28,26 @@ def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     Next to the version, which is not evicted for some time, one of the size of the newest must fit: otherwise all
     uploads would be refused.
     """
-    collection, advice = CollectionRecord.of(row), "Raise the limit, or delete another version first"
+    collection = CollectionRecord.of(row)
+    advice = "Raise the limit{}, or delete another version first"
     limits, hidden = collection.limits, count_hidden(session, collection, utc_now())
     if limits.version_size and entry.size > limits.version_size:
         raise RestoreConflictError(
-            f"The version has {entry.size} bytes, the collection allows {limits.version_size}. {advice}"
+            f"The version has {entry.size} bytes, the collection allows {limits.version_size}. "
+            f"{advice.format(f' (`frepo backup:edit {row.id} --max-one-version-size {entry.size}`)')}"
         )
     needed = max(collection.versions_count + 1, hidden.count + 2)
     if limits.versions and needed > limits.versions:
         raise RestoreConflictError(
             f"The collection has {collection.versions_count} versions of {limits.versions}. With the restored version, "
-            f"and room for the next upload, it needs a limit of {needed} versions. {advice}"
+            f"and room for the next upload, it needs a limit of {needed} versions. "
+            f"{advice.format(f' (`frepo backup:edit {row.id} --max-backups-count {needed}`)')}"
         )
     newest = find_newest_size(session, row.id) or 0
     if limits.total_size and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total_size:
         raise RestoreConflictError(
             f"The collection has {collection.stored_size} bytes of {limits.total_size}, the version has {entry.size}. "
-            f"{advice}"
+            f"{advice.format('')}"
         )
     same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)
     if session.scalar(same):

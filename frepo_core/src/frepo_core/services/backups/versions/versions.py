@@ -244,7 +244,8 @@ def _malformed(name: str, *words: str) -> str | None:
     """Return an explanation if the name can never be a version's; `words` are other names that are allowed here."""
     if name in words or parse_version_number(name) is not None or parse_uuid4(name.lower()):
         return None
-    return f"{not_a_uuid('version')}, and it is not one of: {', '.join(('v<number>', *words))}"
+    times = ", a time such as 2026-11-22 or 2026-11-22T20:13:33Z" if "latest" in words else ""
+    return f"{not_a_uuid('version')}, and it is not one of: {', '.join(('v<number>', *words))}{times}"
 
 
 def _check_deletable(collection: Collection, version: Version) -> None:
