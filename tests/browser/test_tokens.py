@@ -54,6 +54,22 @@ def test_a_token_that_sends_backups_is_created_and_its_secret_shown_once(open_co
     assert secret not in page.content()
 
 
+def test_codes_that_no_host_has_used_are_listed_and_revoked(signed_in, api, collection):
+    for name in ("db7", "db8"):
+        api("POST", "/enrolments", {"name": name, "collections": [collection["id"]]})
+    signed_in.go("#/tokens")
+    codes = signed_in.page.get_by_role("region", name="Servers that are not enrolled yet")
+    expect(codes.get_by_text("db8")).to_be_visible()
+    expect(codes.get_by_text("shop.sql.gz")).to_have_count(2)
+    codes.get_by_role("button", name="Revoke the code of db8").click()
+
+    expect(codes.get_by_text("db8")).to_have_count(0)
+    expect(codes.get_by_text("db7")).to_be_visible()
+    assert ["db7"] == [one["name"] for one in api("GET", "/enrolments")["items"]]
+    codes.get_by_role("button", name="Revoke the code of db7").click()
+    expect(codes).to_have_count(0)
+
+
 def test_enter_after_a_name_that_was_added_while_it_was_typed_does_not_send_the_form(signed_in, api, collection):
     signed_in.go("#/tokens/new")
     page = signed_in.page

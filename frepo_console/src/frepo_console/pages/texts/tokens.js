@@ -3,6 +3,13 @@
 import { plural } from "../texts.js";
 
 export const t = {
+  enrolments: {
+    title: "Servers that are not enrolled yet",
+    text: "Each has a one-time code, which “frepo-client enroll” asks for. Who lost one gets another in “Send backups here” of the collection.",
+    action: "Code",
+    revoke: "Revoke",
+    revokeOf: (name) => `Revoke the code of ${name}`,
+  },
   count: (number) => `${plural(number, "token", "tokens")}.`,
   expiring: (number) => `${plural(number, "expires", "expire")} within a week.`,
   unused: (number) => `${plural(number, "has", "have")} not been used for 30 days.`,

@@ -14,6 +14,7 @@ import { t as common } from "../texts.js";
 import { t } from "../texts/tokens.js";
 import { NewToken } from "./tokens/create.js";
 import { TokenDetails } from "./tokens/details.js";
+import { Enrolments } from "./tokens/enrolments.js";
 import { presetText, scopeText } from "./tokens/presets.js";
 import { Secret } from "./tokens/secret.js";
 
@@ -61,6 +62,7 @@ export default function Tokens({ route }) {
     <div class=${panel ? "cols" : "stack"}>
       <div class="w8 stack">
         <${Filters} filters=${filters} /><${List} list=${list} filters=${filters} now=${now} selected=${selected} />
+        <${Enrolments} />
       </div>
       ${panel && html`<${Aside} at=${selected} label=${selected === "new" ? t.new : common.menu.tokens}>${panel}<//>`}
     </div>`;
