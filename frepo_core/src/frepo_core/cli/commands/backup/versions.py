@@ -205,6 +205,7 @@ def _is_bad(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> bool:
 def problems_of(version: "VersionRecord", checks: "Sequence[CheckRecord]") -> str:
     """Return what is wrong: with the bytes, why the version is in quarantine, and what the checks found."""
     wrong = ["the bytes are damaged in the storage"] if version.file.blob.is_damaged else []
-    if version.quarantine_reason:
+    said_below = {f"check {check.name}" for check in checks if check.outcome != "good"}
+    if version.quarantine_reason and version.quarantine_reason not in said_below:
         wrong.append(explain(version.quarantine_reason, names=OPTIONS) or version.quarantine_reason)
     return "; ".join([*wrong, *(f"{check.name}: {check.message}" for check in checks if check.outcome != "good")])

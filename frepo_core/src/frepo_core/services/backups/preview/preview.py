@@ -122,7 +122,7 @@ class Previews:
             restored = [] if is_empty else _restored_versions(session, collection.id, now)
             trash = [] if is_empty else _trash(session, collection.id)
             hidden = [*(fate.version for fate in others), *(version for _, version in restored)]
-            size = _newest_size([*state.versions, *hidden])
+            size = _usual_size(state.versions, others, [version for _, version in restored])
         start = (plan and plan.start) or now
         uploads = _uploads(plan, start, size) if plan else [IncomingVersion(size=size or 0, created_at=start)]
         _check_count(len(state.versions) + len(hidden) + len(uploads))
@@ -211,7 +211,11 @@ def _trash(session: Session, collection_id: str) -> list[tuple[datetime, int]]:
     return [(row.ends_at, row.size) for row in session.execute(query)]
 
 
-def _newest_size(versions: list[VersionInfo]) -> int | None:
+def _usual_size(counted: Sequence[VersionInfo], others: list[Fate], restored: list[VersionInfo]) -> int | None:
+    """Return the size of the newest version that is not bad; if all are, of the newest. None without versions."""
+    sound = [*counted, *(fate.version for fate in others if fate.protection != "quarantined"), *restored]
+    sound = [version for version in sound if not version.is_bad]
+    versions = sound or [*counted, *(fate.version for fate in others)]
     newest = max(versions, key=lambda version: version.number, default=None)
     return newest.size if newest else None
 
