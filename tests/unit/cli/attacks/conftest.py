@@ -19,7 +19,8 @@ from support.reliability.clock import clock_of
 
 V1 = "/api/v1"
 SETTINGS = {
-    "STORAGES": "offsite",
+    "STORAGES": "offsite archive",
+    "STORAGE_ARCHIVE_ADAPTER": "local",
     "STORAGE_OFFSITE_ADAPTER": "local",
     "MIRROR": "offsite",
     "MIRROR_RATE": "0",
@@ -133,6 +134,7 @@ class Place:
 def place(console, make_test_app, monkeypatch, plugins):
     console.environment |= SETTINGS | {
         "STORAGE_OFFSITE_DIRECTORY": str(console.folder / "offsite"),
+        "STORAGE_ARCHIVE_DIRECTORY": str(console.folder / "archive"),
         "TEMP_DIRECTORY": str(console.folder / "temporary"),
         "IDS_MAPPING_FILE": str(console.folder / "ids.yaml"),
     }

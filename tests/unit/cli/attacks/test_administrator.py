@@ -125,7 +125,7 @@ def values_of(place):
         "file": targets["file"],
         "storage": ["local", "offsite"],
         "from": ["local", "offsite"],
-        "to": ["offsite", "local"],
+        "to": ["archive", "offsite", "local"],
         "time": ["0s", "1s"],
         "grace": ["1h"],
         "job": targets["job"] if IS_BIG else ["sweep"],

@@ -43,3 +43,16 @@ def test_the_status_reminds_of_the_settings_until_they_are_right(mirrored):
     assert "Set fs.adapter = offsite" in reminders()[0]
     mirrored.environment |= {"FS_ADAPTER": "offsite", "MIRROR": "local"}
     assert [] == reminders()
+
+
+def test_the_storage_of_the_second_copies_does_not_become_the_only_one(mirrored):
+    """What is moved there, or stored there alone, would have one copy, and nothing would say so."""
+    collection = mirrored.answer("backup:create-collection", "-f", "db.sql")
+    mirrored.answer("storage:mirror")
+    only = "'offsite' has the second copies"
+
+    assert only in mirrored.refusal("storage:migrate", "--from", "local", "--to", "offsite", "--purge")
+    assert only in mirrored.refusal("storage:migrate", "--collection", collection, "--to", "offsite")
+    assert only in mirrored.refusal("backup:edit", collection, "--storage", "offsite")
+    assert only in mirrored.refusal("backup:create-collection", "-f", "a.sql", "--storage", "offsite")
+    assert [("local",)] == mirrored.rows("SELECT storage FROM blob")

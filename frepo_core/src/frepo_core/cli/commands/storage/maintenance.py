@@ -154,6 +154,7 @@ class Migrate(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Migrate."""
+        from frepo_core.services.content.storages.storage_choice import problem_as_only_place
         from frepo_core.services.upkeep.storage import Migrator
 
         if arguments.collection is not None:
@@ -165,6 +166,9 @@ class Migrate(StorageCommand):
         services = self.services()
         services.backends.check_name(arguments.source)
         services.backends.check_name(arguments.target)
+        if problem := problem_as_only_place(services.backends, arguments.target):
+            promote = f"To make it the first one: frepo storage:promote {arguments.target}"
+            raise FieldsError({"to": [f"{problem}. {promote}"]})
         migrator = Migrator(services.database, services.backends, source=arguments.source, target=arguments.target)
         with ProgressBar("migrate") as progress:
             report = migrator.run(purge=arguments.purge, progress=progress)

@@ -46,9 +46,20 @@ class StorageChoice:
             return f"{name!r} is not one of the configured storages: {', '.join(self._backends.configured)}"
         if users := self._backends.find_users(name):
             return f"the storage {users[0]!r} keeps its blobs in {name!r}: name {users[0]!r} instead"
+        if problem := problem_as_only_place(self._backends, name):
+            return problem
         if name != self._backends.current and (holder := find_older_process(self._database)):
             return (
                 f"the process {holder} is of an older version of frepo, which stores everything in the first storage. "
                 "Stop it, wait until its lease has ended, and try again"
             )
         return None
+
+
+def problem_as_only_place(backends: Backends, name: str) -> str | None:
+    """Return why contents should not be stored in the storage for second copies alone; None for another storage."""
+    if name != backends.mirror:
+        return None
+    return (
+        f"{name!r} has the second copies: contents that are stored there only would have one copy. Name another storage"
+    )
