@@ -77,7 +77,7 @@ def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
         check=False,
     )
 
-    assert (done.returncode, json.loads(done.stdout)["status"]) == (22, 403)
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (22, 401)
 
 
 SHOWN = [
