@@ -1,0 +1,188 @@
+"""Which contents of a collection are stored as the difference to a newer one, and to which.
+
+The newest content stays whole. If each content were the difference to the next newer one, the oldest of a hundred would
+need the ninety-nine others. With at most `depth` steps and an anchor, stored whole, behind each chain, every fifth
+content is whole at a depth of four. So contents are put together like the digits of a binary counter: one of which
+nothing depends waits for the next, two of the same height become one that is one higher, and only a content of the
+height `depth` is an anchor: every sixteenth at a depth of four. As long as no later content takes them, those that wait
+are differences to the newest: at most `depth` of them, which are encoded again when a newer one arrives.
+
+Heights are used, not numbers of versions: strategies keep every seventh or every twenty-fourth version, and then the
+numbers of those that stay say nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum, StrEnum
+
+
+class Encoding(StrEnum):
+    """How a content is stored."""
+
+    RAW = "raw"
+    ZSTD = "zstd"
+    DELTA = "delta"
+
+
+class Freedom(Enum):
+    """What may be done with a content: it is stored raw, at most compressed, as a difference, or left as it is."""
+
+    RAW = "raw"
+    ZSTD = "zstd"
+    DELTA = "delta"
+    NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """A content of a collection, in the place of the newest of its versions that use it.
+
+    `ends_at` is when the last of these leaves the trash, by the preview of the strategy; None if they stay. A content
+    in the trash only has no version that `is_alive`. `base_id` is the one that it is the difference to now. If other
+    collections use it, too, `possible` has the ids of the contents that are newer in all of them, and stay.
+    """
+
+    id: int
+    encoding: Encoding
+    freedom: Freedom
+    base_id: int | None = None
+    ends_at: datetime | None = None
+    is_alive: bool = True
+    possible: frozenset[int] | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it gets its first encoding now."""
+        return self.freedom is Freedom.DELTA and self.encoding is Encoding.RAW
+
+    def may_rely_on(self, base: "Content") -> bool:
+        """Return whether a base stays at least as long as this content."""
+        if self.possible is not None and base.id not in self.possible:
+            return False
+        return base.ends_at is None or (self.ends_at is not None and self.ends_at <= base.ends_at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One content that is to be stored in another way; `base_id` with a difference only."""
+
+    content_id: int
+    encoding: Encoding
+    base_id: int | None = None
+
+
+def plan(contents: Sequence[Content], *, depth: int) -> list[Step]:
+    """Return how the contents of a collection are to be stored, the oldest first, as far as they are not yet.
+
+    `contents` are in ascending order. No chain of the result is longer than `depth`, and each base is newer than what
+    depends on it. A base that a content has is kept, unless it has left, or is encoded itself now.
+    """
+    planner = _Planner(contents, depth)
+    for content in contents:
+        planner.place(content)
+    return [step for content in contents if (step := planner.step(content))]
+
+
+@dataclass
+class _Planner:
+    contents: Sequence[Content]
+    depth: int
+    _heights: dict[int, int] = field(default_factory=dict)
+    _bases: dict[int, int] = field(default_factory=dict)
+    _waiting: list[Content] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._by_id = {content.id: content for content in self.contents}
+        self._places = {content.id: place for place, content in enumerate(self.contents)}
+
+    def place(self, content: Content) -> None:
+        """Let those that wait become differences to this content, and let it wait itself unless it stays whole."""
+        dependents = [other for other in self._waiting if self._keeps(other, content)]
+        height = max((self._heights[other.id] + 1 for other in dependents), default=0)
+        for other in reversed(self._waiting):  # the newest first: the least heights
+            if self._takes(content, height, other):
+                dependents.append(other)
+                height = max(height, self._heights[other.id] + 1)
+        self._heights[content.id] = height
+        self._bases.update({other.id: content.id for other in dependents})
+        self._waiting = [other for other in self._waiting if other not in dependents]
+        may_wait = content.freedom is Freedom.DELTA or (content.freedom is Freedom.NONE and content.base_id is not None)
+        if may_wait and height < self.depth:
+            self._waiting.append(content)
+
+    def step(self, content: Content) -> Step | None:
+        """Return what is to be done with a content, or None."""
+        if content.freedom is Freedom.NONE:
+            return None
+        base_id = self._bases.get(content.id)
+        if base_id is not None:
+            is_done = content.base_id == base_id
+            return None if is_done else Step(content_id=content.id, encoding=Encoding.DELTA, base_id=base_id)
+        wanted = Encoding.RAW if content.freedom is Freedom.RAW else Encoding.ZSTD
+        return None if content.encoding is wanted else Step(content_id=content.id, encoding=wanted)
+
+    def _keeps(self, other: Content, content: Content) -> bool:
+        """Return whether the other one is a difference to this content, and remains that."""
+        if other.base_id != content.id:
+            return False
+        return other.freedom is Freedom.NONE or (not content.is_new and self._is_valid(other, content))
+
+    def _is_valid(self, other: Content, base: Content) -> bool:
+        return base.is_alive or other.may_rely_on(base)
+
+    def _takes(self, content: Content, height: int, other: Content) -> bool:
+        """Return whether this content becomes the base of the other one, which has no lasting base."""
+        if other.freedom is Freedom.NONE or content.freedom is Freedom.NONE or self._has_lasting_base(other):
+            return False
+        if not other.may_rely_on(content):
+            return False
+        if content.freedom is not Freedom.DELTA:
+            return True  # it stays whole, whatever depends on it
+        # What was encoded before gets no higher: its own base may have no room for that.
+        most = height if content.is_new else height - 1
+        return self._heights[other.id] <= most
+
+    def _has_lasting_base(self, other: Content) -> bool:
+        base = self._by_id.get(other.base_id) if other.base_id is not None else None
+        if base is None or self._places[base.id] < self._places[other.id]:
+            return False
+        return not base.is_new and self._is_valid(other, base)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """All that uses a content, in all collections.
+
+    `is_newest` and `is_newest_good` are those of any collection. `is_held` says that a version is pinned, was restored
+    lately, or is locked; `is_pending`, that a check has not ended. `used_at` is when the newest of its versions
+    arrived. `was_tried` says that it was found compressed or encrypted already.
+    """
+
+    has_plain_file: bool
+    is_newest: bool
+    is_newest_good: bool
+    is_held: bool
+    is_pending: bool
+    is_damaged: bool
+    was_tried: bool
+    used_at: datetime
+
+
+def find_freedom(use: Use, encoding: Encoding, *, before: datetime, compresses_newest: bool) -> Freedom:
+    """Return what may be done with a content. One that arrived after `before` waits, unless it is encoded already.
+
+    What people download most, and what has to stay as it is, is stored raw. With `compresses_newest`, the newest
+    versions are compressed.
+    """
+    if use.is_damaged:
+        return Freedom.NONE
+    if use.has_plain_file or use.is_held:
+        return Freedom.RAW
+    if use.was_tried and encoding is Encoding.RAW:
+        return Freedom.RAW
+    if use.is_newest or use.is_newest_good:
+        return Freedom.ZSTD if compresses_newest else Freedom.RAW
+    if use.is_pending or (use.used_at > before and encoding is Encoding.RAW):
+        return Freedom.RAW
+    return Freedom.DELTA
