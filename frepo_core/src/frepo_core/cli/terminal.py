@@ -39,6 +39,18 @@ class Word(FormattableColumn[str]):
         return self._value
 
 
+class Code(Word):
+    """A code for programs, and the word that people see in its place."""
+
+    def __init__(self, code: str, word: str, stream: TextIO, colour: str) -> None:
+        super().__init__(word, stream, colour)
+        self._code = code
+
+    def machine_readable(self) -> Any:
+        """Return the code."""
+        return self._code
+
+
 class Alarm(Word):
     """Whether something is so that needs attention: `yes` in a colour, `no` in none; true or false for programs."""
 

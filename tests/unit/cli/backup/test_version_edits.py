@@ -59,6 +59,7 @@ def test_a_suspicious_version_is_quarantined_and_released(console, collection, u
 
     assert (True, True) == (added["suspicious"], added["quarantined"])
     assert ("v2", "new_version_is_smaller_than_the_minimum") == (shown["Version"], shown["Quarantine"])
+    assert "| size " in console.answer("backup:versions", collection, "--problems")
     [listed] = rows(console, "backup:list", "--state", "suspicious", "--search", "DB")
     status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
     assert ("v1", status["last_version_at"]) == (listed["Last version"], listed["Arrived"])

@@ -16,7 +16,7 @@ from ...columns import Moment, Size
 from ...error_messages import OPTIONS
 from ...outcomes import ActionCommand, Outcome
 from ...tables import ListCommand, Rows
-from ...terminal import YELLOW, Word
+from ...terminal import YELLOW, Code, Word
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.versions.version_checks import CheckRecord
@@ -138,7 +138,9 @@ class Versions(ListCommand):
             Moment(version.pinned_until),
             version.pin_reason,
             Moment(version.locked_until),
-            self.word(version.quarantine_reason or "", YELLOW),
+            Code(
+                version.quarantine_reason or "", name_reason(version.quarantine_reason) or "", self.app.stdout, YELLOW
+            ),
             version.note,
             self._outcome(checks, is_damaged=blob.is_damaged),
             problems_of(version, checks) if checks else version.verdict_reason or problems_of(version, []),
