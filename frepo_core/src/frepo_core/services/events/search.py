@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, Select, select, union_all
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Event
+from frepo_core.db.models import Collection, Event
+from frepo_core.db.text_expressions import contains, contains_unindexed
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.plugins import Event as PublicEvent
 
@@ -30,6 +31,7 @@ class EventSearch:
     """The conditions of a search. `kinds` are names or patterns such as `version.*`. None or an empty list: any value.
 
     `of_plugins` are the kinds of plug-ins, which patterns match, too.
+    `text` is a part of the name of a collection or of an actor, in any case, or an actor as it is.
     `actor` is a token's fingerprint, `console:<user>`, `system:<job>` or `anonymous`. `since` is a time (aware).
     `visible` are the ids of the only collections whose events are found, and when each was created: others may have had
     its id before. None: those of all.
@@ -38,6 +40,8 @@ class EventSearch:
     kinds: Sequence[str] = ()
     of_plugins: Sequence[str] = ()
     collection_id: str | None = None
+    version_number: int | None = None
+    text: str | None = None
     actor: str | None = None
     since: datetime | None = None
     visible: Mapping[str, datetime] | None = None
@@ -114,6 +118,10 @@ def _conditions(session: Session, search: EventSearch) -> list[ColumnElement[boo
     if search.collection_id is not None:
         created_at = (search.visible or {}).get(search.collection_id)
         conditions.append(_is_about(search.collection_id, created_at))
+    if search.version_number is not None:
+        conditions.append(Event.version_number == search.version_number)
+    if search.text is not None:
+        conditions.append(_is_named(search.text))
     if search.actor is not None:
         conditions.append(Event.actor == search.actor)
     if search.since is not None:
@@ -128,6 +136,11 @@ def _conditions(session: Session, search: EventSearch) -> list[ColumnElement[boo
 def _is_about(collection_id: str, created_at: datetime | None) -> ColumnElement[bool]:
     is_about = Event.collection_id == collection_id
     return is_about if created_at is None else is_about & (Event.at >= created_at)
+
+
+def _is_named(text: str) -> ColumnElement[bool]:
+    collections = select(Collection.id).where(contains(Collection.name, text))
+    return (Event.actor == text) | contains_unindexed(Event.actor_name, text) | Event.collection_id.in_(collections)
 
 
 def _of_kinds(kinds: Sequence[str], conditions: Sequence[ColumnElement[bool]], order: Any, limit: int) -> Select[Any]:

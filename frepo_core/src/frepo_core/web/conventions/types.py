@@ -19,6 +19,8 @@ MOMENT: dict[str, Any] = {
     "description": "A time in UTC (RFC 3339).",
     "examples": ["2026-11-22T20:13:33Z"],
 }
+# No version has a larger number, and no database stores one.
+LARGEST_NUMBER = 10**18 - 1
 _N = "[0-9]{1,5}"
 _HOURS = f"T({_N}H({_N}M)?({_N}S)?|{_N}M({_N}S)?|{_N}S)"
 DURATION: dict[str, Any] = {

@@ -53,6 +53,31 @@ def test_the_actor_stays_when_its_token_is_revoked(root, services, holder, numbe
     assert [collection, collection] == [item["collection_id"] for item in answer.json["items"]]
 
 
+def test_events_are_found_by_names_and_by_version(root, holder, services, create, number):
+    collection = create()
+    keeper = holder(Role.UPLOAD_VERSIONS, Role.MODIFY_ANY_COLLECTION, name="Keeper of 50%")
+    keeper.call("PUT", f"/api/v1/collections/{collection}/versions", body=b"one")
+    root.call("PUT", f"/api/v1/collections/{collection}/versions", body=b"two")
+    number()
+
+    def found(query):
+        answer = root.get(f"{EVENTS}?kind=version.*&{query}")
+        assert 200 == answer.status_int, answer.json
+        return [(item["version_number"], item["actor_name"]) for item in answer.json["items"]]
+
+    by_keeper, by_root = (1, "Keeper of 50%"), (2, None)
+    for query, expected in {
+        "q=DUMP.sq": [by_root, by_keeper],
+        "q=keeper%20of%2050%25": [by_keeper],
+        "q=k%25r": [],
+        f"q={services.tokens.fingerprint(keeper.token)}": [by_keeper],
+        f"collection={collection}&version=2": [by_root],
+        "version=3": [],
+    }.items():
+        assert expected == found(query), query
+    assert 400 == root.get(f"{EVENTS}?version=0").status_int
+
+
 def test_pages_follow_each_other_and_a_new_event_does_not_move_them(root, create, number, services):
     for _ in range(3):
         create()

@@ -30,6 +30,7 @@ def test_the_trash_lists_what_can_be_restored(root, path, services):
     assert [2, 1] == [item["number"] for item in items]
     assert items[1].items() >= {"size": 3, "reason": "deleted", "verdict": "unchecked", "damaged": False}.items()
     assert items[1]["evicted_by"] == services.tokens.fingerprint(root.token)
+    assert items[1]["evicted_by_name"] is None
     assert items[1] == root.get(f"{path}/trash/1").json
     assert [1] == [item["number"] for item in root.get(f"{path}/trash", {"sort": "number", "limit": 1}).json["items"]]
 

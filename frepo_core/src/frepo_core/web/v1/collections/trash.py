@@ -1,5 +1,6 @@
 """The endpoints of the trash of a collection: list, restore and end."""
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -13,7 +14,7 @@ from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest
 from ...conventions.answers import created, no_content, resource
 from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...conventions.types import Time, Whole
+from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
 from .collections import COLLECTION
@@ -21,14 +22,14 @@ from .version_models import Version
 
 TRASH = f"{COLLECTION}/trash"
 ENTRY = f"{TRASH}/{{number:[0-9]+}}"
-# No version has a larger number, and no database stores one.
-LARGEST = 10**18 - 1
 
 
 class TrashEntry(Reply):
     """A version in the trash. It can be restored until `ends_at`, unless the storage gets nearly full before.
 
-    Nobody can end it before `locked_until`. `evicted_by` is the fingerprint of a token, or `console:` and a user.
+    Nobody can end it before `locked_until`. `evicted_by` is the fingerprint of a token, or `console:` and a user, and
+    `evicted_by_name` the name of that token, null if it has none, was revoked, or is not for the token of the request
+    to see.
     """
 
     number: int
@@ -39,6 +40,7 @@ class TrashEntry(Reply):
     created_at: Time
     evicted_at: Time
     evicted_by: str
+    evicted_by_name: str | None
     ends_at: Time
     reason: TrashReason
     note: str
@@ -48,8 +50,8 @@ class TrashEntry(Reply):
     locked_until: Time | None
 
     @classmethod
-    def of(cls, record: TrashedVersion) -> "TrashEntry":
-        """Convert an entry."""
+    def of(cls, record: TrashedVersion, names: Mapping[str, str]) -> "TrashEntry":
+        """Convert an entry; `names` are those of tokens by fingerprint."""
         return cls(
             number=record.number,
             name=record.name,
@@ -59,6 +61,7 @@ class TrashEntry(Reply):
             created_at=record.created_at,
             evicted_at=record.evicted_at,
             evicted_by=record.evicted_by,
+            evicted_by_name=names.get(record.evicted_by),
             ends_at=record.ends_at,
             reason=TrashReason(record.reason),
             note=record.note,
@@ -86,12 +89,18 @@ def list_trash(request: FrepoRequest) -> Answer:
     """List the versions in the trash of a collection, the newest first."""
     query = request.query_as(TrashQuery)
     page = request.services.trash.page(request.collection.id, page_request(query))
-    return Answer(body=TrashPage(items=[TrashEntry.of(one) for one in page.items], next=next_cursor(query, page)))
+    return Answer(body=TrashPage(items=_shown(request, page.items), next=next_cursor(query, page)))
 
 
 def show(request: FrepoRequest) -> Answer:
     """Show a version in the trash."""
-    return resource(TrashEntry.of(request.services.trash.find(request.collection.id, _number(request))))
+    [entry] = _shown(request, [request.services.trash.find(request.collection.id, _number(request))])
+    return resource(entry)
+
+
+def _shown(request: FrepoRequest, records: Sequence[TrashedVersion]) -> list[TrashEntry]:
+    names = request.services.token_inventory.names([record.evicted_by for record in records], by=request.sender)
+    return [TrashEntry.of(record, names) for record in records]
 
 
 def restore(request: FrepoRequest) -> Answer:
@@ -113,7 +122,7 @@ def end_all(request: FrepoRequest) -> Response:
 
 
 def _number(request: FrepoRequest) -> int:
-    return min(int(request.matchdict["number"][:19]), LARGEST)
+    return min(int(request.matchdict["number"][:19]), LARGEST_NUMBER)
 
 
 ENDPOINTS = [

@@ -13,14 +13,14 @@ from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
 from ...content.content_response import send_export
 from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...conventions.types import Moment, Time
+from ...conventions.types import LARGEST_NUMBER, Moment, Time
 from ...schemas.models import Query, Reply
 
 EVENTS = f"{V1}/events"
 
 
 class EventFilter(Query):
-    """Which events: since a time, of kinds, about a collection, by an actor."""
+    """Which events: since a time, of kinds, about a collection or one of its versions, by an actor."""
 
     since: Moment | None = Field(None, description="Only events since this time.")
     kind: list[Annotated[str, Field(min_length=1, max_length=64)]] = Field(
@@ -29,6 +29,14 @@ class EventFilter(Query):
         description="A kind such as `version.deleted`, or a pattern such as `version.*`; may be repeated.",
     )
     collection: str = Field("", max_length=36, description="Only events about the collection with this id.")
+    version: int | None = Field(
+        None, ge=1, le=LARGEST_NUMBER, description="Only events about the version with this number."
+    )
+    q: str = Field(
+        "",
+        max_length=255,
+        description="Part of the name of a collection or of who did it, in any case, or an actor as it is.",
+    )
     actor: str = Field(
         "", max_length=128, description="A fingerprint of a token, `console:<user>`, `system:<job>` or `anonymous`."
     )
@@ -39,6 +47,8 @@ class EventFilter(Query):
             kinds=self.kind,
             of_plugins=tuple(request.services.plugins.event_kinds),
             collection_id=self.collection.lower() or None,
+            version_number=self.version,
+            text=self.q.strip() or None,
             actor=self.actor or None,
             since=self.since,
         )
