@@ -28,6 +28,11 @@ def enrolment_key(phrase: str, code: str) -> str:
     return hmac.digest(phrase.encode(), f"frepo enrolment\n{code}".encode(), "sha256").hex()
 
 
+def badge_code(phrase: str, subject: str) -> str:
+    """Return the HMAC-SHA256 in hex, 32 digits of it, that shows the badge of a collection, or of `all`."""
+    return hmac.digest(phrase.encode(), f"frepo badge\n{subject}".encode(), "sha256").hex()[:32]
+
+
 def phrase_checks(phrase: str, salt: str) -> Iterator[str]:
     """Yield the hashes of the phrase in hex that show at the next start whether it was changed; new ones are the first.
 

@@ -20,6 +20,7 @@ ENDPOINTS = {f"{endpoint.method} {endpoint.path}": endpoint for endpoint in v1_e
 PUBLIC = {
     *("GET /api/v1/openapi.json", "GET /api/v1/doc", "GET /api/v1/files/{name}/content"),
     "POST /api/v1/enrolments:redeem",
+    "GET /api/v1/badges/{subject}/{code}.svg",
 }
 PROTECTED = sorted(ENDPOINTS.keys() - PUBLIC)
 WORDS = {"fingerprint": "0123456789ab", "selector": "v9", "number": "9"}
@@ -32,10 +33,11 @@ ASKED = {
     "collection.edit": ["PATCH /collections/{collection}", "POST /collections/{collection}/move"],
     "collection.fetch": [
         "GET /collections/{collection}",
+        "GET /collections/{collection}/badge",
         "GET /collections/{collection}/history",
         "GET /collections/{collection}/move",
     ],
-    "collection.list": ["GET /history/collections"],
+    "collection.list": ["GET /history/arrivals", "GET /history/collections"],
     "collection.list_deleted": ["GET /deleted-collections"],
     "collection.restore": ["DELETE /deleted-collections/{deleted}", "POST /deleted-collections/{deleted}/restore"],
     "collection.tokens": [
@@ -49,11 +51,12 @@ ASKED = {
     "file.upload": ["POST /files"],
     "jobs.run": ["POST /jobs/{name}/runs"],
     "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs"],
-    "metrics.view": ["GET /history", "GET /overview"],
+    "metrics.view": ["GET /badge", "GET /history", "GET /overview"],
     "pin.list": ["GET /pins"],
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
     "token": [
-        *("GET ", "GET /collections", "DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"),
+        *("GET ", "GET /collections", "POST /collections", "GET /expected-times"),  # the second one is :edit
+        *("DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"),
         "POST /tokens/self/rotate",
     ],
     "token.change": ["PATCH /tokens/{fingerprint}", "POST /tokens/{fingerprint}/rotate"],

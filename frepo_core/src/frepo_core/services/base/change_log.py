@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from frepo_core.db.models import Token
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.plugins import without_old_keys
-from frepo_core.plugins.events.subscriber import OLD_KEYS
 
 from .records import CollectionRecord, FileRecord
 
@@ -30,8 +29,7 @@ class Changes:
 
 def describe(values: Mapping[str, object]) -> str:
     """Return `name value` pairs, separated by commas."""
-    newest = ((name, value) for name, value in values.items() if OLD_KEYS.get(name) not in values)
-    return ", ".join(f"{name} {value!r}" for name, value in newest)
+    return ", ".join(f"{name} {value!r}" for name, value in without_old_keys(values).items())
 
 
 def describe_changes(changes: Changes) -> str:
@@ -46,6 +44,12 @@ def describe_changes(changes: Changes) -> str:
 def collection_changes(before: CollectionRecord, after: CollectionRecord) -> Changes:
     """Return what an edit of a collection changed."""
     return _changes(collection_values(before), collection_values(after), before.password_hash, after.password_hash)
+
+
+def shown_changes(before: CollectionRecord, after: CollectionRecord) -> Changes:
+    """Return what an edit of a collection changed, each value under its newest name only."""
+    found = collection_changes(before, after)
+    return Changes(before=without_old_keys(found.before), after=without_old_keys(found.after))
 
 
 def collection_values(record: CollectionRecord) -> dict[str, object]:

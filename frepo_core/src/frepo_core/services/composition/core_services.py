@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..backups.versions.versions import Versions
     from ..events.refusals import Refusals
     from ..reports.audit import Audit
+    from ..reports.badges import Badges
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
 
@@ -81,6 +82,12 @@ class CoreServices(StorageServices):
             self.token_lists,
             self.enrolment_codes,
         )
+
+    @cached_property
+    def badges(self) -> "Badges":
+        from ..reports.badges import Badges
+
+        return Badges(self.settings, self.collections, self.collection_pages, self.overviews)
 
     @cached_property
     def collection_pages(self) -> "CollectionPages":

@@ -141,16 +141,21 @@ def answer(request: FrepoRequest, error: errors.FrepoError, message: str, status
     if isinstance(error, errors.WrongPasswordError):
         return problem(request, _password_needed(request), error.number, status, title=WRONG_PASSWORD)
     wrong = tuple(_wrong_fields(error))
-    detail = error.explanation or message
+    return problem(request, detail_of(error, message), error.number, status, wrong=wrong, context=error.context)
+
+
+def detail_of(error: errors.FrepoError, message: str) -> str:
+    """Return an error of the services as a sentence for people; `message` is what clients may read of it."""
+    wrong = tuple(_wrong_fields(error))
     if error.sentence and not error.explanation:
-        detail = error.sentence
-    elif isinstance(error, errors.RemoteError):
-        detail = f"{message}: {error.reason}"
-    elif len(wrong) == 1 and not error.explanation:
-        detail = f"{wrong[0].field}: {wrong[0].message}"
-    elif len(wrong) > 1:
-        detail = f"{len(wrong)} fields are not valid: {', '.join(one.field for one in wrong)}"
-    return problem(request, detail, error.number, status, wrong=wrong, context=error.context)
+        return error.sentence
+    if isinstance(error, errors.RemoteError):
+        return f"{message}: {error.reason}"
+    if len(wrong) == 1 and not error.explanation:
+        return f"{wrong[0].field}: {wrong[0].message}"
+    if len(wrong) > 1:
+        return f"{len(wrong)} fields are not valid: {', '.join(one.field for one in wrong)}"
+    return error.explanation or message
 
 
 def _password_needed(request: FrepoRequest) -> str:

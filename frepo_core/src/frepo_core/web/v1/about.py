@@ -1,6 +1,7 @@
 """`GET /api/v1`: what this service is and can do, and who the caller is."""
 
 import functools
+from dataclasses import asdict
 from importlib.metadata import version
 
 from pydantic import Field
@@ -10,12 +11,14 @@ from frepo_core.domain.permissions import permitted_actions
 from frepo_core.plugins.console_slot import ConsoleSlot, SlotPlace
 from frepo_core.plugins.pages import Pages
 from frepo_core.services.access.token_records import TokenRecord
+from frepo_core.services.backups.collections.planned_change import service_limits
 from frepo_core.services.content.decoding.content_codings import CODINGS
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import V1, FrepoRequest
 from ..conventions.types import Duration, Fingerprint, Time, Whole
 from ..schemas.models import Reply
+from .collections.models import Limits
 
 
 class Restrictions(Reply):
@@ -82,7 +85,8 @@ class About(Reply):
     `features` are the resources of this API that the service has. `content_codings` are what Content-Encoding of an
     upload may be, also of one in parts: the service stores what the body contains. `pages` are the pages, and `slots`
     the modules, that plug-ins add to the web console. `trash_keep` is how long what is evicted or deleted can be
-    restored, null if the trash is off.
+    restored, null if the trash is off. `limits` are those of new collections, and the most that a collection may have;
+    0 is no limit.
 
     `may` are the actions that the token is allowed: those of a collection, such as `version.upload`, at least in the
     collections that list it. `may` of a collection says which are allowed there.
@@ -94,6 +98,7 @@ class About(Reply):
     strategies: list[str]
     read_only: bool
     trash_keep: Duration | None
+    limits: Limits
     pages: list[Page]
     slots: list[Slot]
     may: list[str]
@@ -110,6 +115,7 @@ def show(request: FrepoRequest) -> Answer:
             strategies=sorted(request.services.plugins.strategies),
             read_only=request.services.settings.read_only,
             trash_keep=request.services.settings.trash_keep or None,
+            limits=Limits(**asdict(service_limits(request.services.settings))),
             pages=[
                 page for plugin in request.services.plugins.found for pages in plugin.pages() for page in Page.of(pages)
             ],
@@ -137,7 +143,7 @@ def _features(request: FrepoRequest) -> list[str]:
     """Return the first parts of the paths below `/api/v1`."""
     paths = (endpoint.path for endpoint in request.registry.endpoints if endpoint.is_v1)
     first = {path.removeprefix(V1).strip("/").partition("/")[0] for path in paths}
-    return sorted(name for name in first if name not in {"", "doc"} and "." not in name)
+    return sorted(name for name in first if name not in {"", "doc"} and not {".", ":"} & set(name))
 
 
 @functools.cache

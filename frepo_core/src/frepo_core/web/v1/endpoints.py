@@ -4,7 +4,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 """
 
 from ..base.endpoint import Endpoint
-from . import about, documentation, history, overview
+from . import about, badges, documentation, expected_times, history, overview
 from .collections import (
     allowed_tokens,
     checks,
@@ -25,7 +25,9 @@ MODULES = (
     about,
     documentation,
     overview,
+    badges,
     history,
+    expected_times,
     collections,
     retention,
     versions,

@@ -1,5 +1,7 @@
 """The endpoints of the history: how the service and its collections have grown."""
 
+from datetime import UTC, date, datetime, timedelta
+
 from pydantic import Field
 
 from frepo_core.services.base.records import CollectionRecord
@@ -77,6 +79,40 @@ class SizesList(Reply):
     next: str | None = None
 
 
+class ArrivalsQuery(Query):
+    """How many days."""
+
+    days: PageNumber = Field(14, ge=1, le=90, description="So many days, the current one included.")
+
+
+class Arrivals(Reply):
+    """How many versions of a collection have arrived on each day, the oldest first. `id` is the collection's."""
+
+    id: str
+    arrived: list[Whole]
+
+
+class ArrivalsList(Reply):
+    """The arrivals of the last days (UTC). Collections without one are left out, and `next` is always null."""
+
+    days: list[date]
+    items: list[Arrivals]
+    next: str | None = None
+
+
+def show_arrivals(request: FrepoRequest) -> Answer:
+    """Show on which of the last days versions of each collection have arrived."""
+    days = request.query_as(ArrivalsQuery).days
+    found = request.services.collection_pages.arrivals(days=days, by=request.sender)
+    today = datetime.now(UTC).date()
+    return Answer(
+        body=ArrivalsList(
+            days=[today - timedelta(days=age) for age in reversed(range(days))],
+            items=[Arrivals(id=one, arrived=numbers) for one, numbers in found.items()],
+        )
+    )
+
+
 def show_history(request: FrepoRequest) -> Answer:
     """Show how the service has grown: one sample a day."""
     return _history(request)
@@ -128,6 +164,16 @@ ENDPOINTS = [
         permission="collection.list",
         query=SizesQuery,
         answers={200: SizesList},
+    ),
+    Endpoint(
+        name="show_arrivals",
+        method="GET",
+        path=f"{V1}/history/arrivals",
+        view=show_arrivals,
+        summary="On which of the last days backups have arrived",
+        permission="collection.list",
+        query=ArrivalsQuery,
+        answers={200: ArrivalsList},
     ),
     Endpoint(
         name="show_collection_history",

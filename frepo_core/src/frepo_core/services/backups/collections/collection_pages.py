@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, exists, func, or_, select
@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, text_expressions, utc_now
 from frepo_core.db.json_expressions import has_item
-from frepo_core.db.models import Collection, CollectionToken, Sample, Version
+from frepo_core.db.models import Collection, CollectionToken, Event, Sample, Version
 from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
@@ -127,6 +128,25 @@ class CollectionPages:
             for collection, at, size, versions in session.execute(query.order_by(Sample.at)):
                 found[collection].append((at, size, versions))
         return {one: sizes for one, sizes in found.items() if one}
+
+    def arrivals(self, *, days: int, by: Identity) -> dict[str, list[int]]:
+        """Return how many versions have arrived on each of the last days (UTC), the oldest first, by collection.
+
+        Collections that the token may not see are left out, and so are those of which nothing has arrived.
+        """
+        today = utc_now().date()
+        start = datetime.combine(today - timedelta(days=days - 1), time(), UTC)
+        day = func.date(Event.at)
+        is_of_it = (Event.collection_id == Collection.id) & (Event.at >= Collection.created_at)
+        query = select(Collection.id, day, func.count()).join(Event, is_of_it).group_by(Collection.id, day)
+        is_arrival = (Event.kind == EventKind.VERSION_ADDED.value, Event.at >= start)
+        found: dict[str, list[int]] = {}
+        with self._database.reading() as session:
+            for collection, at, number in session.execute(query.where(*is_arrival, *visible_to(by))):
+                age = (today - date.fromisoformat(str(at))).days
+                if 0 <= age < days:
+                    found.setdefault(collection, [0] * days)[days - 1 - age] = number
+        return found
 
     def details(self, record: CollectionRecord, *, by: Identity | None = None) -> CollectionDetails:
         """Return a collection with its newest version and its state. `by` is None for the console."""

@@ -8,18 +8,22 @@ from pyramid.response import Response
 from frepo_core.domain.backups.guards import SAFE_GUARDS, ReasonName
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.permissions import permitted_in_collection
+from frepo_core.errors import AccessDeniedError, FieldsError, RuleError
 from frepo_core.services.backups.collections.collection_pages import CollectionDetails, CollectionFilter
 from frepo_core.services.backups.collections.states import BackupState
+from frepo_core.services.base.change_log import shown_changes
 from frepo_core.services.base.records import CollectionRecord
 
+from ...base.context import collection_context
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
 from ...conventions.answers import created, no_content, resource
 from ...conventions.entity_tags import if_match
 from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.problems import detail_of
 from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ...schemas.models import Query
-from .edit_models import EditedCollection, NextUpload
+from .edit_models import EditedCollection, EditOfOne, EditsOfMany, ManyEdits, NextUpload
 from .models import Collection, CollectionPage, CollectionPatch, Labels, NewCollection, collection_tag
 
 COLLECTIONS = f"{V1}/collections"
@@ -104,6 +108,36 @@ def edit(request: FrepoRequest) -> Answer:
     return resource(body, collection_tag(edited.collection))
 
 
+def edit_many(request: FrepoRequest) -> Answer:
+    """Make one change of many collections, or say what it would do. Those that refuse it say why."""
+    form = request.body_as(ManyEdits)
+    return Answer(body=EditsOfMany(items=[_edit_one(request, one.lower(), form) for one in form.collections]))
+
+
+def _edit_one(request: FrepoRequest, collection_id: str, form: ManyEdits) -> EditOfOne:
+    name = ""
+    try:
+        context = collection_context(request, collection_id)
+        if context.collection is None or not request.has_permission("collection.edit", context):
+            raise AccessDeniedError(f"The token may not edit the collection {collection_id}")
+        name = context.collection.filename
+        edited = request.services.collections.edit(
+            collection_id, form.change.change(), by=request.sender, simulate=form.dry_run
+        )
+    except (AccessDeniedError, FieldsError, RuleError) as error:
+        why = detail_of(error, error.message)
+        return EditOfOne(id=collection_id, name=name, before={}, after={}, next_upload=None, error=why)
+    changes = shown_changes(context.collection, edited.collection)
+    return EditOfOne(
+        id=collection_id,
+        name=name,
+        before=dict(changes.before),
+        after=dict(changes.after),
+        next_upload=NextUpload.of(edited.next_upload),
+        error=None,
+    )
+
+
 class DeletionQuery(Query):
     """What becomes of the versions of the collection."""
 
@@ -162,6 +196,17 @@ ENDPOINTS = [
         writes=True,
         answers={201: Collection},
         has_etag=True,
+    ),
+    Endpoint(
+        name="edit_collections",
+        method="POST",
+        path=f"{COLLECTIONS}:edit",
+        view=edit_many,
+        summary="Change many collections, or try it",
+        permission="token",
+        body=ManyEdits,
+        writes=True,
+        answers={200: EditsOfMany},
     ),
     show_endpoint(
         name="show_collection",

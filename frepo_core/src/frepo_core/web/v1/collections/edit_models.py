@@ -1,9 +1,14 @@
-"""The answer to an edit of a collection."""
+"""The answer to an edit of a collection, and edits of many."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from frepo_core.services.backups.rotation import next_upload
 
-from ...schemas.models import Reply
-from .models import Collection
+from ...schemas import json_schemas
+from ...schemas.models import Form, Reply
+from .models import Collection, CollectionPatch
 
 
 class NextUpload(Reply):
@@ -28,3 +33,41 @@ class EditedCollection(Collection):
     """
 
     next_upload: NextUpload | None
+
+
+MOST = 500
+
+
+class ManyEdits(Form):
+    """One change of many collections. With `dry_run` nothing is changed: the answer says what would be.
+
+    `change` is as for one collection. Each collection is changed in a transaction of its own: if one of them refuses
+    the change, the others are changed all the same.
+    """
+
+    collections: list[Annotated[str, Field(pattern=json_schemas.UUID4, examples=[json_schemas.A_COLLECTION])]] = Field(
+        min_length=1, max_length=MOST
+    )
+    change: CollectionPatch
+    dry_run: bool = False
+
+
+class EditOfOne(Reply):
+    """What the change does to a collection.
+
+    `before` and `after` have the values that it changes, both empty for none. `error` says why this collection refuses
+    the change, null if it does not. `name` is empty if the collection does not exist, or is not for this token.
+    """
+
+    id: str
+    name: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    next_upload: NextUpload | None
+    error: str | None
+
+
+class EditsOfMany(Reply):
+    """What the change does to each collection, in the order of the request."""
+
+    items: list[EditOfOne]
