@@ -1,6 +1,7 @@
 """frepo's notifications: sends events to people and other services, and a heartbeat to an external monitor."""
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from frepo_core.plugins import (
     DoctorCheck,
@@ -19,9 +20,13 @@ from .settings import NotifySettings
 from .summary import send_summary
 from .text_sending import check_targets
 
+if TYPE_CHECKING:
+    from frepo_core.web import Endpoint
+
 __all__ = [
     "NotifySettings",
     "frepo_doctor_checks",
+    "frepo_endpoints",
     "frepo_jobs",
     "frepo_lifecycle",
     "frepo_settings",
@@ -69,6 +74,14 @@ def frepo_jobs(context: PluginContext) -> Sequence[Job]:
             summary="Request notify.heartbeat while the service is healthy",
         ),
     ]
+
+
+@hookimpl
+def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
+    """List the targets, and send a test message to one of them."""
+    from .endpoints import endpoints  # the command line loads this module, too, and does not need the web
+
+    return endpoints()
 
 
 @hookimpl

@@ -14,6 +14,7 @@ from .targets import Target
 from .text_sending import send_message
 from .webhook import send_webhook
 
+HEARTBEAT = "heartbeat"
 TEXT = "This is a test of frepo's notifications. If you read it, this target works. There is nothing to do."
 
 
@@ -30,6 +31,11 @@ def send_tests(context: PluginContext, names: Sequence[str]) -> list[tuple[str, 
     return [(name, *_outcome(tests[name])) for name in names or tests]
 
 
+def names_of_tests(context: PluginContext) -> list[str]:
+    """Return the names of all targets, and `heartbeat` if it is set."""
+    return list(_tests(context))
+
+
 def _tests(context: PluginContext) -> dict[str, Callable[[], None]]:
     """Return what sends the test message to each target, by the target's name."""
     settings: NotifySettings = context.settings
@@ -37,7 +43,7 @@ def _tests(context: PluginContext) -> dict[str, Callable[[], None]]:
         target.name: partial(_send, target, settings, context) for target in settings.all_targets
     }
     if settings.heartbeat.get_secret_value():
-        tests["heartbeat"] = partial(ping, settings, context.service)
+        tests[HEARTBEAT] = partial(ping, settings, context.service)
     return tests
 
 
