@@ -100,7 +100,7 @@ serve: $(VENV)/installed  ## start the service on http://127.0.0.1:6543, with a 
 # The file is written atomically: if a start is interrupted, the next start creates another token.
 	@if [ ! -s "$$STATE/admin-token" ]; then umask 077 && \
 	    rm -f "$$STATE/admin-token.new" && \
-	    $(BIN)/frepo auth:generate-admin-token > "$$STATE/admin-token.new" && \
+	    $(BIN)/frepo auth:generate-admin-token --name 'make serve' > "$$STATE/admin-token.new" && \
 	    mv -f "$$STATE/admin-token.new" "$$STATE/admin-token" && \
 	    echo "The administrator's token, kept in $$STATE/admin-token: $$(cat "$$STATE/admin-token")"; \
 	fi

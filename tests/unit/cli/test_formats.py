@@ -203,5 +203,5 @@ def test_each_command_prints_the_same_in_each_format(filled):
         table = printed["table"].splitlines()
         assert {"+", "|"} == {line[0] for line in table} and 1 == len({len(line) for line in table}), name
         hidden = NOT_IN_TABLES.get(name, getattr(COMMANDS[name], "long", ()))
-        titles = [column for column in columns if column not in hidden] if is_list else ["Field", "Value"]
+        titles = [column for column in columns if column not in hidden][:6] if is_list else ["Field", "Value"]
         assert titles == [cell.strip() for cell in table[1].strip("|").split("|")], name

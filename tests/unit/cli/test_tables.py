@@ -69,7 +69,7 @@ class Terminal(io.StringIO):
 def test_a_table_without_rows_prints_a_sentence_on_a_terminal():
     command = Status(SimpleNamespace(stdout=Terminal()), None)
 
-    assert 0 == command.produce_output(SimpleNamespace(formatter="table"), ("Name",), [])
+    assert 0 == command.produce_output(SimpleNamespace(formatter="table", html=False), ("Name",), [])
     assert "No backup is late or overdue.\n" == command.app.stdout.getvalue()
 
 

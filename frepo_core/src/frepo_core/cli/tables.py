@@ -28,6 +28,8 @@ _WHOLE = 20
 _NARROWEST = 8
 # What is missing in a record on a terminal.
 NONE = "none"
+# How many columns a table has without --long.
+MOST_COLUMNS = 6
 
 
 class ListCommand(FrepoCommand, Lister):
@@ -35,14 +37,14 @@ class ListCommand(FrepoCommand, Lister):
 
     # What a table without rows says on a terminal.
     nothing = "There is nothing to list."
-    # The columns that a table has only with --long or -c, so that it fits on a terminal. Programs get all.
+    # The columns that a table has only with --long or -c, so that it fits on a terminal. Programs get all. Of the
+    # others, it shows the first six.
     long: ClassVar[frozenset[str]] = frozenset()
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Add --long, if a table has more columns than it shows."""
+        """Add --long."""
         parser = super().get_parser(prog_name)
-        if self.long:
-            parser.add_argument("--long", action="store_true", help="show all columns in the table")
+        parser.add_argument("--long", action="store_true", help="show all columns in the table")
         return parser
 
     def produce_output(
@@ -57,9 +59,10 @@ class ListCommand(FrepoCommand, Lister):
             if not data:  # cliff prints an empty line, which cron would mail
                 self.tell_people(self.nothing)
                 return 0
-            if self.long and not (parsed_args.long or parsed_args.columns):
-                parsed_args.columns = [name for name in column_names if name not in self.long]
-                hidden = ", ".join(name for name in column_names if name in self.long)
+            shown = [name for name in column_names if name not in self.long][:MOST_COLUMNS]
+            if len(shown) < len(column_names) and not (parsed_args.long or parsed_args.columns):
+                parsed_args.columns = shown
+                hidden = ", ".join(name for name in column_names if name not in shown)
                 status = int(super().produce_output(parsed_args, column_names, data))
                 self.tell_people(f"--long also shows: {hidden}")
                 return status

@@ -20,6 +20,7 @@ def form(text):
 
 def test_an_administrators_token_is_printed_as_its_id(console):
     assert UUID4.fullmatch(console.answer("auth:generate-admin-token"))
+    assert "administrator" in console.answer("auth:list", "-f", "value", "-c", "Name")
 
 
 def test_an_administrators_token_never_expires(console):

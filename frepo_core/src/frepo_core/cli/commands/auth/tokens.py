@@ -42,7 +42,8 @@ class GenerateAdminToken(TokenCommand, ActionCommand):
         """Define the option."""
         parser = super().get_parser(prog_name)
         parser.epilog = "Example: frepo auth:generate-admin-token --name 'the console of Ann'"
-        parser.add_argument("--name", help="what people call the token, e.g. its holder")
+        meaning = "what people call the token, e.g. its holder; default: administrator"
+        parser.add_argument("--name", default="administrator", help=meaning)
         return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:

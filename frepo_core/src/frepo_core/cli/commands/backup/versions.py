@@ -54,6 +54,7 @@ class Versions(ListCommand):
     long = frozenset(
         {
             "Suspicious",
+            "Checks",
             "Pinned until",
             "Pin reason",
             "Locked until",

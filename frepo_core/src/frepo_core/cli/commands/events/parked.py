@@ -17,6 +17,8 @@ COLUMNS = ("Event", "Kind", "Subscriber", "Tries", "Parked", "Retry requested", 
 class Parked(ListCommand):
     """List the events that a subscriber could not handle in 12 tries over a day."""
 
+    long = frozenset({"Retry requested"})
+    nothing = "No event is parked."
     examples = ("frepo events:parked --subscriber notify_ops -f json",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -14,6 +14,8 @@ COLUMNS = ("Subscriber", "Package", "Position", "Behind", "Parked", "Tries", "Ne
 class Subscriptions(ListCommand):
     """List the subscriptions: the position of each, and how many events it is behind."""
 
+    long = frozenset({"Package", "Position"})
+    nothing = "There are no subscriptions."
     examples = ("frepo events:subscriptions",)
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

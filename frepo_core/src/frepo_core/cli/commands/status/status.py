@@ -1,7 +1,10 @@
 """The command `frepo status`."""
 
 import argparse
-from typing import TYPE_CHECKING
+import socket
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from ...columns import Expected, Moment, Words
 from ...tables import ListCommand, Rows
@@ -9,6 +12,7 @@ from .exit_statuses import StatusCommand
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
+    from frepo_core.services.reports.status import StatusLine
 
 COLUMNS = ("What", "State", "Details")
 MOST_UNTESTED = 100_000
@@ -27,13 +31,15 @@ class Status(StatusCommand, ListCommand):
 
     long = frozenset({"Collection", "Overdue", "Labels"})
     nothing = "No backup is late or overdue."
-    examples = ("frepo status", "frepo status --overdue -f value -c Name")
+    _lines: "Sequence[StatusLine]" = ()
+    examples = ("frepo status", "frepo status --html", "frepo status --overdue -f value -c Name")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
         lists = parser.add_mutually_exclusive_group()
         lists.add_argument("--overdue", action="store_true", help="list the collections whose backup has not arrived")
+        lists.add_argument("--html", action="store_true", help="print a page for a mail instead of a table")
         lists.add_argument(
             "--untested",
             action="store_true",
@@ -53,7 +59,19 @@ class Status(StatusCommand, ListCommand):
 
         lines = read_status(services, services.health, services.overviews, services.restore_ages)
         self.severity = max(line.severity for line in lines)
+        self._lines = lines
         return COLUMNS, [(line.subject, self.word(line.severity.name.lower()), line.text) for line in lines]
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
+    ) -> int:
+        """Print the rows, or the page."""
+        if not parsed_args.html:
+            return super().produce_output(parsed_args, column_names, data)
+        from .html_report import render
+
+        self.app.stdout.write(render(self._lines, host=socket.gethostname(), at=datetime.now(UTC)))
+        return 0
 
     def _untested(self, services: "Services") -> Rows:
         found = services.restore_ages.find_untested(MOST_UNTESTED)

@@ -20,7 +20,7 @@ class Storages(ListCommand):
     and `old` for one that is not configured any more and holds blobs. The state is what uploads and checks found last.
     """
 
-    long = frozenset({"Since", "Collections"})
+    long = frozenset({"Adapter", "Since", "Blobs", "Collections"})
     examples = ("frepo storages",)
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
