@@ -200,10 +200,18 @@ def test_search_and_try_it_with_a_token_that_stays_in_the_page(console, service)
     console.expect("Deprecated: escaping deep link whitespace")  # Swagger UI says this about its own links
     page.goto(f"{service.url}/api/v1/doc")
 
-    # The guide is above the operations.
-    expect(operation(page, "show_service")).to_be_visible()
+    # The endpoints begin on the first screen; the guide is above them, folded.
+    expect(operation(page, "show_service")).to_be_in_viewport()
     guide = page.locator(".info .renderedMarkdown").first
+    expect(guide).to_be_hidden()
+    page.get_by_role("button", name="Read the guide").click()
     expect(guide).to_contain_text("Authorization: Bearer")
+    colours = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colours)
+    page.emulate_media(color_scheme="dark")
+    assert light != page.evaluate(colours)
+    page.emulate_media(color_scheme="light")
+    expect(page.get_by_role("link", name="frepo")).to_be_visible()
     assert guide.bounding_box()["y"] < operation(page, "show_service").bounding_box()["y"]
 
     # The search looks at the texts of operations, too.

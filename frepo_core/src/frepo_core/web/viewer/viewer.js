@@ -3,6 +3,27 @@
 
 const place = document.getElementById("viewer");
 
+// Light or dark as in the web console, else as the system.
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+function applyTheme() {
+  const chosen = localStorage.getItem("frepo.theme");
+  const isDark = chosen ? chosen === "dark" : systemIsDark.matches;
+  document.documentElement.classList.toggle("dark-mode", isDark);
+}
+applyTheme();
+systemIsDark.addEventListener("change", applyTheme);
+
+// The guide is above the endpoints, folded.
+const guide = document.getElementById("guide");
+guide?.addEventListener("click", () => {
+  const isOpen = document.body.classList.toggle("with-guide");
+  guide.setAttribute("aria-expanded", String(isOpen));
+  guide.textContent = isOpen ? "Hide the guide" : "Read the guide";
+});
+for (const link of document.querySelectorAll(".bar nav a"))
+  if (link instanceof HTMLAnchorElement && link.pathname === location.pathname)
+    link.setAttribute("aria-current", "page");
+
 // The search of Swagger UI looks at the names of tags only. This one looks at all texts of an operation.
 function textOf(entry, tag) {
   const operation = entry.get("operation");
