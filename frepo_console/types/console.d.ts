@@ -7,6 +7,7 @@ interface AboutService {
   strategies: string[];
   read_only: boolean;
   trash_keep: string | null;
+  limits: { versions: number; version_size: number; total_size: number };
   pages: { title: string; path: string }[];
   slots: ConsoleSlot[];
   may: string[];

@@ -26,14 +26,6 @@ class TestOverview:
         expect(page.get_by_role("heading", name="Last 24 hours")).to_be_visible()
         expect(page.get_by_text("12 backups arrived")).to_be_visible()
 
-    def test_a_job_is_run_now(self, signed_in, world, api):
-        signed_in.go("#/")
-        with signed_in.page.expect_response("**/jobs/samples/runs"):
-            signed_in.page.get_by_role("button", name="Run now samples").click()
-
-        expect(signed_in.page.get_by_role("listitem").filter(has_text="samples")).to_be_visible()
-        assert "samples" in {job["name"] for job in api("GET", "/jobs")["items"] if job["request"] or job["last_run"]}
-
     def test_a_token_that_may_only_list_collections_sees_them(self, open_console, world, api):
         console = open_console()
         console.sign_in(api.token(Role.LIST_COLLECTIONS, Role.VIEW_ALL_COLLECTIONS))
@@ -81,10 +73,10 @@ class TestList:
         expect(page.locator("tbody tr")).to_have_count(1)
         page.get_by_role("checkbox", name="Select late.tar").check()
         page.get_by_role("button", name="Expected interval").click()
-        page.get_by_label("Expected every").fill("soon")
+        page.get_by_label("A backup is expected every").fill("soon")
         page.get_by_role("button", name="Change 1 collection").click()
         expect(page.get_by_text("“soon” is not a duration")).to_be_visible()
-        page.get_by_label("Expected every").fill("12 h")
+        page.get_by_label("A backup is expected every").fill("12 h")
         page.get_by_role("button", name="Change 1 collection").click()
         expect(page.get_by_role("dialog")).to_have_count(0)
 

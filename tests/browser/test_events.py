@@ -125,7 +125,7 @@ def test_the_events_of_the_filters_are_exported(signed_in, events, title, name):
 
 
 def test_each_kind_of_the_service_has_a_text(pages):
-    text = (pages / "texts.js").read_text()
+    text = (pages / "components/event.js").read_text()
 
     assert [] == [kind.value for kind in EventKind if f'"{kind.value}"' not in text]
 

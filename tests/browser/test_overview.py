@@ -215,10 +215,9 @@ def test_bars_of_sizes_that_cannot_be_read_say_so(signed_in, world):
     signed_in.expect("503")
     page = signed_in.page
     page.route("**/api/v1/history/collections?*", lambda route: route.fulfill(**FAILS))
-    signed_in.go("#/more")
-    signed_in.go("#/")
+    signed_in.go("#/collections")
 
-    expect(page.get_by_role("region", name="Collections by state").get_by_role("alert")).to_contain_text("503")
+    expect(page.get_by_role("region", name="Collections").get_by_role("alert")).to_contain_text("503")
 
 
 def test_a_late_failure_does_not_replace_a_chart_that_is_drawn(open_console, service, api):

@@ -198,8 +198,6 @@ def test_the_main_path_needs_no_mouse(console, service, api):
     press("j")
     expect(page.locator("tbody tr")).to_be_focused()
     press("p")
-    tab_to("Pin")
-    press("Enter")
     expect(page.locator("tbody tr")).to_contain_text("Pinned")
     expect(page.locator("tbody tr")).to_be_focused()
     press("p")

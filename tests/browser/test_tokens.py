@@ -125,7 +125,7 @@ def test_wrong_values_are_named_at_their_fields(signed_in):
 
     field = page.get_by_label("Only from these addresses")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(page.locator(".err")).to_contain_text("10.20.4.300")
+    expect(page.locator(".err").first).to_contain_text("10.20.4.300")
 
 
 def test_single_roles_are_chosen(signed_in, api):

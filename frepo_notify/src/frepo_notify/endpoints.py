@@ -63,7 +63,7 @@ def list_targets(request: FrepoRequest, context: PluginContext) -> Answer:
 
 def test_target(request: FrepoRequest, context: PluginContext) -> Answer:
     """Send a test message to a target."""
-    name = request.matchdict["name"]
+    name = request.matchdict["target"]
     if name not in names_of_tests(context):
         raise NotFoundError(f"There is no target {name[:64]!r}")
     [(_, delivered, error)] = send_tests(context, [name])
@@ -85,9 +85,10 @@ def endpoints() -> Sequence[Endpoint]:
         Endpoint(
             name="test_notification_target",
             method="POST",
-            path=f"{PATH}/{{name}}/test",
+            path=f"{PATH}/{{target}}/test",
             view=test_target,
             summary="Send a test message to a target",
+            parameters={"target": "The name of the target, or `heartbeat`."},
             permission="jobs.run",
             answers={200: TestOutcome},
         ),

@@ -18,6 +18,24 @@ function verdictOfMany({ ok, new: empty }, total) {
   return `${ok} of ${total} collections ${ok === 1 ? "is" : "are"} backed up as expected`;
 }
 
+/** The names of fields in the API, as the forms call them. */
+const FIELDS = {
+  "guards.max_shrink_percent": "“Smaller than usual by more than”",
+  "guards.max_growth_percent": "“Larger than usual by more than”",
+  "guards.min_version_size": "“Smallest believable version”",
+  "guards.min_retention": "“Keep each version at least for”",
+  "guards.on_suspicious": "“What to do with a suspicious version”",
+  "limits.versions": "“Most versions”",
+  "limits.version_size": "“Largest version”",
+  "limits.total_size": "“Largest size of all versions”",
+  expected_every: "“A backup is expected every”",
+  expires_at: "“Expires”",
+};
+const FIELD = new RegExp(`\\b(${Object.keys(FIELDS).join("|").replaceAll(".", "\\.")})\\b`, "g");
+
+/** A message of the service with the words of the forms for the fields of the API. */
+export const inWords = (text) => text.replace(FIELD, (name) => FIELDS[name]);
+
 export const t = {
   product: "frepo",
   loading: "Loading",
@@ -29,6 +47,7 @@ export const t = {
   copy: "Copy",
   copied: "Copied",
   showMore: "Show more",
+  wrongFields: (number) => `${plural(number, "field is", "fields are")} wrong: see there.`,
   clear: "Clear",
   clearFilters: "Clear filters",
   changeToken: "Change token",
@@ -97,9 +116,20 @@ export const t = {
     readOnly: "Read-only: nothing can be changed now",
     more: "More",
     needAttention: (number) => `${plural(number, "needs", "need")} attention`,
+    failingChecks: (number) => `${plural(number, "check has", "checks have")} found problems`,
+    zone: (name) => `Times of ${name}`,
     attentionUnknown: "How many need attention cannot be read now",
     theme: { system: "Light or dark: as the system", light: "Light", dark: "Dark" },
     shortcuts: "Keyboard shortcuts",
+  },
+
+  tray: {
+    text: (active, failed, share) =>
+      listed(
+        active && `${plural(active, "transfer runs", "transfers run")}, ${share}`,
+        failed && `${plural(failed, "transfer", "transfers")} failed`,
+      ),
+    show: "Show",
   },
 
   reasons: {
@@ -127,10 +157,29 @@ export const t = {
     withGrace: (when, grace) => `${when}, grace ${grace}`,
   },
 
+  newServer: "New server",
+
   noCollections: {
     title: "No collections yet",
     text: "A collection holds the versions of one backup.",
     create: "New collection",
+    steps: [
+      "Make a collection: it holds the versions of one backup.",
+      "Make a token for the server that sends them.",
+      "Copy the line for cron to that server. The button makes all three.",
+    ],
+    demo: "To look around first, stop the service and fill it with a hundred collections:",
+  },
+
+  labels: {
+    title: (number) => `${plural(number, "collection is", "collections are")} backed up`,
+    dots: (days) => `a dot for each of the last ${days} days (UTC)`,
+    none: "without a label",
+    line: (number, age) => `${plural(number, "collection", "collections")}, the oldest backup ${age} ago`,
+    all: "Show all",
+    noneMissed: "No day was missed",
+    missed: (days) => `Missed: ${days}`,
+    day: (day, arrivals, missed) => `${day}: ${listed(`${arrivals} arrived`, missed && `${missed} missed`)}`,
   },
 
   overview: {
@@ -149,8 +198,6 @@ export const t = {
     onlyShown: (number) => `Only the worst ${number} are shown.`,
     onlyCounted: (number) => `Only the worst ${number} are shown and counted.`,
     byState: "Collections by state",
-    showAll: (number) => `Show all ${number}`,
-    bars: "Bars: how much each collection stored on the last 10 days.",
     sizes: (name) => `Sizes of ${name} on the last 10 days`,
   },
 
@@ -182,9 +229,10 @@ export const t = {
     title: "Storage",
     range: "Range",
     ranges: { 30: "30 days", 182: "6 months", 730: "2 years" },
-    fullOn: (date, growth) => `full about ${date} at ${growth} a day`,
-    grows: (growth) => `${growth} more each day`,
-    shrinks: (growth) => `${growth} less each day`,
+    fullOn: (date, growth) => `full on ${date}, at ${growth} a day`,
+    grows: (growth) => `not full within five years, at ${growth} a day`,
+    shrinks: (growth) => `not full within five years: ${growth} less each day`,
+    growsOnly: (growth) => `${growth} more each day`,
     free: (size) => `${size} free`,
     stored: "stored",
     forecast: "forecast from the last 30 days",
@@ -226,75 +274,7 @@ export const t = {
   lists: {
     events: "Last events",
     allEvents: "All events",
-    jobs: "Jobs",
-    history: "History",
-    running: "Runs now",
-    runNow: "Run now",
-    off: "off",
-    outcomes: { ok: "Succeeded", overdue: "Failed", new: "Has not run" },
   },
 
   noEvents: "Nothing has happened yet",
-  events: {
-    "version.added": (e) => `Version ${e.version_number} received`,
-    "version.refused": () => "Upload refused",
-    "version.suspicious": (e) => `Version ${e.version_number} looks wrong`,
-    "version.quarantined": (e) => `Version ${e.version_number} quarantined`,
-    "version.kind_changed": (e) => `Version ${e.version_number} has another format`,
-    "version.released": (e) => `Version ${e.version_number} released from quarantine`,
-    "version.condemned": (e) => `Version ${e.version_number} found broken`,
-    "version.unjudged": (e) => `Version ${e.version_number} could not be checked in time`,
-    "version.evicted": (e) => `Version ${e.version_number} replaced`,
-    "version.deleted": (e) => `Version ${e.version_number} deleted`,
-    "version.restored": (e) => `Version ${e.version_number} restored from the trash`,
-    "version.pinned": (e) => `Version ${e.version_number} pinned`,
-    "version.unpinned": (e) => `Version ${e.version_number} unpinned`,
-    "version.noted": (e) => `Note of version ${e.version_number} changed`,
-    "version.checked": (e) => `Version ${e.version_number} checked: ${e.data.outcome}`,
-    "version.downloaded": (e) => `Version ${e.version_number} downloaded`,
-    "upload.aborted": () => "Upload broke off",
-    "run.failed": () => "Backup job failed",
-    "run.reported": () => "Backup job skipped",
-    "trash.ended": (e) => `Version ${e.version_number} deleted for good${e.data.early ? ", before its time" : ""}`,
-    "collection.created": () => "Collection created",
-    "collection.edited": () => "Collection edited",
-    "collection.deleted": () => "Collection deleted",
-    "collection.restored": () => "Collection restored from the trash",
-    "collection.moved": (e) => `Collection moved to ${e.data.storage}`,
-    "collection.overdue": () => "Backup overdue",
-    "collection.recovered": () => "Backup arrived again",
-    "collection.full": () => "Collection full",
-    "collection.access_granted": () => "Access granted",
-    "collection.access_revoked": () => "Access removed",
-    "file.added": () => "File uploaded",
-    "file.edited": () => "File edited",
-    "file.deleted": () => "File deleted",
-    "file.downloaded": () => "File downloaded",
-    "alias.created": () => "Alias created",
-    "alias.edited": () => "Alias changed",
-    "alias.deleted": () => "Alias deleted",
-    "token.created": () => "Token created",
-    "token.edited": () => "Token edited",
-    "enrolment.created": () => "One-time code made",
-    "enrolment.used": () => "Host enrolled",
-    "enrolment.revoked": () => "One-time code revoked",
-    "token.rotated": () => "Token rotated",
-    "token.revoked": () => "Token revoked",
-    "token.expired": () => "Token expired",
-    "blob.damaged": () => "Damage found",
-    "blob.healed": () => "Damage healed",
-    "copy.damaged": () => "Second copy damaged",
-    "mirror.late": () => "Second copies are late",
-    "mirror.recovered": () => "Second copies are up to date again",
-    "blob.fell_back": (e) => `Read from another copy than that in ${e.data.storage}`,
-    "storage.full": () => "Storage full",
-    "storage.unavailable": () => "Storage unavailable",
-    "storage.recovered": () => "Storage works again",
-    "storage.disputed": () => "Storage may belong to another database",
-    "storage.adopted": () => "Storage adopted",
-    "storage.promoted": (e) => `${e.data.storage} is the first storage now, instead of ${e.data.former}`,
-    "message.sent": (e) => e.data.title,
-    "job.failed": (e) => `Job ${e.data.job} failed`,
-    "job.recovered": (e) => `Job ${e.data.job} works again`,
-  },
 };

@@ -1,13 +1,16 @@
 // The fields of a collection, for a new one and for its settings, and their translation from and to the API.
 
-import { html, useContext } from "../lib/html.js";
+import { html, useContext, useEffect, useState } from "../lib/html.js";
 import { About } from "../lib/access.js";
-import { duration } from "../lib/format.js";
+import { read } from "../lib/api.js";
+import { dateTime, duration, size, weekday } from "../lib/format.js";
 import { parseAll, parseCount, parseInterval, parseLabels, parseSize, sizeText } from "../lib/parse.js";
 import { t } from "../texts/collections.js";
 import { Check, Field, fieldOf } from "./form.js";
 
 const RULES = ["last", "hourly", "daily", "weekly", "monthly", "yearly"];
+const TYPING_MS = 300;
+const TIMES = 5;
 const KEEP = "keep";
 const KEEP_DEFAULT = { last: 3, daily: 7, weekly: 4, monthly: 12 };
 
@@ -93,12 +96,65 @@ export const Names = ({ form }) => html`
 
 export const Expectation = ({ form }) =>
   html`<div class="cols two">
-    <${Field} label=${t.form.expected} hint=${t.form.expectedHint} ...${fieldOf(form, "expected_every")} />
-    ${
-      "grace" in form.values &&
-      html`<${Field} label=${t.form.grace} hint=${t.form.graceHint} ...${fieldOf(form, "grace")} />`
-    }
-  </div>`;
+      <${Field} label=${t.form.expected} hint=${t.form.expectedHint} ...${fieldOf(form, "expected_every")} />
+      ${
+        "grace" in form.values &&
+        html`<${Field} label=${t.form.grace} hint=${t.form.graceHint} ...${fieldOf(form, "grace")} />`
+      }
+    </div>
+    <${NextTimes} text=${form.values.expected_every} />
+    <${TimeOfDay} use=${(text) => form.set("expected_every", text)} />`;
+
+/** The next five times of an expectation, a moment after it was typed. */
+function NextTimes({ text }) {
+  const [times, setTimes] = useState(/** @type {string[]} */ ([]));
+  useEffect(() => {
+    let isStopped = false;
+    const ask = async () => {
+      try {
+        const every = parseInterval(text, "expected_every");
+        const { items } = every ? await read("/expected-times", { query: { every, limit: TIMES } }) : { items: [] };
+        if (!isStopped) setTimes(items);
+      } catch {
+        if (!isStopped) setTimes([]); // the form says what is wrong when it is sent
+      }
+    };
+    const timer = setTimeout(ask, TYPING_MS);
+    return () => {
+      isStopped = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return (
+    times.length > 0 && html`<p class="sm dim">${t.form.nextTimes(times.map((one) => dateTime(one)).join(" · "))}</p>`
+  );
+}
+
+/** Writes cron for a time of day, in the time zone of the browser. */
+function TimeOfDay({ use }) {
+  const [days, setDays] = useState("*");
+  const [time, setTime] = useState("03:00");
+  const choices = [
+    ["*", t.form.everyDay],
+    ["1-5", t.form.workdays],
+    ...Array.from({ length: 7 }, (_, day) => [
+      String((day + 1) % 7),
+      weekday(new Date(Date.UTC(2024, 0, 1 + day, 12))),
+    ]),
+  ];
+  const write = () => {
+    const [hour, minute] = time.split(":").map(Number);
+    use(`${minute} ${hour} * * ${days} ${new Intl.DateTimeFormat().resolvedOptions().timeZone}`);
+  };
+  return html`<details class="stack">
+    <summary class="sm">${t.form.timeEditor}</summary>
+    <div class="row wrap">
+      <${Field} label=${t.form.timeDays} options=${choices} value=${days} change=${setDays} />
+      <${Field} label=${t.form.timeOf} type="time" value=${time} change=${setTime} />
+      <button type="button" class="btn" disabled=${!time} onClick=${write}>${t.form.useTime}</button>
+    </div>
+  </details>`;
+}
 
 /** The strategy; for `keep` a slider and a number for each rule, see the retention simulator. */
 export function Retention({ form }) {
@@ -130,23 +186,45 @@ function Rule({ rule, form }) {
   </div>`;
 }
 
-export const Limits = ({ form }) =>
-  html`<fieldset>
+/** The limits. `isNew`: an empty one is that of the service, else there is none. */
+export function Limits({ form, isNew = false }) {
+  const limits = useContext(About).limits;
+  const shown = (value, format) => (isNew && value ? format(value) : t.form.noLimit);
+  return html`<fieldset>
     <legend>${t.form.limits}</legend>
     <div class="nums">
-      <${Field} label=${t.form.maxVersions} inputmode="numeric" ...${fieldOf(form, "limits.versions")} />
-      <${Field} label=${t.form.maxVersionSize} ...${fieldOf(form, "limits.version_size")} />
-      <${Field} label=${t.form.maxTotalSize} ...${fieldOf(form, "limits.total_size")} />
+      <${Field}
+        label=${t.form.maxVersions}
+        inputmode="numeric"
+        placeholder=${shown(limits.versions, String)}
+        ...${fieldOf(form, "limits.versions")}
+      />
+      <${Field}
+        label=${t.form.maxVersionSize}
+        placeholder=${shown(limits.version_size, size)}
+        ...${fieldOf(form, "limits.version_size")}
+      />
+      <${Field}
+        label=${t.form.maxTotalSize}
+        placeholder=${shown(limits.total_size, size)}
+        ...${fieldOf(form, "limits.total_size")}
+      />
     </div>
   </fieldset>`;
+}
 
 export const Guards = ({ form }) =>
   html`<fieldset class="stack">
       <legend>${t.form.guards}</legend>
       <div class="nums">
-        <${Field} label=${t.form.maxShrink} inputmode="numeric" ...${fieldOf(form, "guards.max_shrink_percent")} />
-        <${Field} label=${t.form.maxGrowth} inputmode="numeric" ...${fieldOf(form, "guards.max_growth_percent")} />
-        <${Field} label=${t.form.minSize} ...${fieldOf(form, "guards.min_version_size")} />
+        ${["max_shrink_percent", "max_growth_percent", "min_version_size"].map(
+          (name) =>
+            html`<${Field}
+              label=${t.form.guardLabels[name]}
+              placeholder=${t.form.off}
+              ...${fieldOf(form, `guards.${name}`)}
+            />`,
+        )}
       </div>
       <p class="faint sm">${t.form.sizesHint}</p>
       <${Check} label=${t.form.expectsKind} ...${checkOf(form, "guards.expects_kind")} />

@@ -31,6 +31,72 @@ const STATES = {
   "job.recovered": "ok",
 };
 
+const ANONYMOUS = "a client without a token";
+
+/** What has happened, by kind. */
+const TITLES = {
+  "version.added": (e) => `Version ${e.version_number} received`,
+  "version.refused": () => "Upload refused",
+  "version.suspicious": (e) => `Version ${e.version_number} looks wrong`,
+  "version.quarantined": (e) => `Version ${e.version_number} quarantined`,
+  "version.kind_changed": (e) => `Version ${e.version_number} has another format`,
+  "version.released": (e) => `Version ${e.version_number} released from quarantine`,
+  "version.condemned": (e) => `Version ${e.version_number} found broken`,
+  "version.unjudged": (e) => `Version ${e.version_number} could not be checked in time`,
+  "version.evicted": (e) => `Version ${e.version_number} evicted`,
+  "version.deleted": (e) => `Version ${e.version_number} deleted`,
+  "version.restored": (e) => `Version ${e.version_number} restored from the trash`,
+  "version.pinned": (e) => `Version ${e.version_number} pinned`,
+  "version.unpinned": (e) => `Version ${e.version_number} unpinned`,
+  "version.noted": (e) => `Note of version ${e.version_number} changed`,
+  "version.checked": (e) => `Version ${e.version_number} checked: ${e.data.outcome}`,
+  "version.downloaded": (e) => `Version ${e.version_number} downloaded`,
+  "upload.aborted": () => "Upload broke off",
+  "run.failed": () => "Backup job failed",
+  "run.reported": () => "Backup job skipped",
+  "trash.ended": (e) => `Version ${e.version_number} deleted for good${e.data.early ? ", before its time" : ""}`,
+  "collection.created": () => "Collection created",
+  "collection.edited": () => "Collection edited",
+  "collection.deleted": () => "Collection deleted",
+  "collection.restored": () => "Collection restored from the trash",
+  "collection.moved": (e) => `Collection moved to ${e.data.storage}`,
+  "collection.overdue": () => "Backup overdue",
+  "collection.recovered": () => "Backup arrived again",
+  "collection.full": () => "Collection full",
+  "collection.access_granted": () => "Access granted",
+  "collection.access_revoked": () => "Access removed",
+  "file.added": () => "File uploaded",
+  "file.edited": () => "File edited",
+  "file.deleted": () => "File deleted",
+  "file.downloaded": () => "File downloaded",
+  "alias.created": () => "Alias created",
+  "alias.edited": () => "Alias changed",
+  "alias.deleted": () => "Alias deleted",
+  "token.created": () => "Token created",
+  "token.edited": () => "Token edited",
+  "enrolment.created": () => "One-time code made",
+  "enrolment.used": () => "Host enrolled",
+  "enrolment.revoked": () => "One-time code revoked",
+  "token.rotated": () => "Token rotated",
+  "token.revoked": () => "Token revoked",
+  "token.expired": () => "Token expired",
+  "blob.damaged": () => "Damage found",
+  "blob.healed": () => "Damage healed",
+  "copy.damaged": () => "Second copy damaged",
+  "mirror.late": () => "Second copies are late",
+  "mirror.recovered": () => "Second copies are up to date again",
+  "blob.fell_back": (e) => `Read from another copy than that in ${e.data.storage}`,
+  "storage.full": () => "Storage full",
+  "storage.unavailable": () => "Storage unavailable",
+  "storage.recovered": () => "Storage works again",
+  "storage.disputed": () => "Storage may belong to another database",
+  "storage.adopted": () => "Storage adopted",
+  "storage.promoted": (e) => `${e.data.storage} is the first storage now, instead of ${e.data.former}`,
+  "message.sent": (e) => e.data.title,
+  "job.failed": (e) => `Job ${e.data.job} failed`,
+  "job.recovered": (e) => `Job ${e.data.job} works again`,
+};
+
 const OUTCOMES = { good: "ok", broken: "damaged" };
 
 /** Whether a backup failed: its job, or a broken version arrived. */
@@ -86,16 +152,18 @@ export function eventState({ kind, data }) {
 
 /** "Version 214 received". A plug-in says itself what has happened; other unknown kinds are shown as they are named. */
 export function eventTitle(event) {
-  const text = t.events[event.kind];
+  const text = TITLES[event.kind];
   if (text) return text(event);
   return event.data?.sentence?.replace(/\.$/, "") || event.kind.replace(/[._]/g, " ");
 }
 
+/** Who did it: the token's name, else its fingerprint, a job, a user of the command line. */
+export const nameOfActor = ({ actor, actor_name: name }) => name ?? (actor === "anonymous" ? ANONYMOUS : actor);
+
 /** What follows the title: the size, the reason, and who did it. */
 export function eventDetail(event) {
   const { data } = event;
-  const by = event.actor_name ?? (event.actor.includes(":") ? event.actor : null);
-  const parts = [data.size && size(data.size), data.message || data.reason || data.error, by && t.by(by)];
+  const parts = [data.size && size(data.size), data.message || data.reason || data.error, t.by(nameOfActor(event))];
   return parts.filter(Boolean).join(", ");
 }
 

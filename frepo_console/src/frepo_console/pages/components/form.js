@@ -77,14 +77,22 @@ export function useForm(start) {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       setErrors(error.fields);
-      const isShown = Object.keys(error.fields).some((field) => field in values);
-      if (!isShown) setMessage(error.message);
+      const shown = Object.keys(error.fields).filter((field) => field in values);
+      setMessage(shown.length ? t.wrongFields(shown.length) : error.message);
+      if (shown.length) requestAnimationFrame(focusFirstError);
     } finally {
       setSending(false);
     }
   };
   const changed = Object.keys(values).filter((name) => values[name] !== start[name]);
   return { values, set, errors, setErrors, message, isSending, changed, reset, submit };
+}
+
+/** Give the focus to the first wrong field of the form, or of the dialog above it. */
+function focusFirstError() {
+  const place = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document;
+  const field = place.querySelector("[aria-invalid=true]");
+  if (field instanceof HTMLElement) field.focus();
 }
 
 /** The attributes of a `Field` for a field of a form. */
@@ -94,7 +102,7 @@ export const fieldOf = (form, name) => ({
   error: form.errors[name],
 });
 
-/** The message of a form about no field. */
+/** Why the form was not sent, next to its button. */
 export const FormError = ({ form }) =>
   form.message && html`<p class="err" role="alert"><${Icon} name="overdue" />${form.message}</p>`;
 

@@ -1,10 +1,11 @@
 // The frame of each view: the menu, the bar of a phone, the shortcuts that work everywhere.
 
-import { html, useContext, useState } from "../lib/html.js";
+import { html, useContext, useEffect, useState } from "../lib/html.js";
 import { signOut } from "../lib/api.js";
 import { About, useAccess } from "../lib/access.js";
 import { useResource } from "../lib/data.js";
-import { go, link, useShortcuts } from "../lib/navigation.js";
+import { percent } from "../lib/format.js";
+import { go, link, useRoute, useShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
 import { Lazy } from "./feedback.js";
 import { Icon, Logo } from "./icons.js";
@@ -36,8 +37,26 @@ export function Shell({ current, views, children }) {
       >
       <${Foot} help=${() => setHelping(true)} />
     </nav>
-    <main tabindex="-1">${children}</main>
+    <main tabindex="-1">${children}<${Tray} /></main>
     ${isHelping && html`<${Lazy} load=${loadShortcuts} close=${() => setHelping(false)} />`}`;
+}
+
+/** The uploads and downloads that run, on the pages that do not show them. They announce themselves by events. */
+function Tray() {
+  const [found, setFound] = useState(/** @type {any} */ (null));
+  const { parts } = useRoute();
+  useEffect(() => {
+    const show = (event) => setFound(event.detail);
+    addEventListener("transfers", show);
+    return () => removeEventListener("transfers", show);
+  }, []);
+  if (!found || parts.includes(found.topic)) return null;
+  const target = found.topic === "files" ? ["files"] : ["collections", found.topic];
+  return html`<div class="bar" role="status">
+    <${Icon} name=${found.active ? "upload" : "overdue"} />
+    <span class="grow">${t.tray.text(found.active, found.failed, percent(found.share))}</span>
+    <a class="btn" href=${link(target)}>${t.tray.show}</a>
+  </div>`;
 }
 
 const loadShortcuts = () => import("./shortcuts.js");
@@ -53,6 +72,7 @@ function MenuEntry({ view, isCurrent }) {
   return html`<a href=${link([view.name])} aria-current=${isCurrent ? "page" : undefined} title=${title}>
     <${Icon} name=${view.name} /><span>${title}</span>
     ${view.name === "collections" && html`<${BadCollections} />`}
+    ${view.name === "health" && html`<${FailingChecks} />`}
   </a>`;
 }
 
@@ -65,6 +85,13 @@ function BadCollections() {
   const states = overview.data.collections;
   const bad = BAD_STATES.reduce((sum, state) => sum + states[state], 0);
   return bad > 0 && html`<span class="badge overdue end" title=${t.menu.needAttention(bad)}>${bad}</span>`;
+}
+
+/** How many health checks have found a problem. */
+function FailingChecks() {
+  const health = useResource(useAccess().may("jobs.view") ? "/health" : null, { every: 60 });
+  const failing = health.data?.checks.filter((one) => !one.good).length ?? 0;
+  return failing > 0 && html`<span class="badge overdue end" title=${t.menu.failingChecks(failing)}>${failing}</span>`;
 }
 
 /** The pages of plug-ins, outside of the console. Their paths are relative, for proxies that add a prefix. */
@@ -97,6 +124,7 @@ function Foot({ help }) {
       >${about.token.name ?? ""} <code>${about.token.fingerprint}</code></span
     >
     <span>${t.product} ${about.version}</span>
+    <span>${t.menu.zone(ZONE)}</span>
     <div class="row">
       <button class="btn bare s" title=${t.menu.theme[theme]} aria-label=${t.menu.theme[theme]} onClick=${change}>
         <${Icon} name="theme" />
@@ -111,6 +139,8 @@ function Foot({ help }) {
     </div>
   </div>`;
 }
+
+const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 // Light, dark, or what the browser prefers.
 const THEME_KEY = "frepo.theme";

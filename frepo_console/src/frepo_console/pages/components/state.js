@@ -3,7 +3,7 @@
 import { html, useMemo } from "../lib/html.js";
 import { useResource } from "../lib/data.js";
 import { dateTime, duration, durationSeconds, elapsed, relative, size, timeOfDay } from "../lib/format.js";
-import { t } from "../texts.js";
+import { inWords, t } from "../texts.js";
 import { Icon } from "./icons.js";
 
 const SIZES_OF = 100;
@@ -50,7 +50,7 @@ export function useSizes(collections) {
 const REASONS = {
   damaged: () => t.reasons.damaged,
   overdue: (collection, now) => t.reasons.overdue(elapsed(lastTime(collection), now)),
-  failed: ({ state_reason }) => state_reason || t.reasons.failed,
+  failed: ({ state_reason }) => (state_reason ? inWords(state_reason) : t.reasons.failed),
   full: () => t.reasons.full,
   suspicious: ({ last_version: last }) =>
     last?.suspicious ? t.reasons.suspicious(last.number) : t.reasons.quarantined,

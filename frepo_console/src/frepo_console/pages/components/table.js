@@ -6,7 +6,7 @@ import { t } from "../texts.js";
 
 /**
  * A table of `rows`. Each column: `{title, cell(row), className, sort, label}`; `label` is the title on a phone, where
- * a row becomes a few lines; `sort` is the name of its order. `open(row, tr)` opens a row by Enter. With a `selection`
+ * a row becomes a few lines; `sort` is the name of its order. `open(row, tr)` opens a row by Enter or a click. With a `selection`
  * (see `useSelection`) each row has a check box; `keys` are further shortcuts for the row with the focus, `{p: pin}`,
  * called like `open`. `sort` is the current order, `sortBy(order)` changes it.
  */
@@ -33,7 +33,11 @@ export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, 
           const key = keyOf(row);
           const isSelected = selection?.has(key);
           const draw = () =>
-            html`<tr tabindex=${open ? "-1" : undefined} aria-selected=${selection ? String(isSelected) : undefined}>
+            html`<tr
+              onClick=${open && ((event) => openByClick(event, () => open(row, event.currentTarget)))}
+              tabindex=${open ? "-1" : undefined}
+              aria-selected=${selection ? String(isSelected) : undefined}
+            >
               ${
                 selection &&
                 html`<td class="pick1">
@@ -54,6 +58,12 @@ export function Table({ caption, columns, rows, keyOf, nameOf, open, selection, 
       </tbody>
     </table>
   </div>`;
+}
+
+/** A click on a row opens it, unless it was for something in the row, or ends the selection of a text. */
+function openByClick(event, run) {
+  const isElsewhere = event.target.closest("a, button, input, label, summary") || String(getSelection());
+  if (!isElsewhere) run();
 }
 
 function Heading({ column, sort = "", sortBy }) {

@@ -35,6 +35,10 @@ export class Access {
   }
 }
 
+/** Whether the token may make a collection, and a token that sends to it. */
+export const mayAddServer = (access) =>
+  ["collection.create", "token.generate", "collection.tokens"].every((action) => access.may(action));
+
 export function useAccess() {
   const about = useContext(About);
   return useMemo(() => new Access(about), [about]);

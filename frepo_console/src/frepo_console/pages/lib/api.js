@@ -1,6 +1,6 @@
 // The client of `/api/v1`: the token of this tab, requests with it, problem details (RFC 9457) as errors, and ETags.
 
-import { t } from "../texts.js";
+import { inWords, t } from "../texts.js";
 
 // The token is in sessionStorage, which a tab has for itself, or only in memory if the person says so.
 const KEY = "frepo.token";
@@ -61,13 +61,13 @@ const MAX_ANSWERS = 100;
  */
 export class Problem extends Error {
   constructor(status, body = {}) {
-    super(body.detail || body.title || t.errors.unknown(status));
+    super(inWords(body.detail || body.title || t.errors.unknown(status)));
     this.status = status;
     this.title = body.title ?? "";
     this.code = body.code ?? status;
     this.context = body.context ?? {};
     this.fields = Object.fromEntries(
-      (body.errors ?? []).map((wrong) => [wrong.field.replace(/\.\d+$/, ""), wrong.message]),
+      (body.errors ?? []).map((wrong) => [wrong.field.replace(/\.\d+$/, ""), inWords(wrong.message)]),
     );
   }
 

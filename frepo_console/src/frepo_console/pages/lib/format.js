@@ -54,11 +54,11 @@ export function share(part) {
   return numberFormat({ style: "percent", maximumFractionDigits: 1 }).format(rounded);
 }
 
-/** "5h ago", "in 3 days"; from ten days on the day. */
+/** "5h ago", "in 3 days", "now" for less than a minute ahead; from ten days on the day. */
 export function relative(time, now = new Date()) {
   const seconds = (new Date(time).getTime() - now.getTime()) / 1000;
   const distance = Math.abs(seconds);
-  if (distance < 2) return justNow.format(0, "second");
+  if (distance < 2 || (seconds > 0 && distance < MINUTE)) return justNow.format(0, "second");
   if (distance < MINUTE) return relativeTimes.format(Math.trunc(seconds), "second");
   if (distance < 100 * MINUTE) return relativeTimes.format(Math.trunc(seconds / MINUTE), "minute");
   if (distance < 48 * HOUR) return relativeTimes.format(Math.trunc(seconds / HOUR), "hour");
@@ -97,6 +97,8 @@ export const date = (time, now = new Date()) =>
   (new Date(time).getFullYear() === now.getFullYear() ? day : dayOfYear).format(new Date(time));
 
 export const today = (time) => longDay.format(time);
+
+export const weekday = (time) => new Intl.DateTimeFormat(undefined, { weekday: "short" }).format(new Date(time));
 
 export const month = (time) => new Intl.DateTimeFormat(undefined, { month: "short" }).format(new Date(time));
 

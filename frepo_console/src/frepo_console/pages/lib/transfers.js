@@ -29,6 +29,17 @@ let last = 0;
 
 function publish() {
   for (const listener of listeners) listener();
+  dispatchEvent(new CustomEvent("transfers", { detail: summaryOf(transfers) }));
+}
+
+/** What the tray shows on the other pages: `{topic, active, failed, share}`; null if there is nothing to say. */
+function summaryOf(all) {
+  const active = all.filter((one) => one.isActive);
+  const failed = all.filter((one) => one.state === "failed");
+  const [first] = [...active, ...failed];
+  if (!first) return null;
+  const sum = (name) => active.reduce((total, one) => total + one[name], 0);
+  return { topic: first.topic, active: active.length, failed: failed.length, share: sum("moved") / (sum("size") || 1) };
 }
 
 /** The transfers about a `topic`, such as the id of a collection; the component is drawn again when one changes. */
@@ -191,6 +202,7 @@ function startNext() {
 /**
  * Upload a file. `finished(answer)` is called at the end, and `textOf(answer)` says what has become of it. With
  * `inParts`, from `Access.inParts`, a large file survives a reload of the page; one that was interrupted goes on.
+ * `refusal` says why the service would refuse the file: then it is not sent.
  */
 export function upload({
   topic,
@@ -198,12 +210,14 @@ export function upload({
   url,
   method = "PUT",
   headers = {},
+  refusal = "",
   inParts = /** @type {InParts | null} */ (null),
   finished,
   textOf = complete,
 }) {
-  if (inParts && file.size > WHOLE) return uploadInParts({ topic, file, inParts, finished, textOf });
+  if (!refusal && inParts && file.size > WHOLE) return uploadInParts({ topic, file, inParts, finished, textOf });
   const run = async (transfer, signal) => {
+    if (refusal) throw new Problem(413, { detail: refusal });
     const answer = await sendFile({ transfer, url, method, file, headers, signal });
     return { answer, message: textOf(answer) };
   };

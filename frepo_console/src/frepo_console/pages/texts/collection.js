@@ -22,6 +22,7 @@ export const t = {
     downloadGood: (number) => `Download ${number}, the newest good one`,
     upload: "Upload",
     drop: "Drop a file here.",
+    tooLarge: (bytes, most) => `It has ${bytes}: that is larger than the collection allows, ${most}.`,
     dropText: "It becomes the next version.",
     delete: "Delete collection",
     deleteTitle: (name) => `Delete ${name}?`,
@@ -104,6 +105,11 @@ export const t = {
       pending: "waits",
       "not checked": "not checked",
     },
+    inQuarantine: "in quarantine",
+    details: (number) => `Version ${number}: details`,
+    compare: "Compare",
+    downloadMany: (number) => `Download ${number}`,
+    pinMany: (number) => `Pin ${number}`,
     downloadOne: (name) => `Download ${name}`,
     pinOne: (name, isPinned) => `${isPinned ? "Pin of" : "Pin"} ${name}`,
     pinTitle: (number, isPinned) => `${isPinned ? "Pin of" : "Pin"} version ${number}`,
@@ -145,32 +151,40 @@ export const t = {
   },
 
   charts: {
-    versions: "Versions",
-    versionsText: (number) => `height: size, the last ${number}`,
+    versionsText: (number) => `the last ${number} versions`,
     kinds: { kept: "kept", pinned: "pinned", failed: "broken", suspicious: "suspicious", damaged: "damaged" },
     bar: (number, bytes) => `Version ${number}: ${bytes}`,
     sizes: "Size of each upload",
-    sizesLabel: (first, last, number) => `The sizes of ${number} versions went from ${first} to ${last}`,
-    least: (bytes, why) => `dotted: below ${bytes}, ${why}, an upload is suspicious`,
+    least: (bytes, why) => `dashed: below ${bytes}, ${why}, an upload is suspicious`,
     most: (bytes, why) => `above ${bytes}, ${why}, too`,
     bounds: {
       minimum: () => "the smallest size in the settings",
-      median: (percent, bytes) => `${percent} % of the median of the last 14 good versions, ${bytes} (dashed)`,
-      largest: (percent, bytes) => `${percent} % of the largest median of 60 days, ${bytes} (dashed)`,
-      before: (percent, bytes) => `${percent} % of the newest good version, ${bytes} (dashed)`,
+      median: (percent, bytes) => `${percent} % of the median of the last 14 good versions, ${bytes}`,
+      largest: (percent, bytes) => `${percent} % of the largest median of 60 days, ${bytes}`,
+      before: (percent, bytes) => `${percent} % of the newest good version, ${bytes}`,
     },
-    tooFew: "The curve begins with the second version.",
   },
 
   calendar: {
     title: "A year of backups",
+    met: (met, expected) => `${met} of ${expected} expected`,
     summary: (arrived, days, isCut) =>
       `backups on ${arrived} of ${days} days${isCut ? ", earlier days are not read" : ""}`,
     day: (arrived, kind) =>
-      [arrived && plural(arrived, "backup", "backups"), ["failed", "suspicious", "refused"].includes(kind) && kind]
+      [
+        arrived && plural(arrived, "backup", "backups"),
+        ["damaged", "failed", "suspicious", "refused"].includes(kind) && kind,
+      ]
         .filter(Boolean)
         .join(", ") || (kind === "unread" ? "not read" : "no backup"),
-    kinds: { arrived: "arrived", failed: "failed", suspicious: "suspicious", refused: "refused", none: "no backup" },
+    kinds: {
+      arrived: "arrived",
+      damaged: "damaged",
+      failed: "failed",
+      suspicious: "suspicious",
+      refused: "refused",
+      none: "no backup",
+    },
   },
 
   runs: {
@@ -198,14 +212,6 @@ export const t = {
     removeText: (name) =>
       `The token stays valid, but cannot use ${name} any more. A job that sends backups with it fails.`,
     removeAction: "Remove from the list",
-  },
-
-  rights: {
-    administrator: "Administrator",
-    send: "Send backups",
-    read: "Read",
-    delete: "Delete",
-    other: (number) => plural(number, "role", "roles"),
   },
 
   send: {

@@ -5,7 +5,7 @@ import { plural } from "../texts.js";
 export const t = {
   empty: "Nothing has happened yet",
   noMatch: "No event matches",
-  search: "Actor: a fingerprint, system:verify, console:root",
+  search: "Name of a collection or a token, a fingerprint, system:verify",
   live: "Live",
   liveHint: "New events appear every 3 seconds",
   csv: "CSV",

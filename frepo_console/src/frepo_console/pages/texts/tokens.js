@@ -40,6 +40,7 @@ export const t = {
   atMost: (size) => `Files of at most ${size}`,
   presets: {
     send: ["Send backups", "Adds versions. Cannot read or delete."],
+    both: ["Send and read", "Adds versions, lists and downloads them: for restore tests."],
     read: ["Read only", "Lists and downloads versions."],
     administrator: ["Administrator", "Everything. Use for people, not for scripts."],
     custom: ["Custom", "Choose the roles."],

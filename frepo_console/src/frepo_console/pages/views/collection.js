@@ -9,10 +9,10 @@ import { go, link } from "../lib/navigation.js";
 import { upload, useInterrupted } from "../lib/transfers.js";
 import { ActionButton } from "../components/action.js";
 import { Confirm } from "../components/dialog.js";
-import { Empty, Loaded, NoPermission, Note } from "../components/feedback.js";
+import { Empty, Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import Slots, { Slot, useSlots } from "../components/slots.js";
-import { StateBadge, Tag, expectation, minRetention, newestGood, reason } from "../components/state.js";
+import { StateBadge, Tag, expectation } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts/collection.js";
 import { AllowedTokens } from "./collection/allowed_tokens.js";
@@ -21,7 +21,8 @@ import { Runs } from "./collection/runs.js";
 import { SameContent } from "./collection/same_content.js";
 import { Compressed, Send } from "./collection/send.js";
 import { Settings } from "./collection/settings.js";
-import { downloadVersion } from "./collection/version_actions.js";
+import { downloadVersion } from "./collection/versions/actions.js";
+import { Trouble } from "./collection/trouble.js";
 import { Versions } from "./collection/versions.js";
 
 /** @typedef {{ name: string; View: Function; needsHere?: string; needs?: string; slot?: ConsoleSlot }} Tab */
@@ -84,7 +85,14 @@ function Shown({ collection, resource, tab, query, now }) {
     const url = apiUrl(`/collections${path(collection.id)}/versions`);
     for (const file of files) {
       const inParts = access.inParts({ collection: collection.id, filename: file.name });
-      upload({ topic: collection.id, file, url, inParts, finished: changed });
+      upload({
+        topic: collection.id,
+        file,
+        url,
+        inParts,
+        refusal: refusalOf(file, collection.limits),
+        finished: changed,
+      });
     }
   };
   useInterrupted(collection.id, access.inParts({}), { finished: changed });
@@ -95,7 +103,7 @@ function Shown({ collection, resource, tab, query, now }) {
       html`<${DropZone} isOver=${isOver} title=${t.collection.drop} text=${t.collection.dropText} take=${take} />`
     }
     <${Transfers} topic=${collection.id} />
-    <${Trouble} collection=${collection} now=${now} />
+    <${Trouble} collection=${collection} changed=${changed} now=${now} />
     <${Facts} collection=${collection} now=${now} />
     <${SameContent} collection=${collection} />
     <${Compressed} collection=${collection} />
@@ -119,6 +127,12 @@ function Shown({ collection, resource, tab, query, now }) {
       query=${query}
       now=${now}
     />`;
+}
+
+/** Why a file would be refused: it is not sent for that. */
+function refusalOf(file, { version_size: one, total_size: all }) {
+  const most = Math.min(one || Infinity, all || Infinity);
+  return file.size > most ? t.collection.tooLarge(size(file.size), size(most)) : "";
 }
 
 function Head({ collection, startUpload, now }) {
@@ -204,29 +218,6 @@ function DeleteButton({ collection }) {
         >${text}<//
       >`
     }`;
-}
-
-const MORE_OF_STATES = { overdue: expectation, late: expectation, failed: newestGood };
-
-/** What is wrong, why, and what to do. */
-function Trouble({ collection, now }) {
-  const { state } = collection;
-  if (state === "ok" || state === "new") return null;
-  const title = reason(collection, now);
-  const why = collection.state_reason;
-  return html`<${Note} state=${state} title=${title}
-    >${why && why !== title && html`<p>${sentence(why)}</p>`}
-    <p>${[advice(collection), MORE_OF_STATES[state]?.(collection, now)].filter(Boolean).join(" ")}</p><//
-  >`;
-}
-
-/** The reasons of the service, which names all states that apply, as a sentence. */
-const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1).replace(/\.?$/, ".")}`;
-
-/** What somebody can do about its state. */
-function advice(collection) {
-  const retention = collection.state === "full" && minRetention(collection);
-  return retention ? t.collection.fullOfYoung(retention) : t.collection.advice[collection.state];
 }
 
 function Facts({ collection, now }) {

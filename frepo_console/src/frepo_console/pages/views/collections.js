@@ -1,7 +1,7 @@
 // Collections: all of them, the worst first, with filters. It also opens one of them, and the form for a new one.
 
 import { html } from "../lib/html.js";
-import { useAccess } from "../lib/access.js";
+import { mayAddServer, useAccess } from "../lib/access.js";
 import { useList, useNow, useResource } from "../lib/data.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { ChartError, Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
@@ -13,18 +13,23 @@ import { columnsFor } from "./collections/columns.js";
 import { CsvButton } from "./collections/csv.js";
 import { DeletedCollections } from "./collections/deleted.js";
 import { Filters, filtersOf } from "./collections/filters.js";
-import { NewCollection } from "./collections/new.js";
 import { SelectionBar } from "./collections/selection.js";
 
+/** What is opened by the second part of the address instead of a collection. */
+const DIALOGS = {
+  new: () => import("./collections/new.js"),
+  "new-server": () => import("./collections/new_server.js"),
+};
 const loadCollection = () => import("./collection.js");
 
 export default function Collections({ route }) {
   const [, id, tab] = route.parts;
-  if (id && id !== "new") return html`<${Lazy} key=${id} load=${loadCollection} id=${id} tab=${tab} route=${route} />`;
-  return html`<${List} query=${route.query} isNew=${id === "new"} />`;
+  if (id && !(id in DIALOGS))
+    return html`<${Lazy} key=${id} load=${loadCollection} id=${id} tab=${tab} route=${route} />`;
+  return html`<${List} query=${route.query} dialog=${id} />`;
 }
 
-function List({ query, isNew }) {
+function List({ query, dialog }) {
   const access = useAccess();
   const now = useNow();
   const filters = filtersOf(query);
@@ -44,20 +49,24 @@ function List({ query, isNew }) {
       access.may("collection.list_deleted") &&
       html`<${DeletedCollections} now=${now} />`
     }
-    ${isNew && html`<${NewCollection} close=${() => go(["collections"])} />`}`;
+    ${dialog && html`<${Lazy} load=${DIALOGS[dialog]} close=${() => go(["collections"])} />`}`;
 }
 
 const Head = ({ filters }) =>
   html`<header class="head">
     <h1>${t.menu.collections}</h1>
-    <div class="row"><${CsvButton} filters=${filters} /><${NewButton} data-key="n" /></div>
+    <div class="row wrap"><${CsvButton} filters=${filters} /><${NewButton} data-key="n" /></div>
   </header>`;
 
 function NewButton(props) {
-  if (!useAccess().may("collection.create")) return null;
-  return html`<a class="btn pri" href=${link(["collections", "new"])} ...${props}
-    ><${Icon} name="plus" />${t.noCollections.create}</a
-  >`;
+  const access = useAccess();
+  if (!access.may("collection.create")) return null;
+  return html`${
+      mayAddServer(access) &&
+      html`<a class="btn" href=${link(["collections", "new-server"])}><${Icon} name="plus" />${t.newServer}</a>`
+    }<a class="btn pri" href=${link(["collections", "new"])} ...${props}
+      ><${Icon} name="plus" />${t.noCollections.create}</a
+    >`;
 }
 
 /** The collections that were read, and what can be done with the selected ones. */

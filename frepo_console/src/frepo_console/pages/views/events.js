@@ -60,6 +60,7 @@ function filtersOf(query) {
   return {
     kind: GROUPS[query.get("group")] ?? query.getAll("kind"),
     collection: query.get("collection") ?? "",
+    q: query.get("q") ?? "",
     actor: query.get("actor") ?? "",
     // Of the full hour: as long as the address of the request is the same, an unchanged answer is not sent again.
     since: days ? new Date((Math.floor((Date.now() / DAY) * 24) / 24) * DAY - days * DAY).toISOString() : "",
@@ -111,8 +112,8 @@ function Filters({ query, names }) {
           data-search
           aria-label=${t.search}
           placeholder=${t.search}
-          value=${query.get("actor") ?? ""}
-          onChange=${(event) => changeQuery({ actor: event.target.value.trim() })}
+          value=${query.get("q") ?? ""}
+          onChange=${(event) => changeQuery({ q: event.target.value.trim() })}
         />
       </div>
       <select class="in" aria-label=${t.period} onChange=${(event) => changeQuery({ days: event.target.value })}>
@@ -200,8 +201,7 @@ function Row({ event, names, now }) {
 function Export({ filters, suffix, title }) {
   const [error, setError] = useState("");
   const save = async () => {
-    const { kind, collection, actor, since } = filters;
-    const answer = await fetch(apiUrl(`/events.${suffix}`, { kind, collection, actor, since }), {
+    const answer = await fetch(apiUrl(`/events.${suffix}`, filters), {
       headers: headersWithToken(),
       credentials: "omit",
     }).catch(() => null);

@@ -5,6 +5,7 @@ import { useAccess } from "../lib/access.js";
 import { useResource } from "../lib/data.js";
 import { link } from "../lib/navigation.js";
 import { Loaded, NoPermission } from "../components/feedback.js";
+import { Badge } from "../components/badge.js";
 import { Icon } from "../components/icons.js";
 import Slots from "../components/slots.js";
 import { t as common } from "../texts.js";
@@ -13,6 +14,7 @@ import { Damage } from "./health/damage.js";
 import { Plugins, Settings } from "./health/installation.js";
 import { Jobs } from "./health/jobs.js";
 import { Storages } from "./health/storages.js";
+import { Targets } from "./health/targets.js";
 
 const SLOW_POLL = 60;
 
@@ -78,6 +80,8 @@ function State({ health, damage, jobs, open }) {
         </ul>
       </section>
       ${access.may("settings.view") && html`<${Storages} />`}
+      ${access.may("settings.view") && access.has("notification-targets") && html`<${Targets} />`}
+      ${access.may("metrics.view") && html`<${Badge} path="/badge" />`}
       <${Damage} resource=${damage} />
     </div>
     <div class="w7 stack"><${Jobs} resource=${jobs} open=${open} /></div>

@@ -1,20 +1,18 @@
 // Overview: is everything backed up? What is not comes first.
 
-import { Part, html, useMemo, useState, useSteps } from "../lib/html.js";
-import { useAccess } from "../lib/access.js";
+import { html, useMemo } from "../lib/html.js";
+import { mayAddServer, useAccess } from "../lib/access.js";
 import { readAll, useNow, useReading, useResource } from "../lib/data.js";
-import { count, elapsed, relative, size, timeOfDay, today } from "../lib/format.js";
+import { count, relative, timeOfDay, today } from "../lib/format.js";
 import { link } from "../lib/navigation.js";
-import { ChartError, Empty, Lazy, Loaded, NoPermission } from "../components/feedback.js";
+import { Lazy, Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { BAD_STATES, STATES, Sparkline, StateIcon, detail, reason, useSizes } from "../components/state.js";
+import { BAD_STATES, STATES, StateIcon, detail, reason } from "../components/state.js";
 import { t } from "../texts.js";
 
 // What is below the tiles is loaded after them.
 const loadDetails = () => import("./overview/details.js");
 const MANY = 2000;
-const QUIET_SHOWN = 240;
-const QUIET_STEP = 20;
 
 export default function Overview() {
   const access = useAccess();
@@ -46,17 +44,23 @@ function countStates(overview, collections) {
 }
 
 function Verdict({ states, overview, isCut, at, now }) {
+  const access = useAccess();
   const total = states ? STATES.reduce((sum, state) => sum + states[state], 0) : 0;
   const bad = states ? BAD_STATES.reduce((sum, state) => sum + states[state], 0) : 0;
   return html`<header class="head">
     <div>
       <h1>${states ? t.overview.verdict(states, bad, total) : t.menu.overview}</h1>
       <p class="dim">
-        ${states && t.overview.summary(states, overview?.failing_jobs.length ?? 0)}${" "}${
+        ${states && total > 0 && t.overview.summary(states, overview?.failing_jobs.length ?? 0)}${" "}${
           isCut && (overview ? t.overview.onlyShown(count(MANY)) : t.overview.onlyCounted(count(MANY)))
         }
       </p>
     </div>
+    ${
+      mayAddServer(access) &&
+      total > 0 &&
+      html`<a class="btn" href=${link(["collections", "new-server"])}><${Icon} name="plus" />${t.newServer}</a>`
+    }
     <p class="faint sm">
       ${today(now)}, ${timeOfDay(now)}${at && html`${" · "}${t.updated(relative(at, new Date()))}`}
     </p>
@@ -64,10 +68,6 @@ function Verdict({ states, overview, isCut, at, now }) {
 }
 
 function States({ items, states, now }) {
-  const [isWhole, setWhole] = useState(false);
-  const quiet = items.filter((one) => one.state === "ok");
-  const sizes = useSizes(quiet);
-  const shown = quiet.slice(0, useSteps(isWhole ? quiet.length : Math.min(quiet.length, QUIET_SHOWN), QUIET_STEP));
   if (items.length === 0) return html`<${NoCollections} />`;
   const loud = items.filter((one) => one.state !== "ok");
   return html`<section aria-label=${t.overview.byState} class="stack">
@@ -82,26 +82,6 @@ function States({ items, states, now }) {
     <ul class="tiles lg">
       ${loud.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}
     </ul>
-    <ul class=${isWhole ? "tiles" : "tiles phone-cut"}>
-      ${shown.map(
-        (one) =>
-          html`<li key=${one.id}>
-            <${Part}
-              uses=${[one, sizes.byId[one.id], now]}
-              draw=${() => html`<${QuietTile} collection=${one} sizes=${sizes.byId[one.id]} now=${now} />`}
-            />
-          </li>`,
-      )}
-    </ul>
-    ${
-      !isWhole &&
-      quiet.length > 12 &&
-      html`<button class=${quiet.length > shown.length ? "btn" : "btn more"} onClick=${() => setWhole(true)}>
-        ${t.overview.showAll(quiet.length)}
-      </button>`
-    }
-    ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
-    ${Object.keys(sizes.byId).length > 0 && html`<p class="faint sm">${t.overview.bars}</p>`}
   </section>`;
 }
 
@@ -119,26 +99,26 @@ function placeOf({ id, state, last_run: run, may }) {
   return isOfRun ? ["collections", id, "runs"] : ["collections", id];
 }
 
-function QuietTile({ collection, sizes, now }) {
-  const last = collection.last_version;
-  return html`<a class="tile ok" href=${link(["collections", collection.id])}>
-    <${StateIcon} state="ok" />
-    <span class="cut" title=${collection.name}>${collection.name}</span>
-    <span class="faint">${last ? `${elapsed(last.at, now, { isShort: true })} · ${size(last.size)}` : t.none}</span>
-    ${sizes && html`<${Sparkline} values=${sizes.slice(-10)} label=${t.overview.sizes(collection.name)} />`}
-  </a>`;
-}
-
+/** A fresh service: the three steps to the first backup, or the data of a demonstration. */
 function NoCollections() {
   const access = useAccess();
-  return html`<div class="card">
-    <${Empty} icon="collections" title=${t.noCollections.title} text=${t.noCollections.text}>
-      ${
-        access.may("collection.create") &&
-        html`<a class="btn pri" href=${link(["collections", "new"])}
-          ><${Icon} name="plus" />${t.noCollections.create}</a
-        >`
-      }
-    <//>
+  const [first, ...others] = t.noCollections.steps;
+  return html`<div class="card stack">
+    <h2>${t.noCollections.title}</h2>
+    <ol class="stack steps">
+      <li>${first}</li>
+      ${others.map((text) => html`<li>${text}</li>`)}
+    </ol>
+    ${
+      access.may("collection.create") &&
+      html`<div class="row wrap">
+        ${
+          mayAddServer(access) &&
+          html`<a class="btn pri" href=${link(["collections", "new-server"])}><${Icon} name="plus" />${t.newServer}</a>`
+        }
+        <a class="btn" href=${link(["collections", "new"])}>${t.noCollections.create}</a>
+      </div>`
+    }
+    <p class="dim">${t.noCollections.demo} <code>make demo</code></p>
   </div>`;
 }

@@ -139,7 +139,7 @@ def _is_about(collection_id: str, created_at: datetime | None) -> ColumnElement[
 
 
 def _is_named(text: str) -> ColumnElement[bool]:
-    collections = select(Collection.id).where(contains(Collection.name, text))
+    collections = select(Collection.id).where(contains(Collection.filename, text))
     return (Event.actor == text) | contains_unindexed(Event.actor_name, text) | Event.collection_id.in_(collections)
 
 

@@ -5,13 +5,13 @@ import { useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
 import { date, exactTime, relative } from "../../lib/format.js";
-import { rightsOf } from "../../lib/rights.js";
 import { Confirm, Dialog } from "../../components/dialog.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
 import { FormError, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { Table } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
+import { presetText } from "../tokens/presets.js";
 import { TokenField } from "../collections/selection.js";
 
 export function AllowedTokens({ collection, now }) {
@@ -44,7 +44,7 @@ export function AllowedTokens({ collection, now }) {
             >${one.fingerprint}</code
           >`,
     },
-    { title: t.access.may, className: "opt", cell: (one) => rightsOf(one.roles) },
+    { title: t.access.may, className: "opt", cell: (one) => presetText(one.roles) },
     {
       title: t.access.expires,
       className: "opt",

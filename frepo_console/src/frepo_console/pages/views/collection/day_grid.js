@@ -1,10 +1,13 @@
 // Days as squares: a column for each week, from Monday to Sunday, with the names of the months above.
 
 import { html, useLayoutEffect, useRef } from "../../lib/html.js";
-import { date, month } from "../../lib/format.js";
+import { date, month, weekday } from "../../lib/format.js";
 
 export const DAY = 24 * 60 * 60 * 1000;
 const SIZE = 11;
+const LEFT = 24;
+// Any Monday: only its name and those of Wednesday and Friday are shown.
+const MONDAY = new Date("2024-01-01T12:00:00Z");
 
 /** Midnight in UTC, as the service counts days. */
 export const startOfDay = (time) => new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate()));
@@ -26,11 +29,14 @@ export function DayGrid({ days, label, square, title }) {
     <svg
       class="cal"
       preserveAspectRatio="xMinYMin"
-      viewBox=${`0 -12 ${weeks * SIZE} ${7 * SIZE + 11}`}
+      viewBox=${`-${LEFT} -12 ${weeks * SIZE + LEFT} ${7 * SIZE + 11}`}
       role="img"
       aria-label=${label}
     >
       ${monthNames(days).map(([week, name]) => html`<text x=${week * SIZE} y="-4">${name}</text>`)}
+      ${[0, 2, 4].map(
+        (day) => html`<text x=${-LEFT} y=${day * SIZE + 8}>${weekday(new Date(MONDAY.getTime() + day * DAY))}</text>`,
+      )}
       ${days.map(
         (day, index) =>
           html`<g

@@ -39,7 +39,7 @@ function Form({ collection }) {
 }
 
 /** The client is asked first: if it cannot be read, no code is made that nobody sees. */
-async function makeCode(name, collection) {
+export async function makeCode(name, collection) {
   const client = await readClient();
   const { code, expires_at: end } = await send("POST", "/enrolments", { body: { name, collections: [collection.id] } });
   return { ...client, code, end };
@@ -54,7 +54,7 @@ async function readClient() {
   return { digest: text.split(" ")[0], version: answer.headers.get("Frepo-Client-Version") };
 }
 
-function Lines({ digest, version, code, end }) {
+export function Lines({ digest, version, code, end }) {
   const install = `curl -fsS -o frepo-client.pyz ${CLIENT} &&
   echo "${digest}  frepo-client.pyz" | sha256sum -c - &&
   sudo install -m 755 frepo-client.pyz /usr/local/bin/frepo-client`;

@@ -3,6 +3,7 @@
 import { html, useState } from "../../lib/html.js";
 import { API } from "../../lib/api.js";
 import { CopyButton } from "../../components/form.js";
+import { TOKEN_FILE } from "../../components/shell_text.js";
 import { t } from "../../texts/collection.js";
 import { Enrol, service } from "./enrol.js";
 
@@ -11,7 +12,6 @@ const url = (collection) => `${API}/collections/${collection.id}/versions`;
 /** A name that needs no quotes in a shell, a unit or a file. */
 const safe = (collection) => collection.name.split(".")[0].replace(/[^A-Za-z0-9_-]+/g, "-") || "backup";
 
-const TOKEN_FILE = "/etc/frepo/token.header";
 /** How the file with the token is made: nobody but its owner can read it at any time. */
 const keep = (owner) => `# The file with the token, which only its owner can read:
 #   echo "Authorization: Bearer <token>" | sudo install -D -m 600 -o ${owner} /dev/stdin ${TOKEN_FILE}`;
@@ -97,6 +97,19 @@ export function Compressed({ collection }) {
     ${t.send.compressed(compression)}${" "}
     <code>curl -H 'Content-Encoding: gzip' -T dump.gz ${url(collection)}</code>
   </p>`;
+}
+
+/** Lines for a shell of root: they write the file with the token, and the one for cron. */
+export function cronBlock(collection, secret) {
+  const file = `/etc/cron.d/backup-${safe(collection)}`;
+  return `umask 077
+mkdir -p -m 755 /etc/frepo
+echo 'Authorization: Bearer ${secret}' > ${TOKEN_FILE}
+cat > ${file} << 'END'
+SHELL=/bin/bash
+12 3 * * * root umask 077; set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H @${TOKEN_FILE} ${url(collection)}
+END
+chmod 644 ${file}`;
 }
 
 export function Send({ collection }) {

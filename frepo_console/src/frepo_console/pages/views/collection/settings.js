@@ -5,6 +5,7 @@ import { path, send } from "../../lib/api.js";
 import { Expectation, Guards, Limits, Names, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
 import { FormError, useForm } from "../../components/form.js";
 import { t } from "../../texts/collection.js";
+import { Badge } from "../../components/badge.js";
 import { Lock } from "./lock.js";
 import { Places } from "./places.js";
 import { Simulator } from "./simulator.js";
@@ -50,6 +51,7 @@ function Form({ collection, done }) {
     </form>
     <div class="w5 stack">
       <${Lock} collection=${collection} changed=${done} /><${Places} collection=${collection} changed=${done} />
+      <${Badge} path=${`/collections${path(collection.id)}/badge`} />
     </div>
     <${Simulator} collection=${collection} values=${form.values} />
   </div>`;

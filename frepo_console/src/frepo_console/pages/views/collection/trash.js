@@ -11,8 +11,8 @@ import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
 import { ActionButton } from "../../components/action.js";
 
-const howItEnded = ({ size: bytes, reason, evicted_at: at }, now) =>
-  `${size(bytes)}, ${t.trash.reasons[reason] ?? reason} ${dateTime(at, now)}`;
+const howItEnded = ({ size: bytes, reason, evicted_at: at, evicted_by: by, evicted_by_name: name }, now) =>
+  `${size(bytes)}, ${t.trash.reasons[reason] ?? reason} ${dateTime(at, now)} ${t.by(name ?? by)}`;
 
 export function Trash({ collection, changed, changes, now }) {
   const base = `/collections${path(collection.id)}/trash`;

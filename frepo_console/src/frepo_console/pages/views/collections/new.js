@@ -23,7 +23,7 @@ function draft(strategies) {
   });
 }
 
-export function NewCollection({ close }) {
+export default function NewCollection({ close }) {
   const { strategies } = useContext(About);
   const form = useForm(draft(strategies));
   const submit = (event) => {
@@ -40,7 +40,7 @@ export function NewCollection({ close }) {
       <${Names} form=${form} />
       <${Expectation} form=${form} />
       <${Retention} form=${form} />
-      <${Limits} form=${form} />
+      <${Limits} form=${form} isNew />
       <p class="faint sm">${t.form.limitsHint}</p>
       <${FormError} form=${form} />
       <div class="row actions">

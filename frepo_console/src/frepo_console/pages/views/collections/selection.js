@@ -1,15 +1,19 @@
-// What can be done with the selected collections: the expected interval, and access for a token.
+// What can be done with the selected collections: changes, access for a token, and deletion.
 
 import { html, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { Problem, path, send } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
-import { size } from "../../lib/format.js";
-import { parseInterval } from "../../lib/parse.js";
-import { Dialog } from "../../components/dialog.js";
+import { date, size } from "../../lib/format.js";
+import { Confirm, Dialog } from "../../components/dialog.js";
+import { Lazy } from "../../components/feedback.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { t } from "../../texts/collections.js";
+
+/** What can be changed of many, each with its icon. */
+const EDITS = { retention: "clock", guards: "suspicious", interval: "clock", labels: "edit" };
+const loadEdit = () => import("./edit_many.js");
 
 export function SelectionBar({ items, clear, reload }) {
   const [dialog, setDialog] = useState("");
@@ -26,9 +30,12 @@ export function SelectionBar({ items, clear, reload }) {
       ><span class="dim sm grow">${size(sum("stored_size"))}, ${t.versions(sum("versions"))}</span>
       ${
         mayAll("collection.edit") &&
-        html`<button class="btn" onClick=${() => setDialog("interval")}>
-          <${Icon} name="clock" />${t.selection.interval}
-        </button>`
+        Object.keys(EDITS).map(
+          (name) =>
+            html`<button class="btn" onClick=${() => setDialog(name)}>
+              <${Icon} name=${EDITS[name]} />${t.selection.edits[name]}
+            </button>`,
+        )
       }
       ${
         mayAll("collection.tokens") &&
@@ -36,9 +43,16 @@ export function SelectionBar({ items, clear, reload }) {
           <${Icon} name="tokens" />${t.selection.access}
         </button>`
       }
+      ${
+        mayAll("collection.delete") &&
+        html`<button class="btn bad" onClick=${() => setDialog("delete")}>
+          <${Icon} name="trash" />${t.selection.delete}
+        </button>`
+      }
       <button class="btn bare" onClick=${clear}><${Icon} name="close" />${t.clear}</button>
     </div>
-    ${dialog === "interval" && html`<${IntervalDialog} items=${items} close=${close} done=${done} />`}
+    ${dialog in EDITS && html`<${Lazy} key=${dialog} load=${loadEdit} ...${{ what: dialog, items, close, done }} />`}
+    ${dialog === "delete" && html`<${DeleteDialog} items=${items} close=${close} done=${done} />`}
     ${dialog === "access" && html`<${AccessDialog} items=${items} close=${close} done=${done} />`}`;
 }
 
@@ -58,25 +72,25 @@ async function forEach(items, run) {
   }
 }
 
-function IntervalDialog({ items, close, done }) {
-  const form = useForm({ expected_every: "" });
-  const submit = (event) => {
-    event.preventDefault();
-    form.submit(async (values) => {
-      const body = { expected_every: parseInterval(values.expected_every, "expected_every") };
-      await forEach(items, (one) => send("PATCH", `/collections${path(one.id)}`, { body }));
-      done();
-    });
+function DeleteDialog({ items, close, done }) {
+  const until = useAccess().trashEnds;
+  const versions = items.reduce((total, one) => total + one.versions, 0);
+  const bytes = items.reduce((total, one) => total + one.stored_size, 0);
+  const run = async () => {
+    const query = until ? { versions: "trash" } : {};
+    await forEach(items, (one) => send("DELETE", `/collections${path(one.id)}`, { query }));
+    done();
   };
-  return html`<${Dialog} title=${t.selection.intervalTitle(items.length)} close=${close}>
-    <form class="stack" onSubmit=${submit}>
-      <${Field} label=${t.form.expected} hint=${t.form.expectedHint} ...${fieldOf(form, "expected_every")} autofocus />
-      <${FormError} form=${form} />
-      <div class="row actions">
-        <button type="button" class="btn" onClick=${close}>${t.cancel}</button>
-        <button class="btn pri" disabled=${form.isSending}>${t.selection.change(items.length)}</button>
-      </div>
-    </form>
+  return html`<${Confirm}
+    title=${t.selection.deleteTitle(items.length)}
+    action=${t.selection.deleteAction(items.length)}
+    run=${run}
+    close=${close}
+  >
+    ${until ? t.selection.deleteText(versions, size(bytes), date(until)) : t.selection.deleteEmpty}
+    <ul class="sm">
+      ${items.map((one) => html`<li>${one.name}</li>`)}
+    </ul>
   <//>`;
 }
 

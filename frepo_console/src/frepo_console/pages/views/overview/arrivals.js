@@ -1,13 +1,15 @@
-// The last 24 hours as columns: what arrived stands on the line, what is wrong hangs below it, what is expected is
-// hollow.
+// What has arrived. The last 24 hours are columns: what arrived stands on the line, what is wrong hangs below it, what
+// is expected is hollow. What is well is folded into one line for each label, with a dot for each of the last 14 days.
 
-import { html, useMemo } from "../../lib/html.js";
+import { html, useMemo, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
-import { readAll, useReading } from "../../lib/data.js";
-import { timeOfDay } from "../../lib/format.js";
+import { readAll, useReading, useResource } from "../../lib/data.js";
+import { date, durationSeconds, elapsed, size, timeOfDay } from "../../lib/format.js";
+import { link } from "../../lib/navigation.js";
 import { OUTCOME_KINDS, outcomesOf } from "../../components/event.js";
 import { ChartError } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
+import { StateIcon } from "../../components/state.js";
 import { t } from "../../texts.js";
 
 const STEP = 30 * 60 * 1000;
@@ -127,3 +129,102 @@ function labels(columns) {
     .filter((_, index) => index % LABEL_EVERY === 0)
     .map((column) => [column.isNow ? t.arrivals.now : timeOfDay(column.at), column.isNow]);
 }
+
+const DAYS = 14;
+const DAY = 24 * 3600;
+const NAMED = 100;
+
+/** Each collection is in the line of its first label. */
+export function Labels({ collections, now }) {
+  const found = useResource("/history/arrivals", { query: { days: DAYS }, every: 300 });
+  const quiet = collections.filter((one) => one.state === "ok");
+  const groups = useMemo(() => [...Map.groupBy(quiet, (one) => one.labels[0] ?? "")].sort(byName), [collections]);
+  const days = found.data?.days ?? [];
+  const arrived = useMemo(
+    () => Object.fromEntries((found.data?.items ?? []).map((one) => [one.id, one.arrived])),
+    [found.data],
+  );
+  return html`<section class="card flush">
+    <div class="sec">
+      <h2>${t.labels.title(quiet.length)}</h2>
+      ${days.length > 0 && html`<p class="dim sm">${t.labels.dots(DAYS)}</p>`}
+    </div>
+    ${found.error && html`<${ChartError} error=${found.error} at=${found.at} retry=${found.retry} />`}
+    <ul class="list">
+      ${groups.map(([label, items]) => html`<${Line} key=${label} ...${{ label, items, days, arrived, now }} />`)}
+    </ul>
+  </section>`;
+}
+
+/** The largest first; those without a label last. */
+const byName = ([one, items], [other, others]) => Number(!one) - Number(!other) || others.length - items.length;
+
+function Line({ label, items, days, arrived, now }) {
+  const [isOpen, setOpen] = useState(false);
+  const oldest = items.reduce((least, one) => (timeOf(one) < timeOf(least) ? one : least));
+  return html`<li>
+    <details class="grow" onToggle=${(event) => setOpen(event.currentTarget.open)}>
+      <summary class="row wrap">
+        <b class="cut">${label || t.labels.none}</b>
+        <span class="dim sm grow">${t.labels.line(items.length, elapsed(timeOf(oldest), now))}</span>
+        <${Dots} items=${items} days=${days} arrived=${arrived} />
+      </summary>
+      ${
+        isOpen &&
+        html`<ul>
+          ${items.slice(0, NAMED).map(
+            (one) =>
+              html`<li class="row" key=${one.id}>
+                <${StateIcon} state="ok" />
+                <a class="cut grow" href=${link(["collections", one.id])}>${one.name}</a>
+                <span class="dim sm"
+                  >${[elapsed(timeOf(one), now), size(one.last_version?.size ?? 0)].join(" · ")}</span
+                >
+                <${Dots} items=${[one]} days=${days} arrived=${arrived} />
+              </li>`,
+          )}
+          ${items.length > NAMED && html`<li><a href=${link(["collections"], { label, state: "ok" })}>${t.labels.all}</a></li>`}
+        </ul>`
+      }
+    </details>
+  </li>`;
+}
+
+const timeOf = (one) => one.last_version?.at ?? one.created_at;
+
+/** One dot for each day: full if all have sent something, hollow if one that should send each day has not. */
+function Dots({ items, days, arrived }) {
+  const kinds = days.map((day, index) => kindOf(items, day, index, arrived, index === days.length - 1));
+  const missed = days.filter((day, index) => kinds[index].missed > 0);
+  const text = missed.length ? t.labels.missed(missed.map((day) => date(day)).join(", ")) : t.labels.noneMissed;
+  if (days.length === 0) return null;
+  return html`<svg class="dots" viewBox=${`0 0 ${days.length * 10} 10`} role="img" aria-label=${text}>
+    ${kinds.map(
+      ({ arrivals, missed: missing }, index) =>
+        html`<circle
+          class=${missing ? "day hollow overdue" : arrivals ? "day ok" : "day dot"}
+          cx=${index * 10 + 5}
+          cy="5"
+          r=${missing ? 3 : arrivals ? 4 : 1.5}
+          ><title>${t.labels.day(date(days[index]), arrivals, missing)}</title></circle
+        >`,
+    )}
+  </svg>`;
+}
+
+function kindOf(items, day, index, arrived, isToday) {
+  let arrivals = 0;
+  let missed = 0;
+  for (const one of items) {
+    const number = arrived[one.id]?.[index] ?? 0;
+    arrivals += number;
+    if (number === 0 && !isToday && isDaily(one) && one.created_at.slice(0, 10) < day) missed += 1;
+  }
+  return { arrivals, missed };
+}
+
+/** Whether it should send something each day. Of cron it is not known here. */
+const isDaily = ({ expected_every: every }) => {
+  const seconds = durationSeconds(every);
+  return seconds !== null && seconds > 0 && seconds <= DAY;
+};

@@ -10,6 +10,7 @@ import { t } from "../../texts.js";
 
 const DAY = 24 * 60 * 60 * 1000;
 const RANGES = [30, 182, 730];
+const FIVE_YEARS = 5 * 365 * DAY;
 const SPREAD = 0.25;
 
 export function Storage({ overview, now }) {
@@ -67,9 +68,14 @@ export function Storage({ overview, now }) {
 }
 
 function sentence({ growth_per_day: growth, full_on: full, free_space: free }, now) {
+  if (full && new Date(full).getTime() - now.getTime() > FIVE_YEARS) return t.storage.grows(size(growth));
   if (full) return t.storage.fullOn(date(full, now), size(growth));
   if (growth !== null && growth !== undefined)
-    return growth < 0 ? t.storage.shrinks(size(-growth)) : t.storage.grows(size(growth));
+    return growth < 0
+      ? t.storage.shrinks(size(-growth))
+      : free === null
+        ? t.storage.growsOnly(size(growth))
+        : t.storage.grows(size(growth));
   return free === null ? "" : t.storage.free(size(free));
 }
 

@@ -19,7 +19,7 @@ export function NewToken({ finish }) {
   const access = useAccess();
   const { values } = form;
   const [typed, setTyped] = useState("");
-  const isGranting = access.may("collection.tokens") && (values.preset === "send" || values.preset === "read");
+  const isGranting = access.may("collection.tokens") && values.preset !== "administrator";
   const submit = (event) => {
     event.preventDefault();
     if (isGranting && typed.trim()) return form.setErrors({ collections: t.notAdded(typed.trim()) });

@@ -1,4 +1,4 @@
-// What a token may do, in the words of people: three presets, and everything else by its roles.
+// What a token may do, in the words of people: four presets, and everything else by its roles.
 
 import { t } from "../../texts/tokens.js";
 
@@ -9,15 +9,16 @@ const LIST = "collections.list_versions_for_allowed_collections";
 /** The roles of each preset. */
 export const PRESETS = {
   send: [UPLOAD],
+  both: [UPLOAD, LIST],
   read: ["collections.can_use_listing_endpoint", LIST],
   administrator: [ADMINISTRATOR],
 };
-const SENDS = new Set([UPLOAD, LIST]);
 
-/** The preset that a token has, or "custom". A token that sends may list what it has sent. */
+/** The preset that a token has, or "custom". */
 export function presetOf(roles) {
   if (roles.includes(ADMINISTRATOR)) return "administrator";
-  if (roles.includes(UPLOAD) && roles.every((role) => SENDS.has(role))) return "send";
+  if (roles.includes(UPLOAD) && roles.every((role) => PRESETS.both.includes(role)))
+    return roles.includes(LIST) ? "both" : "send";
   const reads = new Set([...PRESETS.read, "collections.view_all_collections"]);
   if (roles.includes(LIST) && roles.every((role) => reads.has(role))) return "read";
   return "custom";

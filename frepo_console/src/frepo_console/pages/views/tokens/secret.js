@@ -7,6 +7,7 @@ import { link } from "../../lib/navigation.js";
 import { Note } from "../../components/feedback.js";
 import { CopyButton } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
+import { TOKEN_FILE, quoted } from "../../components/shell_text.js";
 import { t as common } from "../../texts.js";
 import { t } from "../../texts/tokens.js";
 import { presetOf } from "./presets.js";
@@ -43,16 +44,13 @@ export function Secret({ token }) {
 
 /** A line for a shell: upload to the first collection, list it, or ask who the token is. */
 function snippetOf({ roles, collections }) {
-  const protect = `chmod 600 ${HEADER_FILE}\n`;
-  const begin = `${protect}curl --fail-with-body -sS -H @${HEADER_FILE} \\\n`;
+  const protect = `sudo install -D -m 600 -o "$USER" ${HEADER_FILE} ${TOKEN_FILE}\n`;
+  const begin = `${protect}curl --fail-with-body -sS -H @${TOKEN_FILE} \\\n`;
   const [first] = collections ?? [];
   if (!first) return `${begin}  ${API}`;
   const versions = `${API}/collections/${first.id}/versions`;
-  return presetOf(roles) === "send"
+  return ["send", "both"].includes(presetOf(roles))
     ? `${begin}  -T ${quoted(first.name)} \\\n  ${versions}`
     : // Here -f: an error must not be written into the file.
-      `${protect}curl -fsS -H @${HEADER_FILE} -o ${quoted(first.name)} \\\n  ${versions}/latest/content`;
+      `${protect}curl -fsS -H @${TOKEN_FILE} -o ${quoted(first.name)} \\\n  ${versions}/latest/content`;
 }
-
-/** A name for a shell, in quotation marks if it has other characters than usual. */
-const quoted = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);

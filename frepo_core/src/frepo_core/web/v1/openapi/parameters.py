@@ -37,6 +37,11 @@ PATH: Mapping[str, tuple[str, dict[str, Any]]] = {
         "The id of the deleted collection, or its `incarnation` if several had this id.",
         {**UUID, "examples": [json_schemas.A_COLLECTION]},
     ),
+    "subject": (
+        "The id of the collection, or `all`.",
+        {"type": "string", "pattern": f"^(all|{json_schemas.UUID4[1:-1]})$", "examples": ["all"]},
+    ),
+    "code": ("The code of the badge.", {"type": "string", "pattern": "^[0-9a-f]{32}$"}),
     "enrolment": ("The id of the one-time code; not the code itself.", {**UUID}),
     "number": ("The number of the version.", {"type": "integer", "minimum": 1, "maximum": 10**18 - 1, "examples": [1]}),
     "fingerprint": (

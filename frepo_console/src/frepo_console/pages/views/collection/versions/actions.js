@@ -1,15 +1,15 @@
 // What can be done with a version: download, pin, note, release, delete, restore from the trash.
 
-import { html } from "../../lib/html.js";
-import { apiUrl, isAbort, path, send } from "../../lib/api.js";
-import { chooseTarget } from "../../lib/download.js";
-import { saveUrl } from "../../lib/save.js";
-import { date, size } from "../../lib/format.js";
-import { download } from "../../lib/transfers.js";
-import { Confirm, Dialog } from "../../components/dialog.js";
-import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
-import { isLocked } from "./lock.js";
-import { t } from "../../texts/collection.js";
+import { html } from "../../../lib/html.js";
+import { apiUrl, isAbort, path, send } from "../../../lib/api.js";
+import { chooseTarget } from "../../../lib/download.js";
+import { saveUrl } from "../../../lib/save.js";
+import { date, size } from "../../../lib/format.js";
+import { download } from "../../../lib/transfers.js";
+import { Confirm, Dialog } from "../../../components/dialog.js";
+import { Field, FormError, fieldOf, useForm } from "../../../components/form.js";
+import { isLocked } from "../lock.js";
+import { t } from "../../../texts/collection.js";
 
 export const versionPath = (collection, number) => `/collections${path(collection.id, "versions", `v${number}`)}`;
 
@@ -40,7 +40,7 @@ export async function downloadVersion(collection, version) {
 }
 
 /** "shop-v12.sql.gz" for version 12 of shop.sql.gz. */
-function fileName(name, number) {
+export function fileName(name, number) {
   const [first, ...rest] = name.split(".");
   return [`${first}-v${number}`, ...rest].join(".");
 }

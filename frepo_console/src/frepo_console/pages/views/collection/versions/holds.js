@@ -1,9 +1,9 @@
 // What keeps a version: its pin, and the lock of its collection.
 
-import { html } from "../../lib/html.js";
-import { date, exactTime } from "../../lib/format.js";
-import { Icon } from "../../components/icons.js";
-import { t } from "../../texts/collection.js";
+import { html } from "../../../lib/html.js";
+import { date, exactTime } from "../../../lib/format.js";
+import { Icon } from "../../../components/icons.js";
+import { t } from "../../../texts/collection.js";
 
 export const LockedUntil = ({ until, now }) =>
   html`<span class="badge" title=${exactTime(until)}><${Icon} name="lock" />${t.lock.until(date(until, now))}</span>`;

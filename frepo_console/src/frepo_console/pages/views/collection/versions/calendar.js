@@ -1,36 +1,75 @@
 // A year of backups as a calendar: a column for each week, a square for each day.
 
-import { html, useMemo } from "../../lib/html.js";
-import { readAll, useReading } from "../../lib/data.js";
-import { OUTCOME_KINDS, outcomesOf } from "../../components/event.js";
-import { ChartError } from "../../components/feedback.js";
-import { t } from "../../texts/collection.js";
-import { DAY, DayGrid, beginOfWeek, startOfDay } from "./day_grid.js";
+import { html, useMemo } from "../../../lib/html.js";
+import { readAll, useReading, useResource } from "../../../lib/data.js";
+import { durationSeconds } from "../../../lib/format.js";
+import { OUTCOME_KINDS, outcomesOf } from "../../../components/event.js";
+import { ChartError } from "../../../components/feedback.js";
+import { t } from "../../../texts/collection.js";
+import { DAY, DayGrid, beginOfWeek, startOfDay } from "../day_grid.js";
 
 const WEEKS = 53;
 const MANY = 3000;
+// The clocks differ, and a night may begin a little earlier than the one before.
+const EARLY = 10 * 60 * 1000;
 // What a day is shown as if several things happened on it, the worst first.
-const WORST_FIRST = ["failed", "suspicious", "arrived", "refused", "none"];
+const WORST_FIRST = ["damaged", "failed", "suspicious", "arrived", "refused", "none"];
+const MOST_TIMES = 1000;
 
-export function Calendar({ collection, now }) {
+export function Calendar({ collection, versions, now }) {
   const today = startOfDay(now);
   const begin = beginOfWeek(today, WEEKS - 1);
   const since = begin.toISOString().slice(0, 10);
   const query = { collection: collection.id, since, kind: OUTCOME_KINDS };
   const events = useReading(`calendar ${collection.id}`, () => readAll("/events", { query, most: MANY }), 300);
+  const expected = useExpected(collection, begin);
   const days = useMemo(
-    () => (events.data ? daysOf(events.data, begin, today, collection) : null),
-    [events.data, since],
+    () => (events.data ? daysOf(events.data, begin, today, collection, versions) : null),
+    [events.data, since, versions],
   );
+  const met = events.data && expected && countMet(events.data, expected, now);
   if (!days && !events.error) return null;
   return html`<section class="card">
     <div class="sec">
       <h2>${t.calendar.title}</h2>
-      ${days && html`<p class="dim sm">${summaryOf(days)}</p>`}
+      ${days && html`<p class="dim sm">${met ? t.calendar.met(...met) : summaryOf(days)}</p>`}
     </div>
     ${events.error && html`<${ChartError} error=${events.error} at=${events.at} retry=${events.retry} />`}
     ${days && html`<${Year} days=${days} />`}
   </section>`;
+}
+
+/**
+ * The times of the last year at which the present schedule expects a backup, the oldest first; null if it expects none,
+ * or until they are known. There are at most 1,000: of a short interval, the last ones.
+ */
+function useExpected({ expected_every: every, created_at: created }, begin) {
+  const start = new Date(Math.max(begin.getTime(), new Date(created).getTime()));
+  const length = durationSeconds(every) ?? 0;
+  const isCron = Boolean(every) && !length;
+  const times = useResource(isCron ? "/expected-times" : null, {
+    query: { every, since: start.toISOString(), limit: MOST_TIMES },
+    every: 0,
+  });
+  return useMemo(() => {
+    if (isCron) return times.data?.items.map((time) => new Date(time).getTime()) ?? null;
+    if (!length) return null;
+    const number = Math.min(MOST_TIMES, Math.floor((Date.now() - start.getTime()) / (length * 1000)));
+    return Array.from({ length: number }, (_, index) => Date.now() - (number - index) * length * 1000);
+  }, [times.data, every, start.getTime()]);
+}
+
+/** `[how many of them a backup followed, how many have passed]`. */
+function countMet(events, expected, now) {
+  const arrivals = outcomesOf(events)
+    .filter((one) => one.hasArrived)
+    .map((one) => new Date(one.at).getTime());
+  const past = expected.filter((time) => time < now.getTime());
+  const met = past.filter((time, index) => {
+    const end = past[index + 1] ?? now.getTime();
+    return arrivals.some((at) => at >= time - EARLY && at < end + EARLY);
+  });
+  return past.length > 0 ? [met.length, past.length] : null;
 }
 
 function summaryOf(days) {
@@ -46,7 +85,7 @@ function Year({ days }) {
       title=${(day) => t.calendar.day(day.arrived, day.kind)}
     />
     <div class="key">
-      ${["arrived", "failed", "suspicious", "refused", "none"]
+      ${["arrived", "damaged", "failed", "suspicious", "refused", "none"]
         .filter((kind) => days.some((day) => day.kind === kind))
         .map(
           (kind) =>
@@ -63,7 +102,7 @@ function Year({ days }) {
  * One entry for each day; the worst that happened on it, with the number of backups that arrived. Of a collection with
  * very many events only the newest ones are read: nothing is known about the days before them.
  */
-function daysOf(events, begin, today, collection) {
+function daysOf(events, begin, today, collection, versions) {
   const days = Array.from({ length: Math.round((today - begin) / DAY) + 1 }, (_, index) => ({
     at: new Date(begin.getTime() + index * DAY),
     arrived: 0,
@@ -74,6 +113,10 @@ function daysOf(events, begin, today, collection) {
     if (!day) continue;
     if (hasArrived) day.arrived += 1;
     day.kind = WORST_FIRST.find((one) => one === kind || one === day.kind) ?? "none";
+  }
+  for (const { created_at: at, damaged } of versions) {
+    const day = damaged && days[Math.floor((new Date(at).getTime() - begin.getTime()) / DAY)];
+    if (day) day.kind = "damaged";
   }
   const created = startOfDay(new Date(collection.created_at));
   const read = events.length < MANY ? begin : startOfDay(new Date(events.at(-1).at));
@@ -86,7 +129,7 @@ function daysOf(events, begin, today, collection) {
 function Square({ kind, x, y }) {
   const [px, py] = [Number(x), Number(y)];
   if (kind === "arrived") return html`<rect class="day" x=${px} y=${py} width="9" height="9" rx="2" />`;
-  if (kind === "failed" || kind === "suspicious" || kind === "refused")
+  if (["damaged", "failed", "suspicious", "refused"].includes(kind))
     return html`<rect
       class=${`day hollow ${kind === "refused" ? "full" : kind}`}
       x=${px + 1}
