@@ -81,8 +81,8 @@ def share(verdicts):
 @pytest.fixture(scope="module")
 def results(samples, judge):
     def result(sample):
-        whole = [judge(content, name) for name, content in cuts.whole(sample)]
-        whole += [judge(content, name, is_large=True) for name, content in cuts.whole(sample)]
+        packed = [*cuts.whole(sample)]
+        whole = [judge(content, name, is_large=is_large) for is_large in (False, True) for name, content in packed]
         return Result(
             whole,
             [judge(content, sample.file_name)[0] for content in cuts.cuts_at_60_percent(sample.content)],
