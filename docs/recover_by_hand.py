@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Write each version and each file from a storage of frepo into folders, without frepo and without its database.
 
-It needs Python 3.8 and nothing else, and a storage as a directory. From S3 or FTP, copy the objects to a disk first:
-docs/recovery.md says how. Nothing in the storage is changed.
+It needs Python 3.8 and nothing else, and a storage as a directory. For contents that are stored compressed it also
+needs decode_by_hand.py in the same folder, and Python 3.14, or 3.9 with the package backports.zstd. From S3 or FTP,
+copy the objects to a disk first: docs/recovery.md says how. Nothing in the storage is changed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Objects = dict[tuple[Any, ...], list[Line]]
 NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 BLOB = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})-[0-9a-f]{16}")
 PIECE = 1 << 20
+ENCODED = b"\x89frepo\r\n"
 
 
 def say(text: str) -> None:
@@ -128,11 +130,37 @@ def copy(source: Path, target: Path, digest: str) -> str | None:
     return "damaged"
 
 
-def recover(stored: dict[str, list[Path]], target: Path, blob: Line) -> str | None:
+def is_encoded(source: Path) -> bool:
+    """Return whether a file begins like an object that is stored compressed. A raw content may do so, too."""
+    with source.open("rb") as reader:
+        return reader.read(len(ENCODED)) == ENCODED
+
+
+def decode(root: Path, source: Path, target: Path, digest: str) -> str | None:
+    """Write the content of an encoded object. Return what is wrong, or None."""
+    sys.path.append(str(Path(__file__).resolve().parent))
+    try:
+        import decode_by_hand
+    except ImportError as error:
+        return f"compressed, and cannot be read without {error.name}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        decode_by_hand.write_one(root, source, digest, target)
+    except (OSError, ValueError, SystemExit) as error:
+        if target.exists():
+            target.rename(target.with_name(f"{target.name}.DAMAGED"))
+        return f"damaged ({error})"
+    return None
+
+
+def recover(root: Path, stored: dict[str, list[Path]], target: Path, blob: Line) -> str | None:
     """Write a content to the target from the first sound copy of it. Return what is wrong, or None."""
     problem: str | None = "missing"
     for source in stored.get(blob["digest"], ()):
-        problem = copy(source, target, blob["digest"])
+        if is_encoded(source):
+            problem = decode(root, source, target, blob["digest"])
+        else:
+            problem = copy(source, target, blob["digest"])
         if problem is None:
             return None
     return problem
@@ -156,7 +184,7 @@ def main() -> int:
         if arguments.list:
             sys.stdout.write("\t".join(("/".join(parts), str(blob["size"]), blob["digest"], blob["key"])) + "\n")
             continue
-        problem = recover(stored, Path(arguments.target, *parts), blob)
+        problem = recover(arguments.storage, stored, Path(arguments.target, *parts), blob)
         written += problem is None
         if problem:
             problems += 1

@@ -29,6 +29,12 @@ class PolicyFailedError(FrepoError):
     number = 7016108
 
 
+class ReadersBusyError(FrepoError):
+    """This process decodes as many compressed contents as its memory allows."""
+
+    number = 7016109
+
+
 class OutdatedDecisionError(DatabaseUnavailableError):
     """Another writer changed a collection after its strategy was asked. The caller asks again."""
 

@@ -6,7 +6,7 @@ from .collections import Collection, CollectionSender, CollectionToken
 from .copies import BlobCopy
 from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
-from .files import Blob, File, ReplacedObject, Tag, file_tag
+from .files import OBJECT_SIZE, Blob, File, ReplacedObject, Tag, file_tag
 from .plugins import PluginValue
 from .runs import Run
 from .tokens import Token
@@ -18,6 +18,7 @@ from .worker import JobRequest, JobRun, JobState, Lease, ParkedEvent, Subscripti
 
 __all__ = [
     "NAMES",
+    "OBJECT_SIZE",
     "Alias",
     "Base",
     "Blob",

@@ -17,7 +17,8 @@ class BlobCopy(Base):
     store the bytes, and when they are deleted. `wanted_at` is since when a sound copy is missing. `next_try` is when
     the job works on the row next; of a copy that is gone, when its row is deleted. `attempts` is the number of failed
     ones since the last success, `error` the reason of the last. `encoding`, `stored_size` and `stored_digest` are those
-    of the copy, as for a blob; `base_digest` is the SHA-256 of the content that a delta needs in the same storage.
+    of the copy, as for a blob; if the blob is stored in another way since, `delete_after` of a present copy is when it
+    is made again. `base_digest` is the SHA-256 of the content that a delta needs in the same storage.
     """
 
     __tablename__ = "blob_copy"
@@ -51,3 +52,13 @@ class BlobCopy(Base):
     stored_size: Mapped[int | None]
     stored_digest: Mapped[str | None] = mapped_column(exact(64))
     base_digest: Mapped[str | None] = mapped_column(exact(64))
+
+    @property
+    def object_size(self) -> int:
+        """The size of the stored object in bytes."""
+        return self.size if self.stored_size is None else self.stored_size
+
+    @property
+    def object_digest(self) -> str:
+        """The SHA-256 of the stored object."""
+        return self.stored_digest or self.digest

@@ -10,6 +10,7 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    func,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -48,6 +49,20 @@ class Blob(Base):
     base_id: Mapped[int | None] = mapped_column(ForeignKey("blob.id"), index=True)
     tried_at: Mapped[datetime | None]
     expand_since: Mapped[datetime | None] = mapped_column(index=True)
+
+    @property
+    def object_size(self) -> int:
+        """The size of the stored object in bytes."""
+        return self.size if self.stored_size is None else self.stored_size
+
+    @property
+    def object_digest(self) -> str:
+        """The SHA-256 of the stored object."""
+        return self.stored_digest or self.digest
+
+
+# The size of the stored object in bytes, in queries.
+OBJECT_SIZE = func.coalesce(Blob.stored_size, Blob.size)
 
 
 class ReplacedObject(Base):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..backups.trash.trash import Trash
     from ..content.blobs.lifecycle import Blobs
     from ..content.blobs.stored_content import StoredContent
+    from ..content.chains.chain_reader import ChainReader
+    from ..content.chains.encoding_switch import EncodingSwitch
     from ..content.checks.upload_checks import UploadChecks
     from ..content.copies.copy_reads import CopyReads
     from ..content.exports import Exports
@@ -151,10 +153,29 @@ class FileServices(Foundation):
         )
 
     @cached_property
+    def chain_reader(self) -> "ChainReader":
+        from ..content.chains.chain_reader import ChainReader
+
+        return ChainReader(self.database, self.backends)
+
+    @cached_property
+    def encoding_switch(self) -> "EncodingSwitch":
+        from ..content.chains.encoding_switch import EncodingSwitch
+
+        return EncodingSwitch(self.database, self.backends, self.presence, self.chain_reader, self.blobs.collect)
+
+    @cached_property
     def stored_content(self) -> "StoredContent":
         from ..content.blobs.stored_content import StoredContent
 
-        return StoredContent(self.database, self.backends, self.presence, self.settings.fs_cache_size, self.copy_reads)
+        return StoredContent(
+            self.database,
+            self.backends,
+            self.presence,
+            self.chain_reader,
+            self.settings.fs_cache_size,
+            self.copy_reads,
+        )
 
     @cached_property
     def copy_reads(self) -> "CopyReads | None":
@@ -170,7 +191,7 @@ class FileServices(Foundation):
             self.storage_states,
             is_read_only=self.settings.read_only,
         )
-        return CopyReads(self.database, self.backends, notes)
+        return CopyReads(self.database, self.backends, self.chain_reader, notes)
 
     @cached_property
     def storage_space(self) -> "StorageSpace":

@@ -17,6 +17,7 @@ from frepo_core.settings import Settings
 from ..access import token_phrase
 from ..backups.rotation.missing_strategies import find_misfits, find_missing_strategies
 from ..base.installation import ensure_id, require_no_recovery
+from ..content.chains.required_libraries import require_decoder
 from ..content.storages.backends import Backends
 from ..content.storages.first_storage import find_differences, follow_promotion
 
@@ -39,6 +40,7 @@ def make_ready(database: Database, settings: Settings, plugins: PluginRegistry) 
             plugin_schemas.upgrade(database.engine, schemas)
         plugin_schemas.check_are_current(database.engine, schemas)
         require_no_recovery(database)
+        require_decoder(database)
         token_phrase.verify(database, settings.enc_token_phrase.get_secret_value())
         ensure_id(database)
     except Exception:

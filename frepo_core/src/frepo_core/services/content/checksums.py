@@ -1,10 +1,21 @@
 """Compares the bytes that a storage returns with what was stored."""
 
 import hashlib
+from typing import BinaryIO
 
 import xxhash
 
 from ..base.records import BlobRecord
+
+_PIECE = 1 << 20
+
+
+def digest_of(stream: BinaryIO) -> str:
+    """Read a stream to its end; return its SHA-256 in hex."""
+    sha256 = hashlib.sha256()
+    while piece := stream.read(_PIECE):
+        sha256.update(piece)
+    return sha256.hexdigest()
 
 
 class Comparison:

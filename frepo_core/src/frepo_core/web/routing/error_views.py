@@ -53,6 +53,9 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.OutdatedDecisionError: 503,
     errors.StrategyHangsError: 503,
     errors.PolicyFailedError: 503,
+    errors.ReadersBusyError: 503,
+    errors.DamagedObjectError: 503,
+    errors.DamagedBaseError: 503,
     errors.StorageUnavailable: 503,
     errors.StorageFull: 507,
     errors.BytesMissingError: 500,
@@ -62,6 +65,8 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
 PUBLIC_MESSAGES: Mapping[type[errors.FrepoError], str] = {
     errors.ConfigurationError: "The service is not set up for this, its log says what to change",
     errors.StorageUnavailable: "The storage does not work, try again later",
+    errors.DamagedObjectError: "The storage does not work, try again later",
+    errors.DamagedBaseError: "The storage does not work, try again later",
     errors.BlobNotFound: BYTES_MISSING,
 }
 RETRY_SECONDS = 30
@@ -90,7 +95,9 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
         return _answer_bug(error, request)
     if status in {401, 403, 429}:
         _log_refusal(request, error)
-    if isinstance(error, errors.RemotesBusyError) or (isinstance(error, errors.EndpointError) and status >= 500):
+    if isinstance(error, (errors.RemotesBusyError, errors.ReadersBusyError)) or (
+        isinstance(error, errors.EndpointError) and status >= 500
+    ):
         log.warning("refused: %s", error.message)
     elif isinstance(error, (errors.ConfigurationError, errors.PolicyFailedError, errors.StrategyHangsError)):
         log.error("%s", error.message)  # it says what to change: a traceback would only hide that

@@ -71,7 +71,15 @@ def downgrade() -> None:
             "Expand them first: frepo compact --expand"
         )
     op.drop_table("replaced_object")
+    if op.get_bind().dialect.name != "sqlite":
+        op.drop_constraint(op.f("fk_blob_base_id_blob"), "blob", type_="foreignkey")
+    for table, index in (
+        ("blob", op.f("ix_blob_base_id")),
+        ("blob", op.f("ix_blob_expand_since")),
+        ("blob_copy", "ix_blob_copy_base"),
+    ):
+        op.drop_index(index, table)
     for table, columns in _ADDED.items():
-        with op.batch_alter_table(table) as batch:
+        with op.batch_alter_table(table, table_kwargs={"sqlite_autoincrement": True}) as batch:
             for column in columns:
                 batch.drop_column(column)

@@ -1,7 +1,7 @@
 """Makes room in the storage: what is in the trash ends early while the storage has less than `trash.min_free` free."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,10 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, TrashEntry
+from frepo_core.db.models import OBJECT_SIZE, Blob, TrashEntry
 from frepo_core.domain.identity import By
 
 from ...content.blobs.lifecycle import Blobs
+from ...content.chains.dependents import find_dependents
 from ...content.held_bytes import HeldBytes
 from ...content.storages.storage_space import StorageSpace
 from .ending_order import may_end, measure_size, select_next
@@ -63,11 +64,11 @@ class EarlyEnding:
         """End entries until `size` bytes are freed, or none can be ended."""
         versions = freed = 0
         while freed < size and (candidates := self._candidates()):
-            for blob_id, blob_size in candidates:
+            for blob_id, _ in candidates:
                 keep_going()
                 ended = self._database.write(partial(_end, blob_id=blob_id, by=by), may_use_reserve=True)
-                self._blobs.collect([blob_id] if ended else [])
-                versions, freed = versions + ended, freed + (blob_size if ended else 0)
+                self._blobs.collect(ended.blob_ids)
+                versions, freed = versions + ended.versions, freed + ended.size
                 if freed >= size:
                     break
         if versions:
@@ -100,11 +101,25 @@ class EarlyEnding:
             ]
 
 
-def _end(session: Session, *, blob_id: int, by: By) -> int:
-    """End all entries that use a blob, unless it may not end any more; return their number."""
-    session.execute(select(Blob.id).where(Blob.id == blob_id).with_for_update())
-    if not session.scalar(select(Blob.id).where(Blob.id == blob_id, may_end(session, blob_id))):
-        return 0
-    entries = select(TrashEntry).where(TrashEntry.blob_id == blob_id).order_by(TrashEntry.id).with_for_update()
+@dataclass(frozen=True, kw_only=True)
+class _Ended:
+    """How many entries have ended, and the blobs with their size in bytes that these have used."""
+
+    versions: int = 0
+    blob_ids: Sequence[int] = ()
+    size: int = 0
+
+
+def _end(session: Session, *, blob_id: int, by: By) -> _Ended:
+    """End all entries that use a blob, and those that use what depends on it, unless one of them may not end."""
+    ids = sorted([blob_id, *(one for level in find_dependents(session, blob_id) for one in level)])
+    locked = session.execute(select(Blob.id, OBJECT_SIZE).where(Blob.id.in_(ids)).order_by(Blob.id).with_for_update())
+    size = sum(row[1] for row in locked)
+    alone = blob_id if ids == [blob_id] else None
+    may = session.scalars(select(Blob.id).where(Blob.id.in_(ids), may_end(session, alone))).all()
+    if len(may) != len(ids):
+        return _Ended()
+    entries = select(TrashEntry).where(TrashEntry.blob_id.in_(ids)).order_by(TrashEntry.id).with_for_update()
     rows = session.scalars(entries).all()
-    return len(end_entries(session, rows, EndReason.NO_SPACE, now=utc_now(), by=by))
+    ended = end_entries(session, rows, EndReason.NO_SPACE, now=utc_now(), by=by)
+    return _Ended(versions=len(ended), blob_ids=ids, size=size) if ended else _Ended()

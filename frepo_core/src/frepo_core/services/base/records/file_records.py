@@ -30,6 +30,8 @@ WITH_BLOB = select(
     _BLOB.c.key,
     _BLOB.c.checksum,
     _BLOB.c.damaged_at.is_not(None).label("is_damaged"),
+    _BLOB.c.encoding,
+    _BLOB.c.stored_size,
 ).join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
 
 
@@ -39,7 +41,7 @@ class BlobRecord:
 
     `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since. `is_new` says
     that this transaction has inserted the row and is tried for the first time. `copies` is known of an upload only, and
-    if its content wants a second copy.
+    if its content wants a second copy. `encoding` and `stored_size` are those of the stored object, see `Blob`.
     """
 
     id: int
@@ -50,8 +52,15 @@ class BlobRecord:
     key: str
     checksum: str | None = None
     is_damaged: bool = False
+    encoding: str = "raw"
+    stored_size: int | None = None
     is_new: bool = False
     copies: CopyCount | None = field(default=None, compare=False)
+
+    @property
+    def object_size(self) -> int:
+        """The size of the stored object in bytes."""
+        return self.size if self.stored_size is None else self.stored_size
 
     @classmethod
     def of(cls, row: Blob) -> "BlobRecord":
@@ -65,6 +74,8 @@ class BlobRecord:
             key=row.key,
             checksum=row.checksum,
             is_damaged=row.damaged_at is not None,
+            encoding=row.encoding,
+            stored_size=row.stored_size,
         )
 
 
@@ -102,7 +113,7 @@ class FileRecord:
         """Make a record of a row of `WITH_BLOB`."""
         # Unpacking the whole row is much faster than reading each column by its name.
         number, stored_name, requested_name, public, kind, created_at, password_hash, *of_blob = row
-        blob, digest, size, mime, storage, key, checksum, is_damaged = of_blob
+        blob, digest, size, mime, storage, key, checksum, is_damaged, encoding, stored_size = of_blob
         return cls(
             id=number,
             stored_name=stored_name,
@@ -119,6 +130,8 @@ class FileRecord:
                 key=key,
                 checksum=checksum,
                 is_damaged=is_damaged,
+                encoding=encoding,
+                stored_size=stored_size,
             ),
             tags=tags,
             password_hash=password_hash,

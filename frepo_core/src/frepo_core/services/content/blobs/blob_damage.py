@@ -38,7 +38,7 @@ def find_damage(
     except BlobNotFound:
         return MISSING
     except (StorageUnavailable, OSError) as error:
-        if _is_there(backend, key):
+        if is_there(backend, key):
             raise UnreadableError(f"it cannot be read: {error}") from error
         return MISSING
     if found != size:
@@ -53,7 +53,8 @@ def read_all(backend: StorageBackend, key: str) -> Iterator[bytes]:
             yield chunk
 
 
-def _is_there(backend: StorageBackend, key: str) -> bool:
+def is_there(backend: StorageBackend, key: str) -> bool:
+    """Return whether the storage has this key."""
     try:
         backend.stat(key)
     except BlobNotFound:

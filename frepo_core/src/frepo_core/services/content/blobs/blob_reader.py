@@ -15,9 +15,12 @@ from frepo_core.plugins import Checksums
 
 from ...events.blob_facts import blob_damaged, blob_healed
 from ...events.recording import record
+from ..chains.chain_damage import find_row_damage
+from ..chains.chain_reader import ChainReader
+from ..chains.dependents import verify_dependents
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .blob_damage import UnreadableError, find_damage
+from .blob_damage import UnreadableError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +46,7 @@ class BlobReader:
         """`pace` gets the size of each piece that was read, and may wait or end the run. `by` is the reader."""
         self._database = database
         self._backends = backends
+        self._chains = ChainReader(database, backends)
         self._presence = Presence(database, backends)
         self._pace = pace
         self._by = by
@@ -56,7 +60,7 @@ class BlobReader:
         sums, backend = Checksums(), self._backends.get(row.storage)
         damage = partial(Damage, digest=row.digest, storage=row.storage, key=row.key)
         try:
-            problem = find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=self._pace)
+            problem = find_row_damage(self._chains, backend, row, sums=sums, pace=self._pace)
         except UnreadableError as error:
             return True, damage(problem=str(error), is_marked=False)  # not recorded: the next run tries again
         if problem:
@@ -89,8 +93,10 @@ def _note_change(session: Session, seen: Blob, problem: str | None, sums: Checks
         row.damaged_at = row.verified_at
         if not was_damaged:
             record(session, blob_damaged(session, row, problem, by=by))
+            verify_dependents(session, row.id)
         return True
     row.damaged_at, row.checksum = None, sums.checksum
     if was_damaged:
         record(session, blob_healed(session, row, by=by))
+        verify_dependents(session, row.id)
     return True

@@ -22,6 +22,8 @@ from frepo_core.plugins import StorageBackend
 from ...base.records import BlobRecord
 from ...events.blob_facts import blob_damaged, blob_healed
 from ...events.recording import record
+from ..chains.chain_places import RAW
+from ..chains.dependents import is_chain_there, outdate_copies, store_raw, verify_dependents
 from ..ingest import CHUNK, Content
 from ..storages.backends import Backends
 from ..storages.storage_deadlines import WatchedContent
@@ -31,7 +33,9 @@ from .failpoints import hit
 log = logging.getLogger(__name__)
 
 _BLOB = Blob.__table__
-_LOCATIONS = select(_BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at).where(_BLOB.c.digest == bindparam("digest"))
+_LOCATIONS = select(
+    _BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at, _BLOB.c.size, _BLOB.c.stored_size, _BLOB.c.base_id
+).where(_BLOB.c.digest == bindparam("digest"))
 _INSERT = insert_of(Blob)
 _ROW = select(Blob).where(Blob.digest == bindparam("digest"), Blob.storage == bindparam("storage"))
 # To use the blob as it is, a shared lock is enough. With exclusive ones, two uploads that each evict the content of the
@@ -122,7 +126,7 @@ class BlobWrite:
             self._key = None
         found = None if self.expects_no_row else self.find_row()
         self.expects_no_row = found is None
-        if found and not found.damaged_at and self._is_sound(found.storage, found.key):
+        if found and is_chain_there(self._database, self._backends, found):
             return False
         self._bad_key = found.key if found else None
         if self._key is None:
@@ -148,6 +152,8 @@ class BlobWrite:
             return self._insert(session)
         if self._key and (row.damaged_at or row.key == self._bad_key):
             self._replace(session, row, self._key)
+        elif row.encoding != RAW and row.expand_since is None:  # it is adopted as a new content
+            row.expand_since = utc_now()
         row.checksum = self._content.checksum
         return BlobRecord.of(row)
 
@@ -206,8 +212,11 @@ class BlobWrite:
         if row.damaged_at is None:
             record(session, blob_damaged(session, row, "the bytes are missing or have another size", by=self._by))
         self._replaced = (row.storage, row.key)
-        row.key = key
+        if row.encoding != RAW:
+            outdate_copies(session, row.id)
+        store_raw(row, key)
         row.damaged_at = row.verified_at = None
+        verify_dependents(session, row.id)
         self._row_uses_key = True
         record(session, blob_healed(session, row, by=self._by))
 

@@ -41,6 +41,12 @@ JOURNAL_POINTS = (
     "journal_noted",
     "catalogue_noted",
 )
+COMPACT_POINTS = (
+    "object_stored",  # the encoded object is in the backend, it was not read back yet
+    "object_read_back",
+    "blob_switched",  # the row names the new object, the old bytes are noted
+    "replaced_forgotten",  # no row names the old bytes any more, they still exist
+)
 ENVIRONMENT = "FREPO_FAIL_POINT"
 
 _armed = os.environ.get(ENVIRONMENT, "")

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -22,6 +23,14 @@ from .blob_use import is_used
 from .failpoints import hit
 
 log = logging.getLogger(__name__)
+
+
+class _Deleted(NamedTuple):
+    """Where the bytes of a deleted row are, and the blob that they needed."""
+
+    storage: str
+    key: str
+    base_id: int | None
 
 
 class Blobs:
@@ -59,7 +68,7 @@ class Blobs:
         while left:
             blob_id = left.pop()
             try:
-                self._collect(blob_id)
+                left.update(self._collect(blob_id))
             except DatabaseUnavailableError as error:
                 log.error(
                     "%d blobs were not collected, storage:sweep will delete them: %s", len(left) + 1, error.message
@@ -69,21 +78,22 @@ class Blobs:
                 log.exception("blob %s was not collected, storage:sweep will delete it", blob_id)
         self.database.refill_reserve()
 
-    def _collect(self, blob_id: int) -> None:
+    def _collect(self, blob_id: int) -> list[int]:
+        """Delete a blob unless it is used. Return its base, which perhaps nothing else uses."""
         hit("collect")
         found = self.database.write(lambda session: _delete_unused_row(session, blob_id), may_use_reserve=True)
         if found:
             hit("blob_row_deleted")
-            storage, key = found
-            self.backends.get(storage).delete(key)
+            self.backends.get(found.storage).delete(found.key)
             hit("collected")
+        return [found.base_id] if found and found.base_id else []
 
 
-def _delete_unused_row(session: Session, blob_id: int) -> tuple[str, str] | None:
-    """Delete the blob's row unless it is used; return the storage and key of its bytes, or None."""
+def _delete_unused_row(session: Session, blob_id: int) -> "_Deleted | None":
+    """Delete the blob's row unless it is used; return where its bytes are, or None."""
     row = session.scalar(select(Blob).where(Blob.id == blob_id).with_for_update())
     # Read after the lock: nobody begins to use the blob without it.
     if row is None or session.scalar(select(Blob.id).where(Blob.id == blob_id, is_used())):
         return None
     session.delete(row)
-    return row.storage, row.key
+    return _Deleted(row.storage, row.key, row.base_id)

@@ -13,13 +13,14 @@ from sqlalchemy import select
 from frepo_core.db import Database
 from frepo_core.db.models import Blob
 from frepo_core.domain.signatures import LINK_SECONDS
-from frepo_core.errors import BlobNotFound, BytesMissingError, NotFoundError
+from frepo_core.errors import BlobNotFound, BytesMissingError, NotFoundError, ReadersBusyError
 
 from ...base.records import BlobRecord
+from ..chains.chain_places import RAW, Place, first_place, place_of
+from ..chains.chain_reader import ChainReader
 from ..content_cache import ContentCache
 from ..copies.continued_content import ContinuedContent, ContinuedFile, OpenOther
 from ..copies.copy_reads import READ_FAILURES, CopyReads, NoCopyError
-from ..copies.fallback_notes import Place, first_place
 from ..read_ahead import PIECE, ReadAhead
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
@@ -28,8 +29,6 @@ from ..verified_reader import VerifiedContent, VerifiedFile, verify
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
-
-_LOCATION = select(Blob.storage, Blob.key)
 
 FILE_NOT_FOUND = "File not found in the storage"
 BYTES_MISSING = "The bytes of this file are missing in the storage"
@@ -46,12 +45,14 @@ class StoredContent:
         database: Database,
         backends: Backends,
         presence: Presence,
+        chains: ChainReader,
         cache_size: int,
         copies: CopyReads | None = None,
     ) -> None:
         self._database = database
         self._backends = backends
         self._presence = presence
+        self._chains = chains
         self._cache = ContentCache(cache_size)
         self._copies = copies
 
@@ -75,8 +76,7 @@ class StoredContent:
         is_whole = length == blob.size
 
         def read(place: Place) -> bytes:
-            backend = self._backends.get(place.storage)
-            with backend.open(place.key, start, None if is_whole else length) as content:
+            with self._chains.open_part(place, blob.digest, start, None if is_whole else length) as content:
                 data = content.read(length)
                 while len(data) < length and (more := content.read(length - len(data))):
                     data += more
@@ -105,7 +105,7 @@ class StoredContent:
         size = blob.size - start if length is None else length
 
         def open_at(place: Place) -> tuple[BinaryIO, Place]:
-            return self._backends.get(place.storage).open(place.key, start, length), place
+            return self._chains.open_part(place, blob.digest, start, length), place
 
         content, place = self._use(blob, open_at)
         if self._copies:
@@ -126,7 +126,7 @@ class StoredContent:
 
         def open_file(place: Place) -> tuple[BinaryIO, Place] | None:
             backend = self._backends.get(place.storage)
-            if backend.path(place.key) is None:
+            if place.encoding != RAW or backend.path(place.key) is None:
                 return None
             file = backend.open(place.key)
             if file.seek(0, os.SEEK_END) != blob.size:
@@ -145,9 +145,14 @@ class StoredContent:
         return file
 
     def path(self, blob: BlobRecord) -> Path | None:
-        """Return the path of the blob's local file, or None if the backend has none. Raises as `open_file` does."""
+        """Return the path of the blob's local file; None if the backend has none, or if it is encoded.
+
+        Raises as `open_file` does.
+        """
 
         def path(place: Place) -> Path | None:
+            if place.encoding != RAW:
+                return None
             found = self._backends.get(place.storage).path(place.key)
             if found is not None:
                 with contextlib.suppress(FileNotFoundError):  # deleted in this moment
@@ -161,9 +166,9 @@ class StoredContent:
     def url(self, blob: BlobRecord, *, filename: str, content_type: str) -> str | None:
         """Return a URL of the backend's own server, valid for ten minutes.
 
-        None if the backend has none, or if a second copy has to be read.
+        None if the backend has none, if the blob is encoded, or if a second copy has to be read.
         """
-        if self._copies and self._copies.avoids_first(blob):
+        if blob.encoding != RAW or (self._copies and self._copies.avoids_first(blob)):
             return None
         backend = self._backends.get(blob.storage)
         return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
@@ -180,7 +185,7 @@ class StoredContent:
                 return result
         try:
             result = self._with_location(blob, use)
-        except NotFoundError:
+        except (NotFoundError, ReadersBusyError):
             raise
         except READ_FAILURES as error:
             try:
@@ -200,7 +205,7 @@ class StoredContent:
             return None
         try:
             return self._with_location(blob, use)
-        except NotFoundError:
+        except (NotFoundError, ReadersBusyError):
             raise
         except READ_FAILURES:
             return None
@@ -226,17 +231,17 @@ class StoredContent:
                 return use(place)
             except BlobNotFound as error:
                 with self._database.reading() as session:
-                    row = session.execute(_LOCATION.where(Blob.id == blob.id)).one_or_none()
+                    row = session.get(Blob, blob.id)
                     if row is None:  # it may have been moved into the blob that another storage has of this content
-                        moved = _LOCATION.where(Blob.digest == blob.digest, Blob.damaged_at.is_(None))
-                        row = session.execute(moved.order_by(Blob.id).limit(1)).one_or_none()
+                        moved = select(Blob).where(Blob.digest == blob.digest, Blob.damaged_at.is_(None))
+                        row = session.scalar(moved.order_by(Blob.id).limit(1))
                 if row is None:
                     raise NotFoundError(FILE_NOT_FOUND) from error
                 if row.key == place.key:
                     self._presence.look_for_mark(place.storage)
                     log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, place.storage, place.key)
                     raise BytesMissingError(BYTES_MISSING) from error
-                place = Place(storage=row.storage, key=row.key, is_first=True)
+                place = place_of(row)
 
 
 def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:

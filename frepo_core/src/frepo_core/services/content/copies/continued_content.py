@@ -38,10 +38,9 @@ class ContinuedContent:
         return data
 
     def _fall_back(self, error: Exception) -> None:
-        other = self._open_other(self._position, error)
         with contextlib.suppress(*READ_FAILURES):
-            self._content.close()
-        self._content, self._has_fallen_back = other, True
+            self._content.close()  # at first: the number of readers that decode is limited
+        self._content, self._has_fallen_back = self._open_other(self._position, error), True
 
     def close(self) -> None:
         """Close the stream."""

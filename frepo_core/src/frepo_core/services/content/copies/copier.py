@@ -12,6 +12,7 @@ from frepo_core.plugins import Checksums, StorageBackend
 
 from ..blobs.blob_damage import UnreadableError, find_damage
 from ..blobs.failpoints import hit
+from ..chains.chain_places import RAW
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 class CopyTask:
     """A copy to make: the id of its row, its blob, the target with a key that only this row has, and the source.
 
+    `digest`, `size` (bytes) and `encoding` are those of the object in the source, which is copied as it is.
+    `base_digest` is the content that a delta needs.
     `may_exist` says that bytes may be stored under the key already: by a process that was killed, or for a blob of the
     same content that was deleted.
     """
@@ -34,6 +37,8 @@ class CopyTask:
     key: str
     from_storage: str
     from_key: str
+    encoding: str = RAW
+    base_digest: str | None = None
     may_exist: bool = False
 
 

@@ -7,11 +7,20 @@ from sqlalchemy import select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, BlobCopy
-from frepo_core.errors import BlobNotFound, BytesMissingError, FrepoError
+from frepo_core.errors import (
+    BlobNotFound,
+    BytesMissingError,
+    DamagedBaseError,
+    DamagedObjectError,
+    FrepoError,
+    ReadersBusyError,
+)
 
 from ...base.records import BlobRecord
+from ..chains.chain_places import Place, first_place, place_of
+from ..chains.chain_reader import ChainReader
 from ..storages.backends import Backends
-from .fallback_notes import Doubt, FallbackNotes, Place, first_place
+from .fallback_notes import Doubt, FallbackNotes
 from .states import CopyState
 
 Result = TypeVar("Result")
@@ -26,7 +35,8 @@ class NoCopyError(Exception):
 class CopyReads:
     """The second copies, for readers. What fails is noted: by an event, in the states of storages, and at the copy."""
 
-    def __init__(self, database: Database, backends: Backends, notes: FallbackNotes) -> None:
+    def __init__(self, database: Database, backends: Backends, chains: ChainReader, notes: FallbackNotes) -> None:
+        self._chains = chains
         self._database = database
         self._backends = backends
         self.notes = notes
@@ -46,6 +56,8 @@ class CopyReads:
                 continue
             try:
                 result = use(place)
+            except ReadersBusyError:
+                raise
             except READ_FAILURES as error:
                 self.note_failed(blob, place, error)
             else:
@@ -60,19 +72,16 @@ class CopyReads:
         """
         self.note_failed(blob, failed, error)
         try:
-            return self.use(
-                blob, lambda place: self._backends.get(place.storage).open(place.key, start, length), but=failed
-            )
+            return self.use(blob, lambda place: self._chains.open_part(place, blob.digest, start, length), but=failed)
         except NoCopyError:
             raise error from None
 
     def note_failed(self, blob: BlobRecord, place: Place, error: Exception) -> None:
         """Note that a copy could not be read. If its bytes are certainly missing, mark it."""
         problem = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-        is_missing = isinstance(error, BytesMissingError | BlobNotFound)
-        if not is_missing:
+        doubt = _doubt(error)
+        if doubt is Doubt.UNREADABLE:
             self._backends.breaker.failed(place.storage)
-        doubt = Doubt.MISSING if is_missing else Doubt.UNREADABLE
         self.notes.note(blob, place, problem, doubt)
 
     def note_avoided(self, blob: BlobRecord) -> None:
@@ -86,12 +95,16 @@ class CopyReads:
 
     def _find(self, blob: BlobRecord) -> list[Place]:
         """Return the second copies in storages that work; also what has become the first one meanwhile."""
-        query = select(BlobCopy.storage, BlobCopy.key).where(
-            BlobCopy.blob_id == blob.id, BlobCopy.state == CopyState.PRESENT.value
-        )
-        moved = select(Blob.storage, Blob.key).where(Blob.id == blob.id, Blob.key != blob.key)
+        query = select(BlobCopy).where(BlobCopy.blob_id == blob.id, BlobCopy.state == CopyState.PRESENT.value)
+        moved = select(Blob).where(Blob.id == blob.id, Blob.key != blob.key)
         with self._database.reading() as session:
-            first, rows = session.execute(moved).all(), session.execute(query).all()
-        places = [Place(storage=row.storage, key=row.key, is_first=True) for row in first]
-        places += [Place(storage=row.storage, key=row.key, is_first=False) for row in rows]
+            places = [place_of(row) for row in [*session.scalars(moved), *session.scalars(query)]]
         return [place for place in places if not self._backends.breaker.skips(place.storage)]
+
+
+def _doubt(error: Exception) -> Doubt:
+    if isinstance(error, BytesMissingError | BlobNotFound):
+        return Doubt.MISSING
+    if isinstance(error, DamagedObjectError):
+        return Doubt.WRONG
+    return Doubt.KNOWN if isinstance(error, DamagedBaseError) else Doubt.UNREADABLE  # the object itself may be sound

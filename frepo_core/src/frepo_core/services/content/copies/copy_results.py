@@ -7,8 +7,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import Blob, BlobCopy
 
+from ..chains.chain_places import RAW
 from .copier import CopyResult, CopyTask, Outcome
 from .states import LACKING, CopyState
 
@@ -39,9 +40,35 @@ def _record_one(row: BlobCopy, result: CopyResult, now: datetime) -> None:
         row.state = CopyState.PRESENT.value
         row.attempts, row.error, row.next_try = 0, None, now
         row.stored_at = row.verified_at = now
+        note_object(row, result.task)
     elif result.outcome is Outcome.AGAIN:
         row.key, row.next_try = None, now
     else:
         row.next_try = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(row.attempts, 20))
         row.attempts += 1
         row.error = (result.problem or "")[:MAX_PROBLEM]
+
+
+def note_object(row: BlobCopy, task: CopyTask) -> None:
+    """Note which object the copy is."""
+    row.encoding, row.base_digest = task.encoding, task.base_digest
+    is_raw = task.encoding == RAW
+    row.stored_size, row.stored_digest = (None, None) if is_raw else (task.size, task.digest)
+
+
+def task_of(session: Session, copy: BlobCopy, blob: Blob, key: str, *, may_exist: bool = False) -> CopyTask:
+    """Return the task to copy the object of a blob under this key."""
+    base = None if blob.base_id is None else session.scalar(select(Blob.digest).where(Blob.id == blob.base_id))
+    return CopyTask(
+        id=copy.id,
+        blob_id=blob.id,
+        digest=blob.object_digest,
+        size=blob.object_size,
+        storage=copy.storage,
+        key=key,
+        from_storage=blob.storage,
+        from_key=blob.key,
+        encoding=blob.encoding,
+        base_digest=base,
+        may_exist=may_exist,
+    )

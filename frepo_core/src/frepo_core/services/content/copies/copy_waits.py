@@ -16,7 +16,7 @@ from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 from .copier import Copier, CopyTask, Outcome
-from .copy_results import record_results
+from .copy_results import record_results, task_of
 from .states import CopyState
 
 log = logging.getLogger(__name__)
@@ -76,16 +76,7 @@ def _claim(session: Session, blob_id: int, storage: str) -> CopyTask | None:
     )
     row = session.scalar(query.with_for_update())
     blob = session.get(Blob, blob_id)
-    if row is None or blob is None:
+    if row is None or blob is None or blob.base_id is not None:  # the copy of a delta waits for that of its base
         return None
     row.key, row.next_try = new_blob_key(row.digest), utc_now() + CLAIM
-    return CopyTask(
-        id=row.id,
-        blob_id=blob_id,
-        digest=row.digest,
-        size=row.size,
-        storage=storage,
-        key=row.key,
-        from_storage=blob.storage,
-        from_key=blob.key,
-    )
+    return task_of(session, row, blob, row.key)

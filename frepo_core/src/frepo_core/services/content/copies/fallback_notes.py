@@ -4,7 +4,6 @@ import atexit
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
 
@@ -20,6 +19,7 @@ from frepo_core.errors import BlobNotFound, FrepoError, StorageUnavailable
 from ...base.records import BlobRecord
 from ...events.event_counts import Counts
 from ...events.recording import NewEvent, record
+from ..chains.chain_places import Place
 from ..storages.backends import Backends
 from ..storages.storage_troubles import StorageStates
 from ..storages.write_guard import Presence
@@ -45,20 +45,6 @@ class Doubt(Enum):
     UNREADABLE = auto()
     WRONG = auto()
     KNOWN = auto()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where a copy of a content is. `is_first` says whether it is that of the blob's row, and not a second copy."""
-
-    storage: str
-    key: str
-    is_first: bool
-
-
-def first_place(blob: BlobRecord) -> Place:
-    """Return the place of the first copy."""
-    return Place(storage=blob.storage, key=blob.key, is_first=True)
 
 
 def in_thread(work: Callable[[], None]) -> None:
@@ -106,16 +92,16 @@ class FallbackNotes:
         try:
             if doubt is Doubt.UNREADABLE:
                 self._states.failed(place.storage, StorageUnavailable(problem), by=_READER)
-            elif doubt is Doubt.WRONG or (doubt is Doubt.MISSING and self._lacks_bytes(blob, place)):
+            elif doubt is Doubt.WRONG or (doubt is Doubt.MISSING and self._lacks_bytes(place)):
                 self._mark(blob, place, problem, doubt)
             self._record(blob, place, problem)
         except Exception:
             log.exception("that blob %s was read from another copy was not recorded", blob.id)
 
-    def _lacks_bytes(self, blob: BlobRecord, place: Place) -> bool:
+    def _lacks_bytes(self, place: Place) -> bool:
         """Return whether the bytes are missing or short in a storage that is the one it was."""
         try:
-            if self._backends.get(place.storage).stat(place.key).size == blob.size:
+            if self._backends.get(place.storage).stat(place.key).size == place.size:
                 return False
         except BlobNotFound:
             pass

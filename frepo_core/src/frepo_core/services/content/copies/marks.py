@@ -9,6 +9,7 @@ from frepo_core.domain.identity import By
 
 from ...events.blob_facts import blob_damaged, copy_damaged
 from ...events.recording import record
+from ..chains.dependents import verify_dependents
 from .states import CopyState
 
 
@@ -20,6 +21,7 @@ def mark_first(session: Session, blob_id: int, key: str, problem: str, *, by: By
         return False
     row.damaged_at = row.verified_at = utc_now()
     record(session, blob_damaged(session, row, problem, by=by))
+    verify_dependents(session, row.id)
     return True
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, DeletedCollection, File, Installation, TrashEntry, Version
 
+from ..chains.dependents import find_all_dependents
 from ..storages.backends import Backends
 from .outbox import want_copies
 
@@ -29,13 +30,18 @@ class Wish:
 
 
 def find_wishes(session: Session, backends: Backends, blob_ids: Sequence[int]) -> dict[int, Wish]:
-    """Return the wishes for blobs that are used: those of plain files, versions and what is in the trash, together."""
+    """Return the wishes for blobs that are used: those of plain files, versions and what is in the trash, together.
+
+    Where a blob shall have a copy, its base shall have one, too.
+    """
     wishes = defaultdict[int, Wish](Wish)
-    for blob_id, mirror in _choices(session, blob_ids):
-        wish = wishes[blob_id]
-        wish.keeps_others = wish.keeps_others or mirror is None
-        if (storage := backends.mirror_for(mirror)) is not None:
-            wish.storages.add(storage)
+    above = find_all_dependents(session, blob_ids)
+    for user_id, mirror in _choices(session, [*blob_ids, *above]):
+        for blob_id in {user_id, *above.get(user_id, ())}.intersection(blob_ids):
+            wish = wishes[blob_id]
+            wish.keeps_others = wish.keeps_others or mirror is None
+            if (storage := backends.mirror_for(mirror)) is not None:
+                wish.storages.add(storage)
     for blob_id in blob_ids:  # only other blobs use it
         if blob_id not in wishes:
             wishes[blob_id] = Wish(storages={backends.mirror} if backends.mirror else set(), keeps_others=True)

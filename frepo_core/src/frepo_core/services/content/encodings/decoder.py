@@ -1,5 +1,6 @@
 """Reads encoded contents: any range, from objects whose bases may be encoded themselves."""
 
+import contextlib
 import hashlib
 import io
 import os
@@ -7,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import BinaryIO
 
-from frepo_core.errors import DamagedBaseError, DamagedObjectError
+from frepo_core.errors import DamagedBaseError, DamagedObjectError, FrepoError
 
 from . import libraries
 from .format import ENTRY_SIZE, Entry, checksum, read_fully, read_head, unpack_entry
@@ -18,6 +19,10 @@ _ENTRIES = 1024
 _WINDOW_LOG_MAX = 27
 
 
+def _no_other_base(error: Exception) -> BinaryIO:
+    raise error
+
+
 class DecodedContent(io.RawIOBase):
     """A seekable reader of the content of an object. Holds one segment, half a window and a part of the table.
 
@@ -26,9 +31,18 @@ class DecodedContent(io.RawIOBase):
     """
 
     def __init__(
-        self, stored: BinaryIO, *, digest: str, open_base: Callable[[str], BinaryIO], is_base: bool = False
+        self,
+        stored: BinaryIO,
+        *,
+        digest: str,
+        open_base: Callable[[str], BinaryIO],
+        open_other_base: Callable[[Exception], BinaryIO] = _no_other_base,
+        is_base: bool = False,
     ) -> None:
         """`open_base` gets the SHA-256 (hex) of the base when it is needed, and returns a seekable reader of it.
+
+        `open_other_base` is called when this one is wrong or fails, with the error. It returns a reader of another
+        copy, or raises the error.
 
         With `is_base`, the SHA-256 of the whole is not computed: the content above verifies its windows.
         Raises `DamagedObjectError`; `ConfigurationError` for an unknown format, or if the extra `compact` is missing.
@@ -36,6 +50,7 @@ class DecodedContent(io.RawIOBase):
         libraries.require_libraries()
         self._stored = stored
         self._open_base = open_base
+        self._open_other_base = open_other_base
         self.head = read_head(stored, digest)
         length = stored.seek(0, os.SEEK_END)
         if length != self.head.stored:
@@ -148,8 +163,17 @@ class DecodedContent(io.RawIOBase):
     def _window(self, entry: Entry, index: int) -> bytearray:
         assert self.head.base
         if self._windows is None:
-            self._base = self._open_base(self.head.base)
-            self._windows = Windows(self._base)
+            self._use_base(self._open_base(self.head.base))
+        while True:
+            try:
+                return self._read_window(entry, index)
+            except (FrepoError, OSError) as error:
+                self._close_base()
+                self._use_base(self._open_other_base(error))
+
+    def _read_window(self, entry: Entry, index: int) -> bytearray:
+        assert self.head.base
+        assert self._windows
         try:
             window = self._windows.read(entry.window_offset, entry.window_length)
         except (DamagedObjectError, DamagedBaseError) as error:
@@ -157,6 +181,15 @@ class DecodedContent(io.RawIOBase):
         if checksum(window) != entry.window_checksum:
             raise DamagedBaseError(self.head.digest, self.head.base, "its bytes are not those of then", segment=index)
         return window
+
+    def _use_base(self, base: BinaryIO) -> None:
+        self._base, self._windows = base, Windows(base)
+
+    def _close_base(self) -> None:
+        base, self._base, self._windows = self._base, None, None
+        if base:
+            with contextlib.suppress(FrepoError, OSError):
+                base.close()
 
     def _damaged(self, what: str, index: int) -> DamagedObjectError:
         return DamagedObjectError(self.head.digest, what, segment=index)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, Collection
+from frepo_core.db.models import OBJECT_SIZE, Blob, Collection
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...content.storages.backends import Backends
@@ -46,7 +46,7 @@ class StorageContent:
 
 def count_contents(database: Database, backends: Backends) -> dict[str, StorageContent]:
     """Return what is in each storage by its name. Reads all rows of blobs."""
-    blobs = select(Blob.storage, func.count(), func.sum(Blob.size)).group_by(Blob.storage)
+    blobs = select(Blob.storage, func.count(), func.sum(OBJECT_SIZE)).group_by(Blob.storage)
     choices = select(Collection.storage, func.count()).group_by(Collection.storage)
     with database.reading() as session:
         found = {name: (number, int(size)) for name, number, size in session.execute(blobs)}

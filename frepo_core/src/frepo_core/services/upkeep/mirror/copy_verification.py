@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import BlobCopy
@@ -48,12 +47,12 @@ def verify_copies(
     total = ceil(due * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _oldest_first(database, storage, cutoff, total):
-        problem = check.check(storage=storage, key=row.key, digest=row.digest, size=row.size)
+        problem = check.check(storage=storage, key=str(row.key), digest=row.object_digest, size=row.object_size)
         if problem is not None:
             damage = Damage(
                 digest=row.digest,
                 storage=storage,
-                key=row.key,
+                key=str(row.key),
                 problem=problem.problem,
                 is_marked=problem.is_marked,
             )
@@ -75,15 +74,15 @@ def _is_due(storage: str, cutoff: datetime) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _oldest_first(database: Database, storage: str, cutoff: datetime, total: int) -> Iterator[Row[Any]]:
+def _oldest_first(database: Database, storage: str, cutoff: datetime, total: int) -> Iterator[BlobCopy]:
     """Yield copies, a page at a time. A checked one leaves the queue, except one that could not be read."""
     seen: set[int] = set()
     stuck = 0
     while len(seen) < total:
-        query = select(BlobCopy.id, BlobCopy.key, BlobCopy.digest, BlobCopy.size).where(*_is_due(storage, cutoff))
+        query = select(BlobCopy).where(*_is_due(storage, cutoff))
         query = query.order_by(BlobCopy.verified_at, BlobCopy.id).limit(PAGE + stuck)
         with database.reading() as session:
-            found = list[Row[Any]](session.execute(query))
+            found = list(session.scalars(query))
         rows = [row for row in found if row.id not in seen][: total - len(seen)]
         if not rows:
             return

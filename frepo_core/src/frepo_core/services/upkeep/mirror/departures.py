@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, BlobCopy, Installation
@@ -117,7 +117,13 @@ def _note_leaving(session: Session, *condition: ColumnElement[bool], until: date
 
 
 def _due(storage: str, now: datetime) -> tuple[ColumnElement[bool], ...]:
-    return BlobCopy.storage == storage, BlobCopy.state == CopyState.LEAVING.value, BlobCopy.delete_after <= now
+    """Return the conditions. The base of another copy stays until that is gone."""
+    dependent = aliased(BlobCopy)
+    needs_it = (dependent.base_digest == BlobCopy.digest, dependent.storage == storage)
+    has_bytes = dependent.state.in_([state.value for state in WITH_BYTES])
+    is_base = select(dependent.id).where(*needs_it, has_bytes).correlate(BlobCopy).exists()
+    is_over = BlobCopy.delete_after <= now
+    return BlobCopy.storage == storage, BlobCopy.state == CopyState.LEAVING.value, is_over, ~is_base
 
 
 def _is_too_many(session: Session, storage: str, due: int) -> bool:

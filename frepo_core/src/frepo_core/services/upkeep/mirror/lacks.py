@@ -47,16 +47,16 @@ def find_missing(database: Database, backends: Backends, storage: str, *, keep_g
     backend, found, after = backends.get(storage), 0, 0
     while True:
         present = (BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value, BlobCopy.id > after)
-        query = select(BlobCopy.id, BlobCopy.key, BlobCopy.size).where(*present).order_by(BlobCopy.id).limit(PAGE)
+        query = select(BlobCopy).where(*present).order_by(BlobCopy.id).limit(PAGE)
         with database.reading() as session:
-            rows = session.execute(query).all()
+            rows = session.scalars(query).all()
         if not rows:
             return found
         missing = []
         for row in rows:
             keep_going()
             try:
-                is_there = backend.stat(row.key).size == row.size
+                is_there = backend.stat(str(row.key)).size == row.object_size
             except BlobNotFound:
                 is_there = False
             missing += [] if is_there else [row.id]

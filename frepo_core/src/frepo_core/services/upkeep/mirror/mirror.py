@@ -19,6 +19,7 @@ from .gaps import Compared, Gaps
 from .lacks import Lack, find_missing, make_due, read_lack
 from .lag import find_copy_storages
 from .mirror_run import CopyReport, MirrorRun
+from .renewal import renew_copies
 from .repairs import Repairs
 
 
@@ -95,6 +96,8 @@ class Mirror:
         copied = self._copy(storage, keep_going, progress, by)
         left = Departures(leaving=0, deleted=0)
         if copied.problem is None:
+            pace = RateLimit(self._settings.mirror_rate, keep_going=keep_going)
+            renew_copies(self._database, self._backends, self._presence, storage, pace=pace, keep_going=keep_going)
             delay = self._settings.mirror_delete_delay
             left = part_with_copies(
                 self._database,

@@ -4,9 +4,8 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -17,6 +16,8 @@ from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import FrepoError, StorageError
 
 from ...content.blobs.failpoints import hit
+from ...content.chains.chain_places import RAW
+from ...content.chains.dependents import store_raw, verify_dependents
 from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.copies.copy_check import CopyCheck
 from ...content.copies.states import CopyState
@@ -51,18 +52,17 @@ class Repairs:
             del self.failed[blob_id]
         repaired = 0
         while rows := self._page():
-            for row in rows:
+            for blob, copy in rows:
                 self.keep_going()
-                if self._repair(row):
+                if self._repair(blob, copy):
                     repaired += 1
                 else:
-                    self.failed[row.id] = now
+                    self.failed[blob.id] = now
         return repaired
 
-    def _page(self) -> list[Row[Any]]:
+    def _page(self) -> list[tuple[Blob, BlobCopy]]:
         query = (
-            select(Blob.id, Blob.digest, Blob.size, Blob.storage, Blob.key)
-            .add_columns(BlobCopy.storage.label("from_storage"), BlobCopy.key.label("from_key"))
+            select(Blob, BlobCopy)
             .join(BlobCopy, BlobCopy.blob_id == Blob.id)
             .where(Blob.damaged_at.is_not(None), BlobCopy.state == CopyState.PRESENT.value)
             .where(Blob.id.not_in(self.failed))
@@ -70,56 +70,74 @@ class Repairs:
             .limit(PAGE)
         )
         with self.database.reading() as session:
-            return list(session.execute(query))
+            return [(blob, copy) for blob, copy in session.execute(query)]
 
-    def _repair(self, row: Row[Any]) -> bool:
+    def _repair(self, blob: Blob, source: BlobCopy) -> bool:
         """Store the bytes of the second copy under a fresh key, read them back, and let the blob's row name them."""
         task = CopyTask(
-            id=row.id,
-            blob_id=row.id,
-            digest=row.digest,
-            size=row.size,
-            storage=row.storage,
-            key=new_blob_key(row.digest),
-            from_storage=row.from_storage,
-            from_key=row.from_key,
+            id=blob.id,
+            blob_id=blob.id,
+            digest=source.object_digest,
+            size=source.object_size,
+            storage=blob.storage,
+            key=new_blob_key(blob.digest),
+            from_storage=source.storage,
+            from_key=str(source.key),
+            encoding=source.encoding,
+            base_digest=source.base_digest,
         )
         copier, watch, switched = Copier(self.backends, self.presence, self.pace), CommitWatch(), False
         try:
             self.presence.require(task.storage)
             result = copier.copy(task)
             if result.outcome is Outcome.PRESENT:
-                switched = self.database.write(lambda session: self._switch(session, row, task.key), watch=watch)
+                switched = self.database.write(lambda session: self._switch(session, blob, task), watch=watch)
             else:
-                log.warning("the blob %s was not repaired from %s: %s", row.id, row.from_storage, result.problem)
-                self._doubt_source(row, result.outcome)
+                log.warning("the blob %s was not repaired from %s: %s", blob.id, source.storage, result.problem)
+                self._doubt_source(source, result.outcome)
         except StorageError as error:
-            log.warning("the blob %s was not repaired: %s", row.id, error.message)
+            log.warning("the blob %s was not repaired: %s", blob.id, error.message)
         finally:
             if not switched and not watch.outcome_is_unknown:
                 copier.discard(task)
         if switched:
             hit("first_repaired")
-            log.warning("the blob %s was repaired from its copy in %s", row.id, row.from_storage)
-            self._delete_old(row)
+            log.warning("the blob %s was repaired from its copy in %s", blob.id, source.storage)
+            self._delete_old(blob)
         return switched
 
-    def _switch(self, session: Session, seen: Row[Any], key: str) -> bool:
+    def _switch(self, session: Session, seen: Blob, task: CopyTask) -> bool:
         blob = session.scalar(select(Blob).where(Blob.id == seen.id, Blob.key == seen.key).with_for_update())
-        if blob is None:
+        if blob is None or not store_copied(session, blob, task):
             return False
-        blob.key, blob.verified_at, blob.damaged_at = key, utc_now(), None
+        blob.verified_at, blob.damaged_at = utc_now(), None
+        verify_dependents(session, blob.id)
         record(session, blob_healed(session, blob, by=self.by))
         return True
 
-    def _doubt_source(self, row: Row[Any], outcome: Outcome) -> None:
+    def _doubt_source(self, source: BlobCopy, outcome: Outcome) -> None:
         """Read a second copy that could not be copied, and mark it if it is wrong."""
         if outcome is Outcome.SOURCE_FAILED:
             check = CopyCheck(self.database, self.backends, self.presence, pace=self.pace, by=self.by)
-            check.check(storage=row.from_storage, key=row.from_key, digest=row.digest, size=row.size)
+            place = {"storage": source.storage, "key": str(source.key)}
+            check.check(**place, digest=source.object_digest, size=source.object_size)
 
-    def _delete_old(self, row: Row[Any]) -> None:
+    def _delete_old(self, blob: Blob) -> None:
         try:
-            self.backends.get(row.storage).delete(row.key)
+            self.backends.get(blob.storage).delete(blob.key)
         except FrepoError as error:
-            log.warning("the damaged blob %s was not deleted, storage:sweep will: %s", row.key, error.message)
+            log.warning("the damaged blob %s was not deleted, storage:sweep will: %s", blob.key, error.message)
+
+
+def store_copied(session: Session, blob: Blob, task: CopyTask) -> bool:
+    """Let the row of a blob name an object that was copied. Return False if it needs a base that has no row there."""
+    base = None
+    if task.base_digest is not None:
+        query = select(Blob.id).where(Blob.digest == task.base_digest, Blob.storage == task.storage)
+        if (base := session.scalar(query)) is None:
+            return False
+    store_raw(blob, task.key)
+    if task.encoding != RAW:
+        blob.encoding, blob.stored_size, blob.stored_digest = task.encoding, task.size, task.digest
+        blob.base_id = base
+    return True

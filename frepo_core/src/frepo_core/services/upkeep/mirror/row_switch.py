@@ -81,6 +81,7 @@ def _switch(session: Session, promotion: Promotion, blob_ids: Sequence[int]) -> 
         if (other := others.get(blob.digest)) is not None:
             for model in (File, TrashEntry):
                 session.execute(update(model).where(model.blob_id == blob.id).values(blob_id=other.id))
+            session.execute(update(Blob).where(Blob.base_id == blob.id).values(base_id=other.id))
             merged.append(blob.id)
         else:
             _exchange(session, blob, copy)
@@ -91,12 +92,26 @@ def _exchange(session: Session, blob: Blob, copy: BlobCopy) -> None:
     """Let blob and copy change places."""
     was_damaged, now = blob.damaged_at is not None, utc_now()
     blob.verified_at, blob.damaged_at = copy.verified_at, None
-    (blob.storage, blob.key), (copy.storage, copy.key) = (copy.storage, copy.key or ""), (blob.storage, blob.key)
+    _exchange_objects(session, blob, copy)
     copy.state = (CopyState.DAMAGED if was_damaged else CopyState.MISSING).value
     copy.stored_at = copy.verified_at = copy.error = None
     copy.attempts, copy.wanted_at, copy.next_try = 0, now, min(now, blob.created_at)
     if was_damaged:
         record(session, blob_healed(session, blob, by=None))
+
+
+def _exchange_objects(session: Session, blob: Blob, copy: BlobCopy) -> None:
+    """Let the rows change their places and encodings. A base has the same row before and after."""
+    base = session.get(Blob, blob.base_id) if blob.base_id else None
+    new_base = copy.base_digest and session.scalar(
+        select(Blob.id).where(Blob.digest == copy.base_digest, Blob.storage.in_([blob.storage, copy.storage]))
+    )
+    (blob.storage, blob.key), (copy.storage, copy.key) = (copy.storage, copy.key or ""), (blob.storage, blob.key)
+    for name in ("encoding", "stored_size", "stored_digest"):
+        ours, theirs = getattr(blob, name), getattr(copy, name)
+        setattr(blob, name, theirs)
+        setattr(copy, name, ours)
+    blob.base_id, copy.base_digest = new_base or None, base.digest if base else None
 
 
 def _find_same_contents(session: Session, storage: str, digests: Sequence[str]) -> dict[str, Blob]:

@@ -3,14 +3,15 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.naming import new_blob_key
 
 from ...content.copies.copier import CopyTask
+from ...content.copies.copy_results import task_of
 from ...content.copies.states import LACKING, CopyState
 
 BATCH = 100
@@ -35,49 +36,42 @@ def _claim(session: Session, storage: str, now: datetime, but: Collection[int]) 
     tasks: list[CopyTask] = []
     for state in LACKING:
         query = (
-            select(BlobCopy, Blob.storage, Blob.key)
+            select(BlobCopy, Blob)
             .join(Blob, Blob.id == BlobCopy.blob_id)
             .where(BlobCopy.storage == storage, BlobCopy.state == state.value, BlobCopy.next_try <= now)
-            .where(BlobCopy.id.not_in(but))
+            .where(BlobCopy.id.not_in(but), has_base(storage))
             .order_by(BlobCopy.next_try.desc(), BlobCopy.id.desc())
             .limit(BATCH - len(tasks))
         )
-        found = [(row[0], row[1], row[2]) for row in session.execute(query.with_for_update(of=BlobCopy))]
-        _take_leaving(session, storage, [copy for copy, _, _ in found if copy.key is None])
-        for copy, from_storage, from_key in found:
-            if from_storage == storage:  # the blob was moved there: it is its own copy
+        found = [(row[0], row[1]) for row in session.execute(query.with_for_update(of=BlobCopy))]
+        _take_leaving(session, storage, [(copy, blob) for copy, blob in found if copy.key is None])
+        for copy, blob in found:
+            if blob.storage == storage:  # the blob was moved there: it is its own copy
                 _drop(session, copy, now)
             else:
-                tasks.append(_task_of(copy, from_storage, from_key))
+                may_exist = copy.key is not None
+                copy.key = copy.key or new_blob_key(copy.digest)
+                tasks.append(task_of(session, copy, blob, copy.key, may_exist=may_exist))
     session.flush()
     return tasks
 
 
-def _task_of(copy: BlobCopy, from_storage: str, from_key: str) -> CopyTask:
-    may_exist = copy.key is not None
-    copy.key = copy.key or new_blob_key(copy.digest)
-    assert copy.blob_id is not None  # the query joins the blob
-    return CopyTask(
-        id=copy.id,
-        blob_id=copy.blob_id,
-        digest=copy.digest,
-        size=copy.size,
-        storage=copy.storage,
-        key=copy.key,
-        from_storage=from_storage,
-        from_key=from_key,
-        may_exist=may_exist,
-    )
+def has_base(storage: str) -> ColumnElement[bool]:
+    """Return the condition that a blob needs no base, or one that has a copy in the storage."""
+    base = aliased(BlobCopy)
+    is_there = (base.blob_id == Blob.base_id, base.storage == storage, base.state == CopyState.PRESENT.value)
+    return or_(Blob.base_id.is_(None), select(base.id).where(*is_there).correlate(Blob).exists())
 
 
-def _take_leaving(session: Session, storage: str, copies: Sequence[BlobCopy]) -> None:
-    """Give the bytes of copies whose blobs were deleted to new blobs of the same content. They are read before use."""
-    new = {copy.digest: copy for copy in copies}
+def _take_leaving(session: Session, storage: str, copies: Sequence[tuple[BlobCopy, Blob]]) -> None:
+    """Give the bytes of copies whose blobs were deleted to new blobs of the same object. They are read before use."""
+    new = {blob.object_digest: copy for copy, blob in copies}
+    digests = [blob.digest for _, blob in copies]
     query = select(BlobCopy).where(
-        BlobCopy.digest.in_(new), BlobCopy.storage == storage, BlobCopy.state == CopyState.LEAVING.value
+        BlobCopy.digest.in_(digests), BlobCopy.storage == storage, BlobCopy.state == CopyState.LEAVING.value
     )
     for leaving in session.scalars(query.with_for_update()).all() if new else ():
-        copy, key = new.pop(leaving.digest, None), leaving.key
+        copy, key = new.pop(leaving.object_digest, None), leaving.key
         if copy is not None and key is not None:
             session.delete(leaving)
             session.flush()  # before another row has its key

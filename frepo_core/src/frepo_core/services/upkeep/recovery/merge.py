@@ -1,6 +1,5 @@
 """Reads back what a database lacks and a storage still has. Lost versions come back through the trash."""
 
-import hashlib
 import logging
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +26,7 @@ from frepo_core.db.models import (
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
-from frepo_core.errors import FrepoError, RestoreConflictError
+from frepo_core.errors import RestoreConflictError
 
 from ...backups.trash.removal import TrashReason, incarnation_of
 from ...backups.trash.trash import Trash
@@ -43,7 +42,8 @@ from ..journal.json_rows import Values, names_of, to_row
 from ..journal.keys import JournalKey
 from ..journal.objects import table_of
 from ..storage.progress import batches
-from .row_loading import insert_new
+from .found_objects import FoundObjects
+from .row_loading import RAW_COLUMNS, insert_new
 from .sources import Notes, RecoveryError, Source, find_source, list_storage
 from .staging import Key, Staging, StoredBlob
 
@@ -51,7 +51,6 @@ log = logging.getLogger(__name__)
 
 BATCH = 500
 KEPT_FOR = timedelta(days=30)
-_PIECE = 1 << 20
 _COUNTERS = tuple(
     name
     for name in names_of(table_of(Collection))
@@ -183,8 +182,9 @@ class Merge:
         with self._database.reading() as session:
             lost = self._without_known(session, found)
         places = self._staging.locate([values["blob"]["digest"] for _, values in lost]) if lost else {}
+        found_objects = FoundObjects(self._backends, self._staging)
         for key, values in lost:
-            place = self._find_sound(values["blob"], places.get(values["blob"]["digest"], ()))
+            place = found_objects.find_sound(values["blob"]["digest"], places.get(values["blob"]["digest"], ()))
             number = self._database.write(partial(self._add, values, place, by)) if place else None
             if number is None:
                 report.missing.append(key)
@@ -224,21 +224,6 @@ class Merge:
         )
         rows = session.execute(added.where(tuple_(Event.collection_id, Event.version_number).in_(keys)))
         return {(collection, number, data.get("sha256")) for collection, number, data in rows}
-
-    def _find_sound(self, blob: Values, places: Iterable[StoredBlob]) -> StoredBlob | None:
-        """Return a place whose bytes are those of the content. They are read: nobody has known them for a while."""
-        for place in places:
-            digest = hashlib.sha256()
-            try:
-                with self._backends.get(place.storage).open(place.key) as stored:
-                    while piece := stored.read(_PIECE):
-                        digest.update(piece)
-            except FrepoError as error:
-                log.warning("%s in the storage %s cannot be read: %s", place.key, place.storage, error.message)
-                continue
-            if digest.hexdigest() == blob["digest"]:
-                return place
-        return None
 
     def _add(self, version: Values, place: StoredBlob, by: By, session: Session) -> int | None:
         """Insert a version into the trash; return its number, None if its bytes cannot be had.
@@ -281,7 +266,7 @@ class Merge:
         if take_over(session, place.storage, [place.key]):
             return None
         values = {name: value for name, value in blob.items() if name not in {"id", "damaged_at", "verified_at"}}
-        row = to_row(table_of(Blob), {**values, "storage": place.storage, "key": place.key, "id": 0})
+        row = to_row(table_of(Blob), {**values, **RAW_COLUMNS, "storage": place.storage, "key": place.key, "id": 0})
         del row["id"]
         new = Blob(**row)
         session.add(new)

@@ -39,6 +39,7 @@ from ...content.storages.sweep_guard import Ownership
 from ..journal.json_rows import Values
 from ..journal.objects import OBJECTS, ObjectKind
 from ..storage.progress import batches
+from .found_objects import FoundObjects
 from .row_loading import RowLoader
 from .sources import Notes, RecoveryError, Source, find_source, list_storage
 from .staging import Key, MissingContent, Staging
@@ -137,7 +138,8 @@ class Recovery:
         `with_tokens` is False if the phrase of the tokens is lost.
         """
         self._begin(source)
-        loader = RowLoader(self._database, self._staging, self._storage)
+        found = FoundObjects(self._backends, self._staging)
+        loader = RowLoader(self._database, self._staging, found, self._storage)
         left_out = frozenset() if with_tokens else SECRET_KINDS
         for kind, objects in self._by_kind(source):
             if kind.name in left_out:
@@ -145,6 +147,8 @@ class Recovery:
             for batch in batches(objects, BATCH):
                 loader.load(kind, batch)
                 self._notes(f"{sum(loader.counts.values())} of about {source.objects} objects")
+        if lost := found.link_bases(self._database):
+            self._notes(f"{lost} contents cannot be decoded, because what they are a difference to is in no storage")
         self._database.write(lambda session: _finish(session, source, with_tokens=with_tokens))
         adopted = sorted({self._storage, *loader.found_in})
         for storage in adopted:

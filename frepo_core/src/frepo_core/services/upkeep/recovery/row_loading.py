@@ -22,8 +22,10 @@ from frepo_core.db.models import (
     file_tag,
 )
 
+from ...content.chains.chain_places import RAW
 from ..journal.json_rows import Values, to_row
 from ..journal.objects import ObjectKind, table_of
+from .found_objects import FoundObjects
 from .staging import Key, MissingContent, Staging, StoredBlob
 
 _FILE, _TAG = table_of(File), table_of(Tag)
@@ -41,6 +43,8 @@ _NAMED: Mapping[str, tuple[str, Column[Any]]] = {
     "tokens": ("token_key", _TOKENS),
     "collections": ("collection_id", _COLLECTIONS),
 }
+# Those of a content that is not encoded.
+RAW_COLUMNS: Values = {"encoding": RAW, "stored_size": None, "stored_digest": None, "base_id": None}
 _Object = tuple[Key, Values]
 _Name = tuple[str, str]  # storage and digest: a content is stored once in each storage
 
@@ -51,10 +55,11 @@ class RowLoader:
     `counts` are the numbers of objects by kind, `found_in` the storages in which contents were found.
     """
 
-    def __init__(self, database: Database, staging: Staging, storage: str) -> None:
+    def __init__(self, database: Database, staging: Staging, found: FoundObjects, storage: str) -> None:
         """`storage` is the one that the database is recovered from: it is preferred for each content."""
         self._database = database
         self._staging = staging
+        self._found = found
         self._storage = storage
         self.counts: Counter[str] = Counter()
         self.missing = 0
@@ -109,11 +114,25 @@ class RowLoader:
             if "blob" in values and places[_name(values["blob"])] is None:
                 self._note_missing(kind, key, values)
         self.found_in |= {place.storage for place in places.values() if place}
-        return {name: _placed(blob, places[name]) for name, blob in named.items()}
+        return {name: self._placed(blob, places[name]) for name, blob in named.items()}
+
+    def _placed(self, blob: Values, place: StoredBlob | None) -> Values:
+        """Return the row of a content at its place; one that is nowhere is damaged, so an upload of it stores it again.
+
+        The row of a base is named after all rows are there.
+        """
+        if place is None:
+            return {"damaged_at": utc_now().isoformat()} | blob | RAW_COLUMNS
+        more = RAW_COLUMNS if place.size == blob["size"] else self._found.describe(place, blob["digest"]) or RAW_COLUMNS
+        return blob | {"storage": place.storage, "key": place.key} | more
 
     def _choose(self, blob: Values, places: Iterable[StoredBlob]) -> StoredBlob | None:
         """Return the place of a content: the old one if it is still there, else one in the storage of the recovery."""
-        sound = [place for place in places if place.size == blob["size"]]
+        sound = [
+            place
+            for place in places
+            if place.size == blob["size"] or self._found.read_head(place, blob["digest"]) is not None
+        ]
         old = blob["storage"], blob["key"]
         return max(
             sound, key=lambda place: ((place.storage, place.key) == old, place.storage == self._storage), default=None
@@ -136,13 +155,6 @@ class RowLoader:
 
 def _name(blob: Values) -> _Name:
     return blob["storage"], blob["digest"]
-
-
-def _placed(blob: Values, place: StoredBlob | None) -> Values:
-    """Return the row of a content at its place; one that is nowhere is damaged, so an upload of it stores it again."""
-    if place is None:
-        return {"damaged_at": utc_now().isoformat()} | blob
-    return blob | {"storage": place.storage, "key": place.key}
 
 
 def insert_new(session: Session, table: Table, rows: Sequence[Values]) -> None:

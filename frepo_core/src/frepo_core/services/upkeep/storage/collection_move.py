@@ -18,6 +18,7 @@ from frepo_core.errors import BlobNotFound, NotFoundError
 
 from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.lifecycle import Blobs
+from ...content.chains.dependents import store_raw
 from ...content.storages.sweep_guard import Ownership
 from ...events.facts import collection_event
 from ...events.recording import record
@@ -152,7 +153,7 @@ class CollectionMoves:
         if is_sound(self._backends.get(target), known):
             is_moved = self._database.write(partial(self._switch, collection_id, row, target, None))
         else:
-            with CopiedBlob(self._backends, self._blobs.presence, row, target, pace) as copy:
+            with CopiedBlob(self._database, self._backends, self._blobs.presence, row, target, pace) as copy:
                 is_moved = copy.use(self._database, partial(self._switch, collection_id, row, target, copy))
         if is_moved:
             self._blobs.collect([row.id])
@@ -173,7 +174,8 @@ class CollectionMoves:
         if copy is not None:
             copy.require_there()
             known = known or _new_row(session, row, target, copy)
-            known.key, known.checksum = copy.key, copy.sums.checksum
+            store_raw(known, copy.key)
+            known.checksum = copy.sums.checksum
             known.verified_at, known.damaged_at = utc_now(), None  # the copy was read back and is sound
             session.flush()
         assert known is not None  # or there is a copy

@@ -16,6 +16,9 @@ from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
 from ...content.blobs.blob_damage import find_damage
+from ...content.chains.chain_damage import find_row_damage
+from ...content.chains.chain_places import place_of
+from ...content.chains.chain_reader import ChainReader
 from ...content.storages.backends import Backends
 from ...content.storages.write_guard import Presence
 
@@ -33,12 +36,22 @@ class CopiedBlob:
     """
 
     def __init__(
-        self, backends: Backends, presence: Presence, row: Blob, target: str, pace: Callable[[int], None] | None = None
+        self,
+        database: Database,
+        backends: Backends,
+        presence: Presence,
+        row: Blob,
+        target: str,
+        pace: Callable[[int], None] | None = None,
     ) -> None:
-        """`pace` is called with the size of each piece that was read back; it may wait, or end the work."""
+        """An encoded content is decoded: the copy is raw.
+
+        `pace` is called with the size of each piece that was read back; it may wait, or end the work.
+        """
         self.key = new_blob_key(row.digest)
         self.sums = Checksums()
         self._source, self._target = backends.get(row.storage), backends.get(target)
+        self._chains = ChainReader(database, backends)
         self._presence = presence
         self._row = row
         self._target_name = target
@@ -77,7 +90,7 @@ class CopiedBlob:
     def _copy(self) -> None:
         row = self._row
         try:
-            with self._source.open(row.key) as content:
+            with self._chains.open(place_of(row), row.digest, is_verified=True) as content:
                 self._target.store(self.key, content, row.size)
             self._presence.require(self._target_name)
             problem = find_damage(
@@ -85,7 +98,7 @@ class CopiedBlob:
             )
         except (StorageUnavailable, OSError):
             # Either the source is damaged, so it has a wrong size or cannot be read, or a storage is unavailable.
-            if problem := find_damage(self._source, row.key, digest=row.digest, size=row.size):
+            if problem := find_row_damage(self._chains, self._source, row):
                 raise DamagedBlobError(problem) from None
             raise
         if problem:
@@ -101,7 +114,7 @@ def lock_content(session: Session, digest: str, storages: tuple[str, str]) -> di
 def is_sound(backend: StorageBackend, row: Blob | None) -> bool:
     """Return whether the bytes of a row are there, and not known to be damaged."""
     try:
-        return row is not None and row.damaged_at is None and backend.stat(row.key).size == row.size
+        return row is not None and row.damaged_at is None and backend.stat(row.key).size == row.object_size
     except BlobNotFound:
         return False
 
@@ -110,6 +123,7 @@ def use_instead(session: Session, old: Blob, new: Blob) -> None:
     """Let all that uses a blob use another one, and delete its row. Both are locked. Its bytes stay."""
     for user in (File, TrashEntry):
         session.execute(update(user).where(user.blob_id == old.id).values(blob_id=new.id))
+    session.execute(update(Blob).where(Blob.base_id == old.id).values(base_id=new.id))
     session.delete(old)
 
 

@@ -13,6 +13,7 @@ from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import BlobNotFound, BlobRetained
 
 from ...content.blobs.blob_damage import UnreadableError
+from ...content.chains.dependents import store_raw
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import find_marks
 from ...content.storages.sweep_guard import Ownership
@@ -78,7 +79,7 @@ class Migrator:
         """
         if self._has_target(row):
             return self._database.write(lambda session: self._merge(session, row))
-        with CopiedBlob(self._backends, self._presence, row, self._target_name) as copy:
+        with CopiedBlob(self._database, self._backends, self._presence, row, self._target_name) as copy:
             return copy.use(self._database, lambda session: self._switch_row(session, row, copy))
 
     def _switch_row(self, session: Session, seen: Blob, copy: CopiedBlob) -> bool:
@@ -93,7 +94,8 @@ class Migrator:
             session.flush()
             row = known
         was_damaged = row.damaged_at is not None
-        row.storage, row.key = self._target_name, copy.key
+        store_raw(row, copy.key)
+        row.storage = self._target_name
         row.checksum = copy.sums.checksum
         row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound
         if was_damaged:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
 from frepo_core.domain.naming import is_journal_key, parse_digest_in_key, printable
 from frepo_core.plugins import BlobStat, StorageBackend
 
@@ -77,6 +77,8 @@ def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> 
         known = set(session.scalars(select(Blob.key).where(Blob.storage == storage, Blob.key.in_(keys))))
         copies = select(BlobCopy.key).where(BlobCopy.storage == storage, BlobCopy.key.in_(keys))
         known.update(key for key in session.scalars(copies) if key is not None)
+        replaced = ReplacedObject.storage == storage, ReplacedObject.key.in_(keys)
+        known.update(session.scalars(select(ReplacedObject.key).where(*replaced)))
         moved = _moved_away(session, storage, [key for key in keys if key not in known])
     return [stat for stat in stats if stat.key not in known and not _is_migrated_copy(stat, moved)]
 

@@ -15,6 +15,7 @@ from frepo_core.plugins import BlobStat, StorageBackend
 
 from ...content.blobs.blob_use import is_used
 from ...content.blobs.lifecycle import Blobs
+from ...content.chains.replaced_objects import delete_replaced
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import find_kept
 from ...content.storages.sweep_guard import Ownership
@@ -123,6 +124,7 @@ def sweep(
         for key in find_expired(found.journal):
             backend.delete(key)
         _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, plan.most)
+        delete_replaced(database, backends, blobs.presence, storage, keep_going=keep_going)
         blobs.collect(unused)
         orphans = _delete(database, backend, storage, orphans, keep_going)
     return SweepReport(

@@ -1,0 +1,51 @@
+"""Reads the first copy of a blob, encoded or not, and compares its content with the digest of its row."""
+
+from collections.abc import Callable
+
+from frepo_core.db.models import Blob
+from frepo_core.errors import BlobNotFound, DamagedBaseError, DamagedObjectError, StorageUnavailable
+from frepo_core.plugins import Checksums, StorageBackend
+
+from ..blobs.blob_damage import CHUNK, MISSING, UnreadableError, find_damage, is_there
+from .chain_places import RAW, place_of
+from .chain_reader import ChainReader
+
+
+def find_row_damage(
+    reader: ChainReader,
+    backend: StorageBackend,
+    row: Blob,
+    *,
+    sums: Checksums | None = None,
+    pace: Callable[[int], None] | None = None,
+) -> str | None:
+    """Return what is wrong with a blob, or why it cannot be decoded; None if it is sound.
+
+    The parameters and errors are those of `find_damage`. A base is read from a second copy if its first one is damaged:
+    the blob is not affected then.
+    """
+    if row.encoding == RAW:
+        return find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=pace)
+    try:
+        found = _read(reader, row, sums or Checksums(), pace)
+    except BlobNotFound:
+        return MISSING
+    except (DamagedObjectError, DamagedBaseError) as error:
+        return error.message
+    except (StorageUnavailable, OSError) as error:
+        if is_there(backend, row.key):
+            raise UnreadableError(f"it cannot be read: {error}") from error
+        return MISSING
+    return None if found == row.size else f"it has {found} bytes, not {row.size}"
+
+
+def _read(reader: ChainReader, row: Blob, sums: Checksums, pace: Callable[[int], None] | None) -> int:
+    """Read a content to its end, which compares its SHA-256; return its size."""
+    found = 0
+    with reader.open(place_of(row), row.digest, is_verified=True) as content:
+        while chunk := content.read(CHUNK):
+            found += len(chunk)
+            sums.update(chunk)
+            if pace is not None:
+                pace(len(chunk))
+    return found

@@ -1,0 +1,55 @@
+"""Finds the objects of a content in all storages: first copies and second ones, with their encodings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Blob, BlobCopy
+
+from ...base.records import BlobRecord
+from ..copies.states import CopyState
+
+RAW = "raw"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a copy of a content is. `is_first` says whether it is that of the blob's row, and not a second copy.
+
+    `encoding` and `size` (bytes) are those of the object there.
+    """
+
+    storage: str
+    key: str
+    is_first: bool
+    encoding: str
+    size: int
+
+
+def first_place(blob: BlobRecord) -> Place:
+    """Return the place of the first copy."""
+    return Place(storage=blob.storage, key=blob.key, is_first=True, encoding=blob.encoding, size=blob.object_size)
+
+
+def find_places(session: Session, digest: str, storage: str) -> Sequence[Place]:
+    """Return all copies of a content, those in the given storage first, those that are known to be damaged last."""
+    blobs = select(Blob).where(Blob.digest == digest)
+    copies = select(BlobCopy).where(BlobCopy.digest == digest, BlobCopy.state == CopyState.PRESENT.value)
+    first = [(row.damaged_at is not None, place_of(row)) for row in session.scalars(blobs)]
+    second = [(False, place_of(row)) for row in session.scalars(copies)]
+    found = sorted(first + second, key=lambda one: (one[0], one[1].storage != storage))
+    return [place for _, place in found]
+
+
+def place_of(row: Blob | BlobCopy) -> Place:
+    """Return where a first or second copy is. A second one must have a key."""
+    assert row.key is not None
+    return Place(
+        storage=row.storage,
+        key=row.key,
+        is_first=isinstance(row, Blob),
+        encoding=row.encoding,
+        size=row.object_size,
+    )

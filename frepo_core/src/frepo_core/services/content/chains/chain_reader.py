@@ -1,0 +1,146 @@
+"""Opens contents that are stored encoded. Each base is read from any of its copies that is sound."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import BinaryIO, Self, cast
+
+from frepo_core.db import Database
+from frepo_core.errors import BlobNotFound, DamagedBaseError, DamagedObjectError, FrepoError, ReadersBusyError
+
+from ..blobs.blob_damage import MISSING
+from ..encodings.decoder import DecodedContent
+from ..seekable_content import seekable_content
+from ..storages.backends import Backends
+from .chain_places import RAW, Place, find_places
+
+log = logging.getLogger(__name__)
+
+# Encodings are made less deep than this. It ends a circle, which the transaction that switches blobs prevents.
+MOST_LEVELS = 12
+READERS = 4
+_PIECE = 1 << 20
+_FAILURES = (FrepoError, OSError)
+
+
+class ChainReader:
+    """Opens objects. For clients, at most four encoded ones at a time: each takes up to 64 MiB of memory."""
+
+    def __init__(self, database: Database, backends: Backends) -> None:
+        self._database = database
+        self._backends = backends
+        self._readers = threading.BoundedSemaphore(READERS)
+
+    def open_part(self, place: Place, digest: str, start: int = 0, length: int | None = None) -> BinaryIO:
+        """Open `length` bytes of a content from `start`, all if it is None; the caller closes the stream.
+
+        Raises `ReadersBusyError` if four encoded contents are open, `BlobNotFound` if the object is missing, and what
+        the storage and the decoder raise.
+        """
+        if place.encoding == RAW:
+            return self._backends.get(place.storage).open(place.key, start, length)
+        if not self._readers.acquire(blocking=False):
+            raise ReadersBusyError(
+                f"This process reads {READERS} compressed contents already, send this request again later"
+            )
+        try:
+            content = self.open(place, digest)
+            content.seek(start)
+        except BaseException:
+            self._readers.release()
+            raise
+        return cast(BinaryIO, _Part(content, length, self._readers.release))
+
+    def open(self, place: Place, digest: str, *, is_verified: bool = False, level: int = 0) -> BinaryIO:
+        """Open the content of an object, seekable. With `is_verified`, the SHA-256 of a whole read is compared.
+
+        Jobs use it, one at a time. `level` is the number of objects above this one. Raises `BlobNotFound`, and what the
+        decoder raises.
+        """
+        backend = self._backends.get(place.storage)
+        stored = seekable_content(partial(backend.open, place.key), place.size)
+        if place.encoding == RAW:
+            return stored
+        bases = _Bases(self, self._database, place, digest, level)
+        try:
+            content = DecodedContent(
+                stored, digest=digest, open_base=bases.open, open_other_base=bases.open_other, is_base=not is_verified
+            )
+        except BaseException:
+            stored.close()
+            raise
+        return cast(BinaryIO, content)
+
+
+class _Bases:
+    """Opens the base of one object, and then its other copies, each once."""
+
+    def __init__(self, reader: ChainReader, database: Database, place: Place, digest: str, level: int) -> None:
+        self._reader = reader
+        self._database = database
+        self._place = place
+        self._digest = digest
+        self._level = level
+        self._places: Iterator[Place] = iter(())
+        self._base = ""
+
+    def open(self, base: str) -> BinaryIO:
+        """Open the base with this SHA-256. Raises `DamagedBaseError`, or the error of the storage that fails."""
+        if self._level >= MOST_LEVELS:
+            raise DamagedBaseError(self._digest, base, f"more than {MOST_LEVELS} objects are above each other")
+        self._base = base
+        with self._database.reading() as session:
+            self._places = iter(find_places(session, base, self._place.storage))
+        return self._open_next(BlobNotFound(MISSING))
+
+    def open_other(self, error: Exception) -> BinaryIO:
+        """Open another copy of the base, after this error with the one before. Raises it if there is none."""
+        log.error("the base of the content %s is read from another copy, if there is one: %s", self._digest, error)
+        return self._open_next(error)
+
+    def _open_next(self, error: Exception) -> BinaryIO:
+        for place in self._places:
+            try:
+                return self._reader.open(place, self._base, level=self._level + 1)
+            except _FAILURES as failure:
+                log.error("%s in %s, a base of the content %s: %s", place.key, place.storage, self._digest, failure)
+                error = failure
+        if isinstance(error, BlobNotFound):
+            raise DamagedBaseError(self._digest, self._base, MISSING) from error
+        if isinstance(error, DamagedObjectError | DamagedBaseError) and error.digest == self._base:
+            raise DamagedBaseError(self._digest, self._base, error.message) from error
+        raise error
+
+
+class _Part:
+    """A stream of a part of a seekable content. Closing it frees its place among the readers."""
+
+    def __init__(self, content: BinaryIO, length: int | None, release: Callable[[], object]) -> None:
+        self._content = content
+        self._left = length
+        self._release: Callable[[], object] | None = release
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read at most `size` bytes, or all if it is negative."""
+        if size < 0:
+            return b"".join(iter(partial(self.read, _PIECE), b""))
+        data = self._content.read(size if self._left is None else min(size, self._left))
+        if self._left is not None:
+            self._left -= len(data)
+        return data
+
+    def close(self) -> None:
+        """Close the content."""
+        release, self._release = self._release, None
+        if release is not None:
+            try:
+                self._content.close()
+            finally:
+                release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,61 @@
+"""Encodes blobs of a service, as the job does, and chains of them."""
+
+import hashlib
+from io import BytesIO
+from itertools import pairwise
+
+from sqlalchemy import select
+
+from frepo_core.db.models import Blob
+from frepo_core.services.content.chains.chain_places import place_of
+from frepo_core.services.content.encodings.encoder import Base, encode
+
+SEGMENT = 64 << 10
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+class StoredBlobs:
+    """The blobs of a service by their contents."""
+
+    def __init__(self, services, segment_size=SEGMENT):
+        self.services = services
+        self.segment_size = segment_size
+
+    def row(self, content):
+        """Return the row of the content, which may be given by its SHA-256."""
+        digest = content if isinstance(content, str) else sha256(content)
+        with self.services.database.reading() as session:
+            return session.scalar(select(Blob).where(Blob.digest == digest))
+
+    def encode(self, content, base=None, **more):
+        """Store a content as a delta of the content `base`, or compressed; return whether it was switched."""
+        row, target = self.row(content), BytesIO()
+        base_row = None if base is None else self.row(base)
+        head = self.write_object(row, base_row, target)
+        return self.services.encoding_switch.replace(
+            row, target, head, base_id=base_row.id if base_row else None, **more
+        )
+
+    def write_object(self, row, base_row, target):
+        reader, about = self.services.chain_reader, None
+        if base_row is not None:
+            content = reader.open(place_of(base_row), base_row.digest)
+            about = Base(content=content, digest=base_row.digest, size=base_row.size)
+        with reader.open(place_of(row), row.digest) as content:
+            head = encode(content, target, digest=row.digest, size=row.size, base=about, segment_size=self.segment_size)
+        if about:
+            about.content.close()
+        return head
+
+    def chain(self, contents, *, newest="raw"):
+        """Store each content as a delta of the next one; the last one stays raw, or becomes `zstd`."""
+        if newest == "zstd":
+            self.encode(contents[-1])
+        for older, newer in reversed(list(pairwise(contents))):
+            assert self.encode(older, newer)
+
+    def expand(self, content):
+        return self.services.encoding_switch.expand(self.row(content))

@@ -1,0 +1,44 @@
+"""Nothing that cannot decode gets to encoded contents: a service without the libraries, or an older version."""
+
+import pytest
+from alembic import command
+
+from frepo_core.db import migrations
+from frepo_core.errors import ConfigurationError
+from frepo_core.services.composition.startup import make_ready
+from frepo_core.services.content.encodings import libraries
+from support.reliability.upgrades import schema_differences
+
+
+def downgrade(services, revision):
+    with services.database.engine.begin() as connection:
+        config = migrations._config()
+        config.attributes["connection"] = connection
+        command.downgrade(config, revision)
+
+
+def test_the_start_is_refused_without_the_libraries(services, plugins, blobs, contents, uploaded, monkeypatch):
+    def start():
+        make_ready(services.database, services.settings, plugins)
+
+    monkeypatch.setattr(libraries, "_MISSING", "backports.zstd")
+    start()
+    monkeypatch.undo()
+    blobs.encode(contents[0])
+    start()
+    monkeypatch.setattr(libraries, "_MISSING", "backports.zstd")
+
+    with pytest.raises(ConfigurationError, match=r"1 contents are stored compressed.*'frepo-core\[compact\]'"):
+        start()
+
+
+@pytest.mark.databases
+def test_a_downgrade_is_refused_until_all_is_expanded(services, blobs, contents, uploaded):
+    blobs.encode(contents[0])
+    with pytest.raises(ConfigurationError, match="compact --expand"):
+        downgrade(services, "0039")
+    blobs.expand(contents[0])
+
+    downgrade(services, "0039")
+    migrations.upgrade(services.database.engine)
+    assert [] == schema_differences(services.database.engine)

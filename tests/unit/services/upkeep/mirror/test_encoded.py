@@ -1,0 +1,151 @@
+"""Second copies of encoded contents: copied as they are stored, after their bases, and read in place of the first."""
+
+import os
+import signal
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import BlobCopy, ReplacedObject
+from frepo_core.services.content.blobs import failpoints
+from frepo_core.services.content.blobs.failpoints import COMPACT_POINTS
+from frepo_core.services.content.copies.states import CopyState
+from frepo_core.services.upkeep.storage import verify
+from support.encodings.nights import nights
+from support.encodings.stored import StoredBlobs
+from support.scale import first_of
+
+
+@pytest.fixture
+def blobs(services):
+    services.copy_reads.notes._start = lambda work: work()
+    return StoredBlobs(services)
+
+
+@pytest.fixture
+def contents():
+    return list(nights(4, 2000))
+
+
+@pytest.fixture
+def files(add, contents):
+    return [add(content) for content in contents]
+
+
+def encodings(services):
+    with services.database.reading() as session:
+        return [(row.state, row.encoding) for row in session.scalars(select(BlobCopy).order_by(BlobCopy.id))]
+
+
+def path_in(folder, row):
+    return folder / row.key
+
+
+@pytest.mark.databases
+def test_copies_are_renewed_and_stay_until_then(services, blobs, contents, files, mirror, second, read):
+    mirror()
+    before = second.present_keys()
+    blobs.chain(contents, newest="zstd")
+
+    assert before == second.present_keys()
+    mirror()
+    deltas = [(CopyState.PRESENT, "delta")] * 3
+    assert [*deltas, (CopyState.PRESENT, "zstd")] == encodings(services)
+    with services.database.reading() as session:
+        replaced = set(session.scalars(select(ReplacedObject.key).where(ReplacedObject.storage == "second")))
+    assert set(before) == replaced
+    assert {*second.present_keys(), *before} == {*second.stored()}
+    assert [] == services.mirror.verify().damaged
+    assert contents == [read(file) for file in files]
+
+
+@pytest.mark.databases
+def test_a_delta_is_copied_after_its_base(services, blobs, contents, files, mirror, second):
+    blobs.chain(contents)
+    base = BlobCopy.blob_id == blobs.row(contents[3]).id
+    services.database.execute(update(BlobCopy).where(base).values(next_try=utc_now() + timedelta(hours=1)))
+    mirror()
+    assert ["wanted"] * 4 == second.states()
+
+    second.make_due()
+    mirror()
+
+    assert ["present"] * 4 == second.states()
+
+
+@pytest.mark.parametrize("lost", range(4))
+def test_any_object_of_a_chain_is_read_from_its_second_copy(
+    services, blobs, contents, files, mirror, read, lost, tmp_path
+):
+    blobs.chain(contents, newest="zstd")
+    mirror()
+    path = path_in(tmp_path / "storage", blobs.row(contents[lost]))
+    data = bytearray(path.read_bytes())
+    data[len(data) * 2 // 3] ^= 4
+
+    path.write_bytes(data)
+    assert contents == [read(file) for file in files]
+    path.unlink()
+    assert contents == [read(file) for file in files]
+
+
+def test_a_damaged_base_with_a_sound_copy_affects_nobody_and_is_repaired(
+    services, blobs, contents, files, mirror, tmp_path, read
+):
+    blobs.chain(contents, newest="zstd")
+    mirror()
+    path_in(tmp_path / "storage", blobs.row(contents[2])).write_bytes(b"no object")
+    found = verify(services.database, services.backends).damaged
+
+    assert [blobs.row(contents[2]).digest] == [damage.digest for damage in found]
+    mirror()
+    assert [] == verify(services.database, services.backends).damaged
+    assert "delta" == blobs.row(contents[2]).encoding
+    assert contents == [read(file) for file in files]
+
+
+def test_the_copy_of_a_base_leaves_after_those_that_need_it(services, blobs, contents, files, mirror, second, delete):
+    blobs.chain(contents)
+    mirror()
+    for file in files:
+        delete(file)
+    services.mirror.confirm("second", 9)
+    mirror()
+
+    assert ["gone"] * 4 == second.states()
+    assert [] == second.stored()
+
+
+def test_a_promoted_storage_has_the_chains(services, blobs, contents, files, mirror, read, tmp_path):
+    blobs.chain(contents, newest="zstd")
+    mirror()
+    for content in contents:
+        path_in(tmp_path / "storage", blobs.row(content)).unlink()
+    services.promotions.promote(services.promotions.plan("second"))
+    services.promotions.switch_rows()
+
+    assert {"second"} == {blobs.row(content).storage for content in contents}
+    assert ["delta", "delta", "delta", "zstd"] == [blobs.row(content).encoding for content in contents]
+    assert contents == [read(file) for file in files]
+
+
+@pytest.mark.parametrize("point", first_of(COMPACT_POINTS[:3]) + COMPACT_POINTS[2:3])
+def test_a_process_that_is_killed_while_it_switches_loses_nothing(services, blobs, contents, files, read, point):
+    child = os.fork()
+    if not child:
+        try:
+            services.database.engine.dispose(close=False)
+            failpoints._armed = point
+            blobs.chain(contents)
+        finally:
+            os._exit(1)
+    status = os.waitpid(child, 0)[1]
+
+    assert signal.SIGKILL == os.WTERMSIG(status)
+    assert contents == [read(file) for file in files]
+    for older, newer in ((2, 3), (1, 2), (0, 1)):
+        blobs.encode(contents[older], contents[newer])
+    assert contents == [read(file) for file in files]
+    assert [] == verify(services.database, services.backends).damaged
