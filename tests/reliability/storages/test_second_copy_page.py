@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,7 @@ def has_leader(path):
 
 
 def test_every_command_of_the_page_works(terminal, tmp_path):
+    began = time.monotonic()
     settings, *further = blocks(PAGE, "3-2-1 in ten minutes")
     terminal.run(settings.code)
     terminal.run('frepo worker > worker.log 2>&1 & trap "kill $!" EXIT')
@@ -42,6 +44,7 @@ def test_every_command_of_the_page_works(terminal, tmp_path):
 
     printed = [(terminal.run(block.code), block.printed) for block in further]
 
+    print(f"“3-2-1 in ten minutes” took {time.monotonic() - began:.1f} s")
     assert 5 == len(printed)
     for output, shown in printed:
         assert set(shown) <= set(output.splitlines())

@@ -4,6 +4,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -66,16 +67,25 @@ def test_the_page_recovers_all_that_was_acknowledged(burnt, make_console, tmp_pa
     settings(console, offsite)
     (console.folder / "safe.txt").write_text(printed)
 
+    began = time.monotonic()
     for line in LINES:
         _, *arguments = shlex.split(line)
         done = console.run(*arguments, *(["--yes"] if arguments[0] == "recover" else []))
         assert "Traceback" not in done.stderr
         assert arguments[0] in {"doctor", "status"} or done.returncode == 0, done.stderr  # no worker leads yet
 
+    print(f"The commands of “The machine burnt” took {time.monotonic() - began:.1f} s")
+
     for number, content in contents.items():
         console.answer("backup:download", collection, f"v{number}", "--output", "restored.sql", "--force")
         assert content == (console.folder / "restored.sql").read_bytes()
     assert "v1" in console.answer("backup:pins", "-f", "json")
+    console.answer("storage:mirror")  # the job does it within a minute
+    for folder in (console.folder / "storage", offsite):  # there are two copies again, and not only of new contents
+        stored = {path.read_bytes() for path in folder.glob("??/*")}
+        assert set(contents.values()) <= stored, folder
+    assert [("local",)] == console.rows("SELECT DISTINCT storage FROM blob")
+    assert [("offsite", "present")] == console.rows("SELECT DISTINCT storage, state FROM blob_copy")
     assert tokens == console.rows("SELECT key, roles FROM token")
 
 

@@ -71,6 +71,8 @@ def mirror(services: CoreServices, context: JobContext) -> Summary:
         problems += [report.problem] if report.problem else []
         if report.copied and storage == services.backends.current:  # contents that had no copy when it was promoted
             services.promotions.switch_rows(keep_going=keep_going)
+        if storage == services.backends.current:
+            services.promotions.return_rows(keep_going=keep_going)
     summary["repaired"] = service.repair(keep_going=keep_going, by=by)
     return {**summary, **({"problem": "; ".join(problems)} if problems else {})}
 

@@ -165,6 +165,7 @@ class TestDeleted:
         assert {1: b"one", 2: b"two"} == contents(services, collection)
 
     def test_the_job_does_not_delete_what_came_back(self, services, emptied, run):
+        """It copies it to the first storage, so that there are two copies again."""
         _, before = emptied
         merge(services, "offsite", at=before)
 
@@ -173,5 +174,7 @@ class TestDeleted:
         with services.database.reading() as session:
             blobs = session.query(Blob).all()
             assert 0 == session.query(BlobCopy).filter_by(state="leaving").count()
-        assert {"offsite"} == {blob.storage for blob in blobs}
-        assert all(services.backends.get("offsite").path(blob.key).exists() for blob in blobs)
+            copies = session.query(BlobCopy).all()
+        assert [{"local"}, {"offsite"}] == [{row.storage for row in rows} for rows in (blobs, copies)]
+        assert len(blobs) == len(copies)
+        assert all(services.backends.get(row.storage).path(row.key).exists() for row in (*blobs, *copies))

@@ -8,7 +8,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection, DeletedCollection, File, Installation, TrashEntry, Version
+from frepo_core.db.models import Blob, Collection, DeletedCollection, File, Installation, TrashEntry, Version
 
 from ..chains.dependents import find_all_dependents
 from ..storages.backends import Backends
@@ -45,6 +45,9 @@ def find_wishes(session: Session, backends: Backends, blob_ids: Sequence[int]) -
     for blob_id in blob_ids:  # only other blobs use it
         if blob_id not in wishes:
             wishes[blob_id] = Wish(storages={backends.mirror} if backends.mirror else set(), keeps_others=True)
+    for blob_id, home in session.execute(select(Blob.id, Blob.storage).where(Blob.id.in_(blob_ids))):
+        if wishes[blob_id].storages == {home}:  # as after a recovery from it: the other copy is in the first storage
+            wishes[blob_id].storages.add(backends.current)
     return wishes
 
 

@@ -120,6 +120,16 @@ class Promotions:
         switch = RowSwitch(self._database, self._blobs, keep_going=keep_going, progress=progress)
         return switch.run(again=again)
 
+    def return_rows(self, *, keep_going: Callable[[], None] = lambda: None) -> int:
+        """Let the records of contents in the storage for second copies name their copies in the first one, if any.
+
+        Return their number. After a recovery from that storage, it has the first copies.
+        """
+        if self._backends.mirror is None:
+            return 0
+        switch = RowSwitch(self._database, self._blobs, keep_going=keep_going, progress=no_progress)
+        return switch.return_to(self._backends.current, self._backends.mirror)
+
     def _require_works(self, storage: str) -> None:
         try:
             self._presence.look(storage)

@@ -1,6 +1,7 @@
 """Lets the records of contents name their copies in a promoted storage, page by page, while the service runs."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -36,24 +37,39 @@ class RowSwitch:
             promotion, done = read_promotion(session), session.get(Installation, _DONE)
         if promotion is None or (done is not None and done.value == str(promotion.epoch) and not again):
             return 0
-        total = count_blobs(self._database, Blob.storage == promotion.former)
+        switched = self._switch_all(promotion, promotion.former, promotion.storage)
+        self._database.write(lambda session: session.merge(Installation(name=_DONE, value=str(promotion.epoch))))
+        return switched
+
+    def return_to(self, storage: str, mirror: str) -> int:
+        """Switch rows that name the storage for second copies, but have a copy in the first one; return their number.
+
+        After a recovery from the storage for second copies, all contents are first copies there.
+        """
+        with self._database.reading() as session:
+            promotion = read_promotion(session)
+        return self._switch_all(promotion, mirror, storage)
+
+    def _switch_all(self, promotion: Promotion | None, former: str, storage: str) -> int:
+        """Switch from `former` to `storage`, unless another storage than that of `promotion` is promoted meanwhile."""
+        total = count_blobs(self._database, Blob.storage == former)
         switched = after = 0
-        while page := self._read_page(promotion, after):
+        while total and (page := self._read_page(former, storage, after)):
             self._keep_going()
-            merged = self._database.write(lambda session, page=page: _switch(session, promotion, page))  # type: ignore[misc]
+            switch = partial(_switch, promotion=promotion, former=former, storage=storage, blob_ids=page)
+            merged = self._database.write(switch)
             hit("rows_switched")
             self._blobs.collect(merged)
             switched, after = switched + len(page), page[-1]
             self._progress(done=switched, total=total, size=0)
-        self._database.write(lambda session: session.merge(Installation(name=_DONE, value=str(promotion.epoch))))
         return switched
 
-    def _read_page(self, promotion: Promotion, after: int) -> Sequence[int]:
+    def _read_page(self, former: str, storage: str, after: int) -> Sequence[int]:
         query = (
             select(Blob.id)
             .join(BlobCopy, BlobCopy.blob_id == Blob.id)
-            .where(Blob.id > after, Blob.storage == promotion.former)
-            .where(BlobCopy.storage == promotion.storage, BlobCopy.state == CopyState.PRESENT.value)
+            .where(Blob.id > after, Blob.storage == former)
+            .where(BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value)
             .order_by(Blob.id)
             .limit(PAGE)
         )
@@ -61,7 +77,9 @@ class RowSwitch:
             return session.scalars(query).all()
 
 
-def _switch(session: Session, promotion: Promotion, blob_ids: Sequence[int]) -> list[int]:
+def _switch(
+    session: Session, *, promotion: Promotion | None, former: str, storage: str, blob_ids: Sequence[int]
+) -> list[int]:
     """Switch a page of rows. Return the ids of blobs that nothing uses any more, because another one has the content.
 
     What was the first copy is a second one from now on. It is not known to be sound: the job `mirror` reads it, or
@@ -70,12 +88,12 @@ def _switch(session: Session, promotion: Promotion, blob_ids: Sequence[int]) -> 
     if read_promotion(session) != promotion:
         return []
     query = select(Blob, BlobCopy).join(BlobCopy, BlobCopy.blob_id == Blob.id)
-    query = query.where(Blob.id.in_(blob_ids), Blob.storage == promotion.former)
-    query = query.where(BlobCopy.storage == promotion.storage, BlobCopy.state == CopyState.PRESENT.value)
+    query = query.where(Blob.id.in_(blob_ids), Blob.storage == former)
+    query = query.where(BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value)
     found = [(blob, copy) for blob, copy in session.execute(query.order_by(Blob.id).with_for_update())]
-    others = _find_same_contents(session, promotion.storage, [blob.digest for blob, _ in found])
+    others = _find_same_contents(session, storage, [blob.digest for blob, _ in found])
     found = [(blob, copy) for blob, copy in found if blob.digest not in others or not others[blob.digest].damaged_at]
-    _part_with_third_copies(session, promotion.former, [blob.id for blob, _ in found])
+    _part_with_third_copies(session, former, [blob.id for blob, _ in found])
     merged = []
     for blob, copy in found:
         if (other := others.get(blob.digest)) is not None:
