@@ -76,6 +76,7 @@ FURTHER = (
     "MissingBackup",
     "EventCount",
     "JobStatus",
+    "CompactStatus",
     "CopyStatus",
     "PendingCheck",
     "BoundNotifier",

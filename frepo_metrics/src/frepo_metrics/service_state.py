@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
-from frepo_core.plugins import CopyStatus, JobStatus, Service
+from frepo_core.plugins import CompactStatus, CopyStatus, JobStatus, Service
 
 
 def _gauge(name: str, text: str, value: float | None = None) -> GaugeMetricFamily:
@@ -49,6 +49,15 @@ COPY_METRICS: tuple[tuple[str, str, Callable[[CopyStatus], float | None]], ...] 
 )
 
 
+COMPACT_METRICS = {
+    "encoded": "Contents that are stored compressed or as the difference to others.",
+    "saved_bytes": "By how many bytes these contents are smaller.",
+    "depth": "How many differences are read for one content at most.",
+    "waiting": "Contents that a later run of the job compact encodes.",
+    "debt_bytes": "Bytes of contents that are only kept as the base of others.",
+}
+
+
 class ServiceMetrics:
     """The collector of figures about the whole service."""
 
@@ -71,6 +80,7 @@ class ServiceMetrics:
         yield _gauge("frepo_trash_bytes", "Bytes of the versions in the trash.", found.trash_size)
         yield _gauge("frepo_damaged_blobs", "Stored contents that are known to be damaged.", found.damaged_blobs)
         yield from _copies(found.copies)
+        yield from _compact(found.compact)
         text = "Bytes that can still be stored."
         yield _labelled("frepo_storage_free_bytes", text, "storage", {found.storage: found.free_space})
         yield _gauge("frepo_temporary_free_bytes", "Free bytes of the disk for uploads.", found.temporary_space)
@@ -126,6 +136,12 @@ class CollectionMetrics:
 def _copies(copies: Sequence[CopyStatus]) -> Iterator[Metric]:
     for name, text, value in COPY_METRICS:
         yield _labelled(f"frepo_copies_{name}", text, "storage", {one.storage: value(one) for one in copies})
+
+
+def _compact(found: CompactStatus | None) -> Iterator[Metric]:
+    if found is not None:
+        for name, text in COMPACT_METRICS.items():
+            yield _gauge(f"frepo_compact_{name}", text, getattr(found, name.removesuffix("_bytes")))
 
 
 def _jobs(jobs: Mapping[str, JobStatus]) -> Iterator[Metric]:

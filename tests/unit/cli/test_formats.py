@@ -71,6 +71,7 @@ ARGUMENTS = {
     "backup:trash": ID,
     "backup:upload": f"{ID} dump.sql",
     "backup:versions": ID,
+    "compact": "--dry-run",
     "doctor": "",
     "enrolment:list": "",
     "events": "",

@@ -253,6 +253,7 @@ export const t = {
     sent: "Sent by clients",
     inVersions: (number, shown) => `in ${shown} ${number === 1 ? "version" : "versions"}, and files`,
     deduplication: "Deduplication",
+    compacted: "Deduplicated and compacted",
     saves: (size) => `saves ${size}`,
     uploads: "Uploads in 24 h",
     refused: (number) => `${number} refused`,

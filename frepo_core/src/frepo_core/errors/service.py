@@ -53,6 +53,10 @@ class MirrorLateError(FrepoError):
     """A content waits for its second copy for longer than the settings allow."""
 
 
+class CompactLateError(FrepoError):
+    """More bytes than the settings allow are only kept because others need them as their base."""
+
+
 class StoreConflictError(FrepoError):
     """A value that a plug-in keeps does not have the version that the plug-in expects: another came first."""
 

@@ -50,7 +50,15 @@ from .lifecycle import Lifecycle
 from .markers import hookimpl
 from .pages import MenuEntry, Pages
 from .service.collector import Collector
-from .service.figures import CollectionUsage, CopyStatus, ExpectedBackups, JobStatus, MissingBackup, ServiceStatistics
+from .service.figures import (
+    CollectionUsage,
+    CompactStatus,
+    CopyStatus,
+    ExpectedBackups,
+    JobStatus,
+    MissingBackup,
+    ServiceStatistics,
+)
 from .service.http import HttpAnswer, RequestObserver
 from .service.records import FileInfo, ListPage, StoredVersion, UploadStart
 from .service.service import Service
@@ -96,6 +104,7 @@ __all__ = [
     "CollectionStrategy",
     "CollectionUsage",
     "Collector",
+    "CompactStatus",
     "ConfigurationError",
     "ConsoleSlot",
     "CopyStatus",

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from .context import PluginContext
 from .settings import require_callable
 
-Lane: TypeAlias = Literal["short", "medium", "long", "mirror"]
+Lane: TypeAlias = Literal["short", "medium", "long", "mirror", "compact"]
 
 
 class LeaseLost(Exception):  # the contract's name

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, SecretStr
 
 from frepo_core.errors import RemotesBusyError
 
+from .compact import CompactSettings
 from .database import DatabaseSettings
 from .declaration import harmless, setting
 from .mirror import MirrorSettings
@@ -28,7 +29,7 @@ from .types import (
 )
 
 
-class Settings(DatabaseSettings, MirrorSettings, RestoreTestSettings):
+class Settings(CompactSettings, DatabaseSettings, MirrorSettings, RestoreTestSettings):
     """The settings of one service. They are frozen: a change needs a restart."""
 
     model_config = ConfigDict(

@@ -36,6 +36,7 @@ ASKED = {
         "GET /collections/{collection}/badge",
         "GET /collections/{collection}/history",
         "GET /collections/{collection}/move",
+        "GET /collections/{collection}/space",
     ],
     "collection.list": ["GET /history/arrivals", "GET /history/collections"],
     "collection.list_deleted": ["GET /deleted-collections"],

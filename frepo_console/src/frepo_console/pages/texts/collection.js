@@ -62,6 +62,7 @@ export const t = {
     stored: "Stored",
     of: (limit) => `of ${limit}`,
     unlimited: "no limit",
+    compacted: (size) => `takes ${size} on the storage`,
     pinned: (number) => `${number} pinned`,
     quarantined: (number) => `${number} quarantined`,
     trash: "Trash",

@@ -222,6 +222,7 @@ function DeleteButton({ collection }) {
 
 function Facts({ collection, now }) {
   const { last_version: last, newest_good: good, limits, due_at: due, state } = collection;
+  const space = useResource(`/collections${path(collection.id)}/space`);
   const facts = [
     [t.facts.last, last ? relative(last.at, now) : t.never, last ? lastText(collection, now) : ""],
     [
@@ -240,7 +241,12 @@ function Facts({ collection, now }) {
     [
       t.facts.stored,
       size(collection.stored_size),
-      limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited,
+      [
+        limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited,
+        space.data?.encoded && t.facts.compacted(size(space.data.stored)),
+      ]
+        .filter(Boolean)
+        .join(", "),
     ],
   ];
   const tested = restoreFact(collection, now);

@@ -156,7 +156,7 @@ class Use:
 
     `is_newest` and `is_newest_good` are those of any collection. `is_held` says that a version is pinned, was restored
     lately, or is locked; `is_pending`, that a check has not ended. `used_at` is when the newest of its versions
-    arrived. `was_tried` says that it was found compressed or encrypted already.
+    arrived. `was_tried` says that it was found compressed or encrypted, or to differ too much from the others.
     """
 
     has_plain_file: bool
@@ -179,8 +179,8 @@ def find_freedom(use: Use, encoding: Encoding, *, before: datetime, compresses_n
         return Freedom.NONE
     if use.has_plain_file or use.is_held:
         return Freedom.RAW
-    if use.was_tried and encoding is Encoding.RAW:
-        return Freedom.RAW
+    if use.was_tried and encoding is not Encoding.DELTA:
+        return Freedom(encoding.value)
     if use.is_newest or use.is_newest_good:
         return Freedom.ZSTD if compresses_newest else Freedom.RAW
     if use.is_pending or (use.used_at > before and encoding is Encoding.RAW):

@@ -86,6 +86,22 @@ class CopyStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CompactStatus:
+    """What compact storage saves, as its last run has counted it.
+
+    - `encoded`, `saved`: how many contents are compressed or differences, and by how many bytes they are smaller.
+    - `depth`: how many differences are read for one content at most; `waiting`: how many contents are encoded later.
+    - `debt`: bytes of contents that are only kept as the base of others, now.
+    """
+
+    encoded: int
+    saved: int
+    depth: int
+    waiting: int
+    debt: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServiceStatistics:
     """Figures about the service that are cheap to read.
 
@@ -95,6 +111,7 @@ class ServiceStatistics:
     - `versions_by_verdict`: how many versions are `good`, `pending`, `suspicious` and `broken`, with the quarantine.
     - `events_behind`: how many events each subscriber has not handled yet; `parked_events`: those it could not handle.
     - `copies`: the second copies, for each storage that has some.
+    - `compact`: what compact storage saves, None if nothing is compacted.
     - `free_space`: bytes of the storage for new blobs, None if unknown; `temporary_space`: of the disk for uploads.
     """
 
@@ -113,3 +130,4 @@ class ServiceStatistics:
     trash_size: int = 0
     versions_by_verdict: Mapping[str, int] = field(default_factory=dict)
     copies: Sequence[CopyStatus] = ()
+    compact: CompactStatus | None = None

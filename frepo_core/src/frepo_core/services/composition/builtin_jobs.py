@@ -18,6 +18,7 @@ from .core_services import CoreServices
 from .journal_jobs import write_catalogue, write_journal
 from .storage_jobs import (
     Summary,
+    compact,
     end_trash,
     job_actor,
     mirror,
@@ -143,6 +144,7 @@ UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext]
     ("pins", "every 10m", "short", "Unpin versions whose pin is over", unpin_ended),
     ("migrate", "every 10m", "long", "Move collections into other storages, on request", move_collections),
     ("mirror", "every 1m", "mirror", "Make second copies, and delete those of deleted contents", mirror),
+    ("compact", "every 1h", "compact", "Store older versions as differences to newer ones", compact),
     (
         "retention",
         "every 10m",
@@ -182,6 +184,7 @@ def upkeep_jobs(services: CoreServices) -> list[Job]:
     """Return the built-in jobs of a service. In read-only mode they change nothing. Restore tests need a command."""
     off = set() if services.settings.restore_tests_command else {"restore_tests"}
     off |= set() if services.settings.mirror or len(services.backends.configured) > 1 else {"mirror"}
+    off |= set() if services.settings.compact else {"compact"}
     return [
         Job(
             name=name,

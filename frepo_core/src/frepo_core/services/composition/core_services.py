@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from ..events.refusals import Refusals
     from ..reports.audit import Audit
     from ..reports.badges import Badges
+    from ..reports.compact_space import CompactSpaces
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
+    from ..upkeep.compact.compaction import Compaction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +102,24 @@ class CoreServices(StorageServices):
         from ..backups.preview.preview import Previews
 
         return Previews(self.database, self.settings, self.strategies)
+
+    @cached_property
+    def compaction(self) -> "Compaction":
+        """Raises `ConfigurationError` if the setting is on and the extra is missing: a process does not start then."""
+        from ..content.encodings.libraries import require_libraries
+        from ..upkeep.compact.compaction import Compaction
+
+        if self.settings.compact:
+            require_libraries()
+        return Compaction(
+            self.database, self.blobs, self.encoding_switch, self.previews, self.settings, self.ingest.directory
+        )
+
+    @cached_property
+    def compact_spaces(self) -> "CompactSpaces":
+        from ..reports.compact_space import CompactSpaces
+
+        return CompactSpaces(self.database, self.settings)
 
     @cached_property
     def versions(self) -> "Versions":
@@ -251,4 +271,4 @@ class CoreServices(StorageServices):
     def overviews(self) -> "Overviews":
         from ..reports.overview.overview import Overviews
 
-        return Overviews(self.database, self.backends, self.copies)
+        return Overviews(self.database, self.backends, self.copies, self.compact_spaces)

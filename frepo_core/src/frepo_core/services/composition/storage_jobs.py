@@ -77,6 +77,16 @@ def mirror(services: CoreServices, context: JobContext) -> Summary:
     return {**summary, **({"problem": "; ".join(problems)} if problems else {})}
 
 
+def compact(services: CoreServices, context: JobContext) -> Summary:
+    """Store older versions as differences to newer ones, except in the hours in which uploads usually come.
+
+    At most `compact.rate` bytes a second, in a process of low priority that takes half a core at most. An interrupted
+    run is continued by the next one. What failed is in the summary, and tried again.
+    """
+    report = services.compaction.run(keep_going=context.check_lease, progress=context.progress, avoids_busy_hours=True)
+    return asdict(report) | {"examples": report.problems}
+
+
 def sweep_storages(services: CoreServices, context: JobContext) -> Summary:
     """Sweep each configured storage with a grace period of 48 hours. One that fails does not stop the others.
 

@@ -15,20 +15,22 @@ from frepo_core.db.models import (
     Version,
 )
 from frepo_core.domain.backups.baseline import Baseline
-from frepo_core.plugins import CollectionUsage, CopyStatus, JobStatus, ServiceStatistics
+from frepo_core.plugins import CollectionUsage, CompactStatus, CopyStatus, JobStatus, ServiceStatistics
 
 from ..backups.collections.newest_good import newest_good
 from ..backups.collections.states import count_by_state, state_column
 from ..content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 from ..foundation import Foundation
 from ..upkeep.engine.job_reports import report_jobs
+from .compact_space import CompactSpaces
 from .copies import Copies, CopyFigures
 from .inventory.damage import count_damaged
 from .overview.verdict_counts import count_by_verdict
 
 
-def read_statistics(base: Foundation, copies: Copies) -> ServiceStatistics:
+def read_statistics(base: Foundation, copies: Copies, compact: CompactSpaces) -> ServiceStatistics:
     """Return the figures of `Service.statistics`."""
+    saved = compact.read()
     with base.database.reading() as session:
         collections, versions, size = session.execute(
             select(func.count(), func.sum(Collection.versions_count), func.sum(Collection.stored_size)).select_from(
@@ -56,6 +58,7 @@ def read_statistics(base: Foundation, copies: Copies) -> ServiceStatistics:
             collections_by_state={state.value: number for state, number in count_by_state(session, utc_now()).items()},
             versions_by_verdict=vars(count_by_verdict(session)),
             copies=[_copy_status(one) for one in copies.read()],
+            compact=CompactStatus(**vars(saved.figures), debt=saved.debt) if saved else None,
         )
 
 

@@ -6,6 +6,7 @@ from itertools import chain
 
 from frepo_core.db import utc_now
 from frepo_core.domain.backups.restore_ages import describe_age
+from frepo_core.domain.sizes import readable_size
 
 from ..backups.collections.states import NOT_WELL, Severity, severity_of
 from ..backups.restore.restore_ages import RestoreAges
@@ -30,7 +31,13 @@ class StatusLine:
 
 def read_status(base: Foundation, health: Health, overviews: Overviews, ages: RestoreAges) -> Sequence[StatusLine]:
     """Run all health checks and look at all collections; return what was found."""
-    lines = (_service_lines(base, health), _copy_lines(overviews), _untested_lines(ages), _unchanged_lines(overviews))
+    lines = (
+        _service_lines(base, health),
+        _copy_lines(overviews),
+        _compact_lines(overviews),
+        _untested_lines(ages),
+        _unchanged_lines(overviews),
+    )
     return [*chain(*lines), *_collection_lines(overviews)]
 
 
@@ -54,6 +61,17 @@ def _copy_lines(overviews: Overviews) -> Iterator[StatusLine]:
     now = utc_now()
     for one in overviews.copies():
         yield StatusLine(subject=f"copies in {one.storage}", severity=Severity.OK, text=one.describe(now))
+
+
+def _compact_lines(overviews: Overviews) -> Iterator[StatusLine]:
+    """Yield what compact storage saves. The health check says whether it is late."""
+    if (found := overviews.compact()) is not None:
+        figures = found.figures
+        text = (
+            f"{figures.encoded} contents are {readable_size(figures.saved)} smaller; waiting: {figures.waiting}; "
+            f"only kept as the base of others: {readable_size(found.debt)}"
+        )
+        yield StatusLine(subject="compact", severity=Severity.OK, text=text)
 
 
 def _untested_lines(ages: RestoreAges) -> Iterator[StatusLine]:

@@ -7,6 +7,7 @@ from typing import Literal
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.backups.collections.unchanged import UnchangedCollections
 from frepo_core.services.backups.restore.restore_ages import RestoreCounts, UntestedCollections
+from frepo_core.services.reports.compact_space import CompactSpace
 from frepo_core.services.reports.copies import CopyFigures
 from frepo_core.services.reports.overview.activity import Activity
 from frepo_core.services.reports.overview.overview import NAMED, Overview
@@ -192,6 +193,26 @@ class SecondCopies(Reply):
         )
 
 
+class CompactReply(Reply):
+    """What compact storage saves, as the last run of the job `compact` has counted it. Sizes are in bytes.
+
+    `encoded` contents are compressed, or stored as the difference to others; `saved` is by how much they are smaller.
+    `depth` is how many differences are read at most. `waiting` contents will be encoded by a later run. `debt` is the
+    size of what is only kept as the base of others.
+    """
+
+    encoded: Whole
+    saved: Whole
+    depth: Whole
+    waiting: Whole
+    debt: Whole
+
+    @classmethod
+    def of(cls, found: CompactSpace) -> "CompactReply":
+        """Convert the figures."""
+        return cls(**vars(found.figures), debt=found.debt)
+
+
 class OverviewReply(Reply):
     """Figures about the whole service. Sizes are in bytes.
 
@@ -199,7 +220,8 @@ class OverviewReply(Reply):
     empty: of a disk its size without what is reserved for root. `growth_per_day` is that of the last 30 days, null if
     less than a day is known; at that rate the storage is full on the day `full_on`. `never_restore_tested` is the
     number of collections with versions that never had a restore test. `copies` has an entry for each storage with
-    second copies. `problems` are the worst collections that the token may see, at most 20.
+    second copies. `compact` is null if nothing is compacted. `problems` are the worst collections that the token may
+    see, at most 20.
     """
 
     at: Time
@@ -216,6 +238,7 @@ class OverviewReply(Reply):
     last_30_days: Uploads
     damaged_blobs: Whole
     copies: list[SecondCopies]
+    compact: CompactReply | None
     failing_jobs: list[str]
     never_restore_tested: Whole
     restore_tests: RestoreTests
@@ -250,6 +273,7 @@ class OverviewReply(Reply):
             last_30_days=Uploads.of(found.last_month),
             damaged_blobs=found.damaged_blobs,
             copies=[SecondCopies.of(one) for one in found.copies],
+            compact=CompactReply.of(found.compact) if found.compact else None,
             failing_jobs=list(found.failing_jobs),
             never_restore_tested=restore_tests.never,
             restore_tests=restore_tests,

@@ -142,7 +142,7 @@ export function Figures({ overview }) {
     [t.figures.free, ...freeSpace(overview)],
     [t.figures.sent, size(sent), t.figures.inVersions(overview.versions, count(overview.versions))],
     [
-      t.figures.deduplication,
+      overview.compact ? t.figures.compacted : t.figures.deduplication,
       stored ? `${ratio(sent / stored)} ×` : "1 ×",
       t.figures.saves(size(Math.max(0, sent - stored))),
     ],

@@ -13,6 +13,7 @@ from frepo_core.plugins import HealthCheck, hookimpl
 from ...content.storages.storage_space import StorageSpace
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport, report_jobs
+from ..compact_space import CompactSpaces
 from ..copies import Copies
 from ..inventory.damage import count_damaged
 from ..job_health import LEADERLESS, check_jobs, check_worker
@@ -34,6 +35,8 @@ class CoreChecks:
         self._presence = base.presence
         self._states = base.storage_states
         self._copies = Copies(base.database, base.backends, base.settings)
+        self._compact = CompactSpaces(base.database, base.settings)
+        self._compacts = base.settings.compact
         self._space = StorageSpace(base.backends, base.presence, base.settings)
         self._further = [name for name in base.backends.configured if name != base.backends.current]
         self._needs_worker = not base.settings.read_only
@@ -54,11 +57,17 @@ class CoreChecks:
             *(HealthCheck(name=f"storage_{name}", run=partial(self._check_storage, name)) for name in self._further),
             HealthCheck(name="blobs", run=self._check_blobs, deadline=DATABASE_SECONDS),
             HealthCheck(name="copies", run=self._copies.check, deadline=DATABASE_SECONDS),
+            *self._compact_checks(),
             HealthCheck(name="trash", run=self._space.check),
             *(HealthCheck(name=f"trash_{name}", run=self._space.of(name).check) for name in self._further),
             HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
             HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),
         ]
+
+    def _compact_checks(self) -> list[HealthCheck]:
+        return (
+            [HealthCheck(name="compact", run=self._compact.check, deadline=DATABASE_SECONDS)] if self._compacts else []
+        )
 
     def _check_database(self) -> None:
         self._database.check()

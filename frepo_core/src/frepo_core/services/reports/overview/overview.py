@@ -26,6 +26,7 @@ from ...base.records import CollectionRecord
 from ...content.storages.backends import Backends
 from ...content.storages.storage_space import find_free_space, find_total_space
 from ...upkeep.engine.job_reports import report_jobs
+from ..compact_space import CompactSpace, CompactSpaces
 from ..copies import Copies, CopyFigures
 from ..inventory.damage import count_damaged
 from .activity import Activity, count_recent
@@ -60,6 +61,7 @@ class Overview:
     damaged_blobs: int
     failing_jobs: Sequence[str]
     copies: Sequence[CopyFigures]
+    compact: CompactSpace | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +95,9 @@ class ExpectedBackups:
 class Overviews:
     """Reads figures about the whole service. No figure takes longer the more versions, files or events there are."""
 
-    def __init__(self, database: Database, backends: Backends, copies: Copies) -> None:
+    def __init__(self, database: Database, backends: Backends, copies: Copies, compact: CompactSpaces) -> None:
         self._database = database
+        self._compact = compact
         self._copies = copies
         self._backends = backends
 
@@ -119,8 +122,13 @@ class Overviews:
                 last_month=last_month,
                 damaged_blobs=count_damaged(session),
                 copies=self._copies.read(),
+                compact=self._compact.read(),
                 failing_jobs=[job.name for job in report_jobs(session) if job.failing_since],
             )
+
+    def compact(self) -> CompactSpace | None:
+        """Return what compact storage saves; None if nothing is compacted."""
+        return self._compact.read()
 
     def copies(self) -> Sequence[CopyFigures]:
         """Return the figures about second copies, for each storage that has some."""

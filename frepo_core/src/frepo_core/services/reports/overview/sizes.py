@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, Sample, TrashEntry
+from frepo_core.db.models import OBJECT_SIZE, Blob, Collection, File, ReplacedObject, Sample, TrashEntry
 
 # Up to this many files are added up at each request, which takes milliseconds. Beyond, the last sample is used.
 MEASURED_AT_ONCE = 20_000
@@ -16,7 +16,8 @@ MEASURED_AT_ONCE = 20_000
 class Sizes:
     """What was stored at a time (UTC, aware).
 
-    `stored` (bytes) is the size of the blobs. `sent` (bytes) is what clients have sent for the versions and files that
+    `stored` (bytes) is the size of the blobs, as they are encoded, and of the bytes that an encoding has replaced until
+    these are deleted. `sent` (bytes) is what clients have sent for the versions and files that
     exist, and for the versions in the trash: equal contents count each time. `trash` (bytes) is the part in the trash.
     """
 
@@ -29,13 +30,16 @@ class Sizes:
 
 def measure_sizes(session: Session, now: datetime) -> Sizes:
     """Add up the sizes of all blobs, versions, files and what is in the trash. It takes longer the more there are."""
-    blobs, stored = session.execute(select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Blob)).one()
+    blobs, stored = session.execute(
+        select(func.count(), func.coalesce(func.sum(OBJECT_SIZE), 0)).select_from(Blob)
+    ).one()
+    replaced = session.scalar(select(func.coalesce(func.sum(ReplacedObject.size), 0)))
     versions = session.scalar(select(func.coalesce(func.sum(Collection.stored_size + Collection.quarantined_size), 0)))
     plain = select(func.coalesce(func.sum(Blob.size), 0)).join(File, File.blob_id == Blob.id)
     files = session.scalar(plain.where(File.kind == "plain"))
     trash = int(session.scalar(select(func.coalesce(func.sum(TrashEntry.size), 0))) or 0)
     sent = int(versions or 0) + int(files or 0) + trash
-    return Sizes(at=now, blobs=blobs, stored=int(stored), sent=sent, trash=trash)
+    return Sizes(at=now, blobs=blobs, stored=int(stored) + int(replaced or 0), sent=sent, trash=trash)
 
 
 def read_sizes(session: Session, now: datetime, *, least: int = 0) -> Sizes:

@@ -1,0 +1,102 @@
+"""Reports about compact storage: what it saves, in all and of a collection, and what waits."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import OBJECT_SIZE, Blob, Collection, File, Version
+from frepo_core.domain.backups.compaction import Encoding
+from frepo_core.domain.sizes import readable_size
+from frepo_core.errors import CompactLateError, NotFoundError
+from frepo_core.settings import Settings
+
+from ..upkeep.compact.figures import Figures, measure_debt, read_figures
+from .overview.sizes import read_sizes
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompactSpace:
+    """What compact storage saves in the whole service, as its last run has counted it.
+
+    `debt` (bytes) is what is only kept as the base of others, now.
+    """
+
+    figures: Figures
+    debt: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionSpace:
+    """The bytes of the versions of a collection, and those that are stored for them: equal contents once.
+
+    `encoded` is the number of contents that are compressed or differences. `depth` is how many differences are read
+    for the version that needs most.
+    """
+
+    size: int
+    stored: int
+    contents: int
+    encoded: int
+    depth: int
+
+
+class CompactSpaces:
+    """Reads the figures."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+
+    def read(self) -> CompactSpace | None:
+        """Return the figures of the service; None if nothing is encoded and the setting is off."""
+        with self._database.reading() as session:
+            figures = read_figures(session)
+            if not (self._settings.compact or figures.encoded):
+                return None
+            return CompactSpace(figures=figures, debt=measure_debt(session))
+
+    def read_collection(self, collection_id: str) -> CollectionSpace:
+        """Return what the versions of a collection take. Raises `NotFoundError`."""
+        with self._database.reading() as session:
+            if session.get(Collection, collection_id) is None:
+                raise NotFoundError("Collection not found")
+            versions = select(File.blob_id).join(Version, Version.file_id == File.id)
+            ids = versions.where(Version.collection_id == collection_id)
+            size = select(func.coalesce(func.sum(Blob.size), 0)).join(File, File.blob_id == Blob.id)
+            size = size.join(Version, Version.file_id == File.id).where(Version.collection_id == collection_id)
+            stored = select(func.count(), func.coalesce(func.sum(OBJECT_SIZE), 0)).select_from(Blob)
+            contents, stored_size = session.execute(stored.where(Blob.id.in_(ids))).one()
+            encoded = select(Blob.id, Blob.base_id).where(Blob.id.in_(ids), Blob.encoding != Encoding.RAW)
+            bases = {row.id: row.base_id for row in session.execute(encoded)}
+            return CollectionSpace(
+                size=int(session.scalar(size) or 0),
+                stored=int(stored_size),
+                contents=contents,
+                encoded=len(bases),
+                depth=_depth(session, bases),
+            )
+
+    def check(self) -> None:
+        """Raise `CompactLateError` if bases that nothing else uses take more than `compact.debt` percent."""
+        with self._database.reading() as session:
+            debt = measure_debt(session)
+            stored = read_sizes(session, utc_now()).stored if debt else 0
+        if stored and debt * 100 > stored * self._settings.compact_debt:
+            raise CompactLateError(
+                f"{readable_size(debt)} of {readable_size(stored)} are only kept because others need them as their "
+                "base. The job compact gives these another base: `frepo jobs compact` says why it does not"
+            )
+
+
+def _depth(session: Session, bases: dict[int, int | None]) -> int:
+    """Return the length of the longest chain. Bases of other collections are looked up."""
+    level, depth = {base for base in bases.values() if base is not None}, 0
+    while level:
+        depth += 1
+        known = {base for one in level if one in bases and (base := bases[one]) is not None}
+        others = [one for one in level if one not in bases]
+        found = session.scalars(select(Blob.base_id).where(Blob.id.in_(others), Blob.base_id.is_not(None)))
+        level = known | {base for base in found if base is not None}
+    return depth

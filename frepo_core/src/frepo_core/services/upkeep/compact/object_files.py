@@ -1,0 +1,71 @@
+"""Brings the objects of a content into files, for the process that encodes; those of a local storage are files."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+from frepo_core.errors import StorageFull
+
+from ...content.encodings.work_process import ObjectFile
+from ...content.storages.backends import Backends
+
+_PIECE = 1 << 20
+# So much of the disk stays free for uploads.
+_LEFT_FREE = 0.1
+
+
+class ObjectFiles:
+    """The files of one task, which are deleted at its end."""
+
+    def __init__(
+        self, database: Database, backends: Backends, directory: str | None, pace: Callable[[int], None]
+    ) -> None:
+        """`pace` is called with the size of each piece that is copied from a storage; it may end the work."""
+        self._database = database
+        self._backends = backends
+        self._pace = pace
+        self._directory = Path(tempfile.mkdtemp(prefix="frepo-compact-", dir=directory))
+        self.target = self._directory / "target"
+
+    def chain(self, row: Blob) -> list[ObjectFile]:
+        """Return the file of a blob, then those of all that it needs. Raises what the storage raises."""
+        files = [self._file(row)]
+        while row.base_id is not None:
+            with self._database.reading() as session:
+                row = session.scalars(select(Blob).where(Blob.id == row.base_id)).one()
+            files.append(self._file(row))
+        return files
+
+    def require_room(self, size: int) -> None:
+        """Raise `StorageFull` unless `size` bytes fit on the disk and some of it stays free."""
+        disk = shutil.disk_usage(self._directory)
+        if disk.free - size < disk.total * _LEFT_FREE:
+            raise StorageFull(f"{self._directory.parent} has no room for {size} bytes and a tenth of the disk")
+
+    def _file(self, row: Blob) -> ObjectFile:
+        backend = self._backends.get(row.storage)
+        path = backend.path(row.key)
+        if path is None:
+            path = self._directory / row.digest
+            if not path.exists():
+                self.require_room(row.object_size)
+                with backend.open(row.key) as content, path.open("wb") as file:
+                    while piece := content.read(_PIECE):
+                        file.write(piece)
+                        self._pace(len(piece))
+        return ObjectFile(path=str(path), encoding=row.encoding, digest=row.digest)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self._directory, ignore_errors=True)

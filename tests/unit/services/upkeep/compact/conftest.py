@@ -1,0 +1,124 @@
+"""Fixtures: a collection to which a dump is pushed each night, the job, and what is stored afterwards."""
+
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+
+import pytest
+from sqlalchemy import select
+
+from frepo_core.db.models import Blob, File, ReplacedObject, TrashEntry, Version
+from frepo_core.db.types import simulated_time
+from frepo_core.domain.backups.compaction import Encoding
+from frepo_core.domain.limits import COUNT
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.content.chains.chain_places import place_of
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.upkeep.compact import encoder_process
+from frepo_core.services.upkeep.storage import OwnerMark
+from support.encodings.nights import nights
+
+START = datetime(2026, 1, 1, 2, tzinfo=UTC)
+ROWS = 1500
+
+
+@pytest.fixture
+def ini(ini):
+    return ini | {"compact": "true", "compact.rate": "0", "trash.keep": "2d", "worker.in_process": "false"}
+
+
+@pytest.fixture(autouse=True)
+def usual_priority(monkeypatch):
+    """Encode at the priority of the tests, which run next to others."""
+    monkeypatch.setattr(encoder_process, "NICENESS", 0)
+
+
+class Nights:
+    """Collections in a simulated time, and the contents of their versions by number."""
+
+    def __init__(self, services, run, by):
+        self.services, self.run_job, self.by = services, run, by
+        self.time = START
+        self.contents = {}
+        self._dumps = nights(400, ROWS)
+
+    def make(self, count=0, **more):
+        change = CollectionChange(limits={COUNT: count}, filename="dump.sql", **more)
+        with simulated_time(self.time):
+            name = self.services.collections.create(change, by=self.by).id
+        self.contents[name] = {}
+        return name
+
+    def dump(self):
+        return next(self._dumps)
+
+    def push(self, collection, content=None, **time):
+        """Push a version a day later, or after this time; return its number."""
+        self.time += timedelta(**time) if time else timedelta(days=1)
+        content = self.dump() if content is None else content
+        with simulated_time(self.time):
+            facts = self.services.collections.get(collection)
+            added = self.services.add_version.add(facts, Incoming(stream=BytesIO(content)), by=self.by)
+        self.contents[collection][added.version.number] = content
+        return added.version.number
+
+    def delete(self, collection, *names):
+        with simulated_time(self.time):
+            for name in names:
+                self.services.versions.delete(collection, name, by=self.by)
+
+    def job(self, name="compact", **later):
+        """Run a job eight hours after the last upload."""
+        with simulated_time(self.time + timedelta(**(later or {"hours": 8}))):
+            return self.run_job(name)
+
+    def night(self, collection, content=None):
+        self.push(collection, content)
+        self.job("trash")
+        return self.job()
+
+    def rows(self, collection):
+        """The rows of the blobs by the numbers of the versions that are there."""
+        with self.services.database.reading() as session:
+            query = (
+                select(Version.number, Blob).join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
+            )
+            found = session.execute(query.where(Version.collection_id == collection).order_by(Version.number))
+            return {number: blob for number, blob in found}
+
+    def encodings(self, collection):
+        return [row.encoding for row in self.rows(collection).values()]
+
+    def check(self):
+        """Read every version and every entry of the trash. No chain is too long, and no object is left over."""
+        for collection, contents in self.contents.items():
+            for number, row in self.rows(collection).items():
+                assert contents[number] == self.read(row), (collection, number)
+        with self.services.database.reading() as session:
+            blobs = {row.id: row for row in session.scalars(select(Blob))}
+            trash = session.execute(select(TrashEntry.collection_id, TrashEntry.number, TrashEntry.blob_id)).all()
+            replaced = set(session.scalars(select(ReplacedObject.key)))
+        for collection, number, blob_id in trash:
+            assert self.contents[collection][number] == self.read(blobs[blob_id])
+        for row in blobs.values():
+            depth = 0
+            while row.base_id is not None:
+                row, depth = blobs[row.base_id], depth + 1
+            assert depth <= self.services.settings.compact_depth
+        keys = {stat.key for stat in self.services.backends.get("local").list() if OwnerMark.parse(stat.key) is None}
+        known = {row.key for row in blobs.values()} | replaced
+        assert known == keys
+
+    def read(self, row):
+        with self.services.chain_reader.open(place_of(row), row.digest, is_verified=True) as content:
+            parts = []
+            while part := content.read(1 << 20):
+                parts.append(part)
+            return b"".join(parts)
+
+    def deltas(self, collection):
+        return [number for number, row in self.rows(collection).items() if row.encoding == Encoding.DELTA]
+
+
+@pytest.fixture
+def history(services, run, by):
+    return Nights(services, run, by)

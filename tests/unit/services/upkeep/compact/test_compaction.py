@@ -1,0 +1,225 @@
+"""What the job `compact` encodes, what it leaves, and what it stores raw again."""
+
+import gzip
+import random
+from datetime import timedelta
+from io import BytesIO
+
+import pytest
+from sqlalchemy import select
+
+from frepo_core.db.models import Blob
+from frepo_core.db.types import simulated_time
+from frepo_core.services.backups.versions.version_edits import VersionChange
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.files import NewFile
+from frepo_core.services.upkeep.compact import encoder_process
+from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
+from frepo_core.testing import Fail
+
+
+def test_older_versions_become_differences_and_the_newest_stays_raw(history):
+    collection = history.make()
+    for _ in range(5):
+        history.push(collection)
+
+    summary = history.job()
+
+    assert ["delta"] * 4 + ["raw"] == history.encodings(collection)
+    assert (4, 0, 0) == (summary["encoded"], summary["failed"], summary["left"])
+    assert summary["after_size"] * 4 < summary["before_size"]
+    assert 0 == history.job()["encoded"]
+    history.check()
+
+
+def test_a_version_of_today_waits(history):
+    collection = history.make()
+    history.push(collection)
+    history.push(collection, hours=1)
+
+    assert 0 == history.job()["encoded"]
+    assert 1 == history.job(hours=25)["encoded"]
+
+
+def test_what_is_compressed_is_tried_once_and_left(history):
+    collection = history.make()
+    for _ in range(3):
+        history.push(collection, gzip.compress(random.randbytes(100_000)))
+
+    first, second = history.job(), history.job()
+
+    assert (2, 0) == (first["left"], second["left"])
+    assert ["raw"] * 3 == history.encodings(collection)
+    history.check()
+
+
+@pytest.mark.parametrize("use", ["pinned", "plain file"])
+def test_what_is_pinned_or_a_plain_file_stays_raw(history, services, by, use):
+    collection = history.make()
+    for _ in range(3):
+        number = history.push(collection)
+    if use == "pinned":
+        version = services.versions.find(collection, "v1")
+        services.version_edits.edit(collection, version.id, VersionChange(pinned=True), by=by)
+    else:
+        services.files.add(NewFile(name="a"), Incoming(stream=BytesIO(history.contents[collection][1])), by=by)
+
+    history.job()
+
+    assert (["raw", "delta", "raw"], 3) == (history.encodings(collection), number)
+
+
+def test_a_content_that_is_uploaded_again_is_stored_raw_again(history):
+    collection = history.make()
+    first = history.dump()
+    for content in (first, None, None):
+        history.push(collection, content)
+    history.job()
+    history.push(collection, first)
+
+    assert 1 == history.job()["expanded"]
+    assert ["raw", "delta", "delta", "raw"] == history.encodings(collection)
+    history.check()
+
+
+def test_contents_that_two_collections_have_in_another_order(history):
+    """A, B, A: neither may be the base of the other."""
+    one, other = history.make(), history.make()
+    a, b = history.dump(), history.dump()
+    for content in (a, b, None):
+        history.push(one, content)
+    for content in (b, a, None):
+        history.push(other, content)
+    for _ in range(2):
+        history.push(one)
+        history.push(other)
+    history.job()
+
+    history.check()
+    rows = history.rows(one)
+    assert {rows[1].base_id, rows[2].base_id} & {rows[1].id, rows[2].id} == set()
+
+
+def test_what_an_evicted_base_is_needed_for_is_moved(history, services):
+    collection = history.make()
+    for _ in range(4):
+        history.push(collection)
+    history.job()
+    base = history.rows(collection)[2]
+    assert base.id == history.rows(collection)[1].base_id
+    history.delete(collection, "v2")
+    history.night(collection)
+
+    assert base.id != history.rows(collection)[1].base_id
+    history.check()
+    history.job("trash", days=4)
+    with services.database.reading() as session:
+        assert session.get(Blob, base.id) is None
+    history.check()
+
+
+def test_one_that_fails_does_not_stop_the_others(history, wrap):
+    collection = history.make()
+    for _ in range(4):
+        history.push(collection)
+    wrap(Fail("store", nth=1))
+
+    summary = history.job()
+
+    assert (1, 2) == (summary["failed"], summary["encoded"])
+    assert 1 == history.job()["encoded"]
+    history.check()
+
+
+def test_all_is_expanded_and_that_can_be_repeated(history, services):
+    collection = history.make()
+    for _ in range(4):
+        history.push(collection)
+    history.job()
+    with simulated_time(history.time):
+        reports = [services.compaction.expand_all(keep_going=lambda: None) for _ in range(2)]
+
+    assert [3, 0] == [report.expanded for report in reports]
+    assert ["raw"] * 4 == history.encodings(collection)
+    history.check()
+
+
+def test_what_would_be_saved_is_found_without_changing_anything(history, services, state):
+    collection = history.make()
+    for _ in range(3):
+        history.push(collection)
+    before = state()
+
+    with simulated_time(history.time + timedelta(hours=1)):
+        forecast = services.compaction.forecast(keep_going=lambda: None)
+
+    assert before == state()
+    summary = history.job()
+    assert (2, summary["before_size"]) == (forecast.contents, forecast.size)
+    assert summary["before_size"] - summary["after_size"] == pytest.approx(forecast.saved_size, rel=0.1)
+
+
+def test_nothing_is_begun_in_the_hour_in_which_uploads_come(history):
+    collection = history.make()
+    for _ in range(3):
+        history.push(collection)
+
+    summary = history.job(minutes=5)
+
+    assert (0, 2) == (summary["encoded"], summary["waiting"])
+    assert 2 == history.job()["encoded"]
+
+
+def test_a_run_that_must_not_go_on_ends_the_process(history, services, monkeypatch):
+    collection = history.make()
+    for _ in range(3):
+        history.push(collection)
+    processes = []
+    started = EncoderProcess._started
+
+    def note(self):
+        processes.append(started(self))
+        return processes[-1]
+
+    monkeypatch.setattr(EncoderProcess, "_started", note)
+    monkeypatch.setattr(encoder_process, "WAIT_SECONDS", 0.01)
+
+    class LostError(Exception):
+        pass
+
+    def check():
+        if processes:
+            raise LostError
+
+    with pytest.raises(LostError), simulated_time(history.time + timedelta(hours=8)):
+        services.compaction.run(keep_going=check)
+
+    assert processes[0].returncode is not None
+    assert ["raw"] * 3 == history.encodings(collection)
+    assert 2 == history.job()["encoded"]
+    history.check()
+
+
+def test_the_newest_is_compressed_if_the_setting_says_so(history, services):
+    object.__setattr__(services.settings, "compact_newest", "zstd")
+    collection = history.make()
+    for _ in range(4):
+        history.push(collection)
+    history.job()
+
+    assert ["delta"] * 3 + ["zstd"] == history.encodings(collection)
+    history.check()
+
+
+def test_the_former_bytes_are_deleted_after_two_days(history, services):
+    collection = history.make()
+    for _ in range(2):
+        history.push(collection)
+    history.job()
+    raw = history.rows(collection)[1]
+
+    assert 0 == history.job(days=1)["deleted"]
+    assert 1 == history.job(days=3)["deleted"]
+    with services.database.reading() as session:
+        assert session.scalar(select(Blob.encoding).where(Blob.id == raw.id)) == "delta"
+    history.check()

@@ -1,0 +1,42 @@
+"""What reports say about compact storage: in all, of a collection, and that it is late."""
+
+import pytest
+
+from frepo_core.db.types import simulated_time
+from frepo_core.errors import CompactLateError
+
+
+def test_reports_count_stored_bytes(history, services):
+    collection = history.make()
+    for _ in range(5):
+        history.push(collection)
+    before = services.overviews.read()
+    history.job()
+    history.job(days=3)  # the former bytes are deleted
+    after, space = services.overviews.read(), services.compact_spaces.read_collection(collection)
+
+    rows = history.rows(collection).values()
+    assert (0, 4, 3) == (before.compact.figures.encoded, after.compact.figures.encoded, after.compact.figures.depth)
+    assert before.sizes.stored - after.sizes.stored == after.compact.figures.saved
+    assert before.sizes.sent == after.sizes.sent == space.size
+    assert (5, 4, 3, sum(row.object_size for row in rows)) == (space.contents, space.encoded, space.depth, space.stored)
+
+
+def test_bases_that_nothing_else_uses_are_a_debt(history, services):
+    collection = history.make()
+    for _ in range(4):
+        history.push(collection)
+    history.job()
+    services.compact_spaces.check()
+    history.delete(collection, "v2", "v3", "v4")
+    history.job("trash", days=4)
+    base = services.compact_spaces.read()
+
+    with pytest.raises(CompactLateError, match="frepo jobs compact"):
+        services.compact_spaces.check()
+    assert base.debt
+    with simulated_time(history.time):
+        services.compaction.run(keep_going=lambda: None)
+    services.compact_spaces.check()
+    assert 0 == services.compact_spaces.read().debt
+    history.check()
