@@ -4,7 +4,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 """
 
 from ..base.endpoint import Endpoint
-from . import about, badges, documentation, expected_times, history, overview
+from . import about, badges, documentation, expected_times, history, overview, space
 from .collections import (
     allowed_tokens,
     checks,
@@ -27,6 +27,7 @@ MODULES = (
     overview,
     badges,
     history,
+    space,
     expected_times,
     collections,
     retention,

@@ -113,26 +113,6 @@ def show_arrivals(request: FrepoRequest) -> Answer:
     )
 
 
-class Space(Reply):
-    """The `size` of a collection's versions, and what is `stored` for them, both in bytes: equal contents once.
-
-    Of its contents, `encoded` are compressed, or stored as the difference to others. `depth` is how many differences
-    are read for the version that needs most.
-    """
-
-    size: Whole
-    stored: Whole
-    contents: Whole
-    encoded: Whole
-    depth: Whole
-
-
-def show_space(request: FrepoRequest) -> Answer:
-    """Show how much space the versions of a collection take."""
-    found = request.services.compact_spaces.read_collection(request.collection.id)
-    return Answer(body=Space(**vars(found)))
-
-
 def show_history(request: FrepoRequest) -> Answer:
     """Show how the service has grown: one sample a day."""
     return _history(request)
@@ -204,14 +184,5 @@ ENDPOINTS = [
         permission="collection.fetch",
         query=HistoryQuery,
         answers={200: History},
-    ),
-    Endpoint(
-        name="show_collection_space",
-        method="GET",
-        path=f"{V1}/collections/{{collection}}/space",
-        view=show_space,
-        summary="How much space a collection takes",
-        permission="collection.fetch",
-        answers={200: Space},
     ),
 ]

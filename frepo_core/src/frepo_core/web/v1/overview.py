@@ -7,7 +7,6 @@ from typing import Literal
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.backups.collections.unchanged import UnchangedCollections
 from frepo_core.services.backups.restore.restore_ages import RestoreCounts, UntestedCollections
-from frepo_core.services.reports.compact_space import CompactSpace
 from frepo_core.services.reports.copies import CopyFigures
 from frepo_core.services.reports.overview.activity import Activity
 from frepo_core.services.reports.overview.overview import NAMED, Overview
@@ -16,6 +15,7 @@ from ..base.endpoint import Answer, Endpoint
 from ..base.request import V1, FrepoRequest
 from ..conventions.types import Duration, Time, Whole
 from ..schemas.models import Reply
+from .space import CompactReply
 
 
 class CollectionStates(Reply):
@@ -191,26 +191,6 @@ class SecondCopies(Reply):
             state=found.state or "ok",
             skipped=found.skipped,
         )
-
-
-class CompactReply(Reply):
-    """What compact storage saves, as the last run of the job `compact` has counted it. Sizes are in bytes.
-
-    `encoded` contents are compressed, or stored as the difference to others; `saved` is by how much they are smaller.
-    `depth` is how many differences are read at most. `waiting` contents will be encoded by a later run. `debt` is the
-    size of what is only kept as the base of others.
-    """
-
-    encoded: Whole
-    saved: Whole
-    depth: Whole
-    waiting: Whole
-    debt: Whole
-
-    @classmethod
-    def of(cls, found: CompactSpace) -> "CompactReply":
-        """Convert the figures."""
-        return cls(**vars(found.figures), debt=found.debt)
 
 
 class OverviewReply(Reply):
