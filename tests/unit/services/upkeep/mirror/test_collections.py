@@ -166,3 +166,7 @@ def test_a_mirror_that_cannot_be_used_is_refused(make_collection, edit):
     edit(collection, mirror="second")
     with pytest.raises(FieldsError):
         edit(collection, storage="second")
+    edit(collection, storage="second", mirror="third")
+    with pytest.raises(FieldsError) as refused:
+        edit(collection, mirror="")
+    assert "'second' has the second copies" in str(refused.value.fields["storage"])

@@ -29,7 +29,11 @@ class StorageChoice:
 
         None is the mirror of the service, and `none` no mirror.
         """
-        if not name or name == NO_MIRROR:
+        if name == NO_MIRROR:
+            return
+        if not name:
+            if storage and (problem := problem_as_only_place(self._backends, storage)):
+                raise FieldsError({"storage": [f"{problem}, or another mirror"]}, FieldsError.FORM)
             return
         problem = None
         if name not in self._backends.configured:
@@ -46,8 +50,6 @@ class StorageChoice:
             return f"{name!r} is not one of the configured storages: {', '.join(self._backends.configured)}"
         if users := self._backends.find_users(name):
             return f"the storage {users[0]!r} keeps its blobs in {name!r}: name {users[0]!r} instead"
-        if problem := problem_as_only_place(self._backends, name):
-            return problem
         if name != self._backends.current and (holder := find_older_process(self._database)):
             return (
                 f"the process {holder} is of an older version of frepo, which stores everything in the first storage. "
