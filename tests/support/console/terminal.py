@@ -67,4 +67,4 @@ class Terminal:
         assert self._bash.stdin is not None and self._bash.stdout is not None
         self._bash.stdin.close()
         self._bash.stdout.close()
-        self._bash.wait(20)
+        self._bash.wait(60)

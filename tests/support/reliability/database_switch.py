@@ -30,7 +30,7 @@ class Switch:
         os.kill(pid, signal.SIGQUIT)
         assert eventually(lambda: not (self.data / "postmaster.pid").exists() or not self.answers())
         if self.process:
-            self.process.wait(20)
+            self.process.wait(60)
 
     def on(self):
         eventually(lambda: not (self.data / "postmaster.pid").exists(), 5)

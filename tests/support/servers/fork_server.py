@@ -48,7 +48,7 @@ class ForkServer:
     def close(self) -> None:
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 class ForkedProcess:

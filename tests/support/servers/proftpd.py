@@ -101,7 +101,7 @@ class Proftpd:
             self.kill_sessions()
             self.process.terminate()
             try:
-                self.process.wait(5)
+                self.process.wait(30)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()

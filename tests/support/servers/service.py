@@ -110,8 +110,8 @@ class Service:
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
             try:
-                self.process.wait(15)
+                self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.process.kill()
-                self.process.wait(15)
+                self.process.wait(60)
         log_recorder.record_output(self.log.read_text(errors="replace"))
