@@ -53,8 +53,8 @@ class Content:
 
     @property
     def is_new(self) -> bool:
-        """Whether it gets its first encoding now."""
-        return self.freedom is Freedom.DELTA and self.encoding is Encoding.RAW
+        """Whether it may get a base and has none, so that what depends on it is arranged anew."""
+        return self.freedom is Freedom.DELTA and self.base_id is None
 
     def may_rely_on(self, base: "Content") -> bool:
         """Return whether a base stays at least as long as this content."""
@@ -76,7 +76,7 @@ def plan(contents: Sequence[Content], *, depth: int) -> list[Step]:
     """Return how the contents of a collection are to be stored, the oldest first, as far as they are not yet.
 
     `contents` are in ascending order. No chain of the result is longer than `depth`, and each base is newer than what
-    depends on it. A base that a content has is kept, unless it has left, or is encoded itself now.
+    depends on it. A base that a content has is kept, unless it has left, or may get a base itself now.
     """
     planner = _Planner(contents, depth)
     for content in contents:
