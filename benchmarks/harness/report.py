@@ -19,7 +19,7 @@ TITLES = {
     "cockpit": "What an operator asks, many rows : few",
     "stores": "S3",
     "memory": "Memory",
-    "compact": "Compact storage: the codec alone",
+    "compact": "Compact storage",
     "console": "Starting",
 }
 

@@ -4,14 +4,14 @@ How long follows from the strategy's own preview, with the uploads that the coll
 """
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database
+from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
 from frepo_core.domain.backups.compaction import Content, Encoding, Freedom, find_freedom
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
@@ -87,19 +87,21 @@ class Surveys:
         return replace(content, ends_at=max([last, *(end for _, _, end in users.trash)]))
 
     def _plan(self, collection_id: str, survey: Survey) -> UploadPlan:
+        """Return the uploads that are expected: the next one a whole interval after the last."""
         with self._database.reading() as session:
             text = session.scalar(select(Collection.expected_every).where(Collection.id == collection_id))
-        if text:
-            every = parse_expectation(text)
-        else:
-            versions = (each for users in survey.users.values() for each in users.versions)
-            every = _usual(each.created_at for each in versions if each.collection_id == collection_id)
-        return UploadPlan(every=every, duration=min(LONGEST, (every.interval or timedelta(days=1)) * UPLOADS))
+        versions = [each for users in survey.users.values() for each in users.versions]
+        times = sorted(each.created_at for each in versions if each.collection_id == collection_id)
+        every = parse_expectation(text) if text else _usual(times)
+        start, interval = utc_now(), every.interval or timedelta(days=1)
+        if every.interval and times:
+            start = max(start, times[-1] + every.interval)
+        return UploadPlan(every=every, duration=min(LONGEST, interval * UPLOADS), start=start)
 
 
-def _usual(times: Iterable[datetime]) -> Expectation:
+def _usual(times: Sequence[datetime]) -> Expectation:
     """Return the usual time between the latest uploads; a night for few."""
-    latest = sorted(times)[-9:]
+    latest = times[-9:]
     if len(latest) < 3:
         return NIGHTLY
     seconds = sorted((after - before).total_seconds() for before, after in itertools.pairwise(latest))
