@@ -41,6 +41,7 @@ from ..journal.journal import Journal
 from ..journal.json_rows import Values, names_of, to_row
 from ..journal.keys import JournalKey
 from ..journal.objects import table_of
+from ..mirror.gaps import compare_again
 from ..storage.progress import batches
 from .found_objects import FoundObjects
 from .row_loading import RAW_COLUMNS, insert_new
@@ -124,6 +125,7 @@ class Merge:
             report.collections += self._add_collections(batch, by)
         for batch in batches(self._states(source, "version"), BATCH):
             self._add_versions(batch, report, by)
+        compare_again(self._database)  # what was read back may have one copy only
         return report
 
     def _find_adoption(self, keys: Sequence[JournalKey]) -> int:
