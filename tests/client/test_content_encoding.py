@@ -82,22 +82,23 @@ def test_an_older_server_gets_what_it_got_before(send):
 
 @pytest.mark.parametrize("last", [["gzip"], ["sh", "-c", "cat"]])
 def test_a_stage_that_compresses_is_left_alone(machine, dump, last):
-    done = machine.run("pipe", "shop.sql", "--", "cat", "dump.sql", ":::", *last)
+    machine.run("pipe", "shop.sql", "--", "cat", "dump.sql", ":::", *last)
 
     [version] = machine.versions()
-    assert (last == ["gzip"], b"") == (version["size"] < SIZE / 10, done.stderr)
+    assert (last == ["gzip"]) == (version["size"] < SIZE / 10)
 
 
 def test_a_last_stage_that_compresses_is_named_once_if_the_service_compacts(machine, dump):
-    def compacts(body):
-        return body.replace(b'"content_codings"', b'"compacts":true,"content_codings"')
+    def compacts_not(body):
+        return body.replace(b'"compacts":true', b'"compacts":false')
 
     words = ["pipe", "shop.sql", "--", "cat", "dump.sql", ":::", "gzip"]
-    with old_proxy(answered=compacts) as (url, _):
-        said = [machine.run(*words, http_proxy=url).stderr.decode() for _ in range(2)]
+    with old_proxy(answered=compacts_not) as (url, _):
+        said = [machine.run(*words, http_proxy=url).stderr.decode()]
+    said += [machine.run(*words).stderr.decode() for _ in range(2)]
 
-    assert "cannot compact what gzip has compressed. Leave that stage out" in said[0]
-    assert ("cat dump.sql is compressed on the way" in said[0], said[1]) == (True, "")
+    assert "cannot compact what gzip has compressed. Leave that stage out" in said[1]
+    assert ("", True, "") == (said[0], "cat dump.sql is compressed on the way" in said[1], said[2])
 
 
 def test_noise_costs_nothing_on_the_way(machine, send, dump):

@@ -159,6 +159,13 @@ def test_the_first_api_stores_what_is_sent(root, collection):
     assert body == root.get(f"/api/v1/collections/{collection}/versions/latest/content").body
 
 
+@pytest.mark.parametrize("settings", [{}, {"compact": "true"}], indirect=True)
+def test_the_service_says_what_it_undoes_and_whether_it_compacts(root, settings):
+    about = root.get("/api/v1").json
+
+    assert (["gzip", "zstd"], bool(settings)) == (about["content_codings"], about["compacts"])
+
+
 @each_coding
 def test_decoding_takes_bounded_memory(coding):
     body = COMPRESS[coding](os.urandom(20 * MIB).hex().encode())

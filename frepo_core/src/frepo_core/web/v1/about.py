@@ -83,10 +83,11 @@ class About(Reply):
     """The service and the caller.
 
     `features` are the resources of this API that the service has. `content_codings` are what Content-Encoding of an
-    upload may be, also of one in parts: the service stores what the body contains. `pages` are the pages, and `slots`
-    the modules, that plug-ins add to the web console. `trash_keep` is how long what is evicted or deleted can be
-    restored, null if the trash is off. `limits` are those of new collections, and the most that a collection may have;
-    0 is no limit.
+    upload may be, also of one in parts: the service stores what the body contains. `compacts` is whether it stores
+    older versions as differences to newer ones, which needs contents that their senders have not compressed. `pages`
+    are the pages, and `slots` the modules, that plug-ins add to the web console. `trash_keep` is how long what is
+    evicted or deleted can be restored, null if the trash is off. `limits` are those of new collections, and the most
+    that a collection may have; 0 is no limit.
 
     `may` are the actions that the token is allowed: those of a collection, such as `version.upload`, at least in the
     collections that list it. `may` of a collection says which are allowed there.
@@ -95,6 +96,7 @@ class About(Reply):
     version: str
     features: list[str]
     content_codings: list[str] = Field(examples=[["gzip", "zstd"]])
+    compacts: bool
     strategies: list[str]
     read_only: bool
     trash_keep: Duration | None
@@ -112,6 +114,7 @@ def show(request: FrepoRequest) -> Answer:
             version=_version(),
             features=_features(request),
             content_codings=list(CODINGS),
+            compacts=request.services.settings.compact,
             strategies=sorted(request.services.plugins.strategies),
             read_only=request.services.settings.read_only,
             trash_keep=request.services.settings.trash_keep or None,
