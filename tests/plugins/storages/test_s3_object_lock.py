@@ -9,12 +9,12 @@ from botocore.exceptions import ClientError
 from frepo_core.db.models import Retained
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.errors import BlobRetained, VersionLockedError
+from frepo_core.errors import BlobNotFound, BlobRetained, VersionLockedError
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.upkeep.storage import SweepPlan, sweep
+from frepo_core.services.upkeep.storage import Migrator, SweepPlan, sweep
 from frepo_core.testing import Source
 from frepo_storage_s3.backend import S3Storage
 from frepo_storage_s3.client import make_client
@@ -163,6 +163,31 @@ def test_the_job_retains_what_is_shared_and_what_is_locked_longer(services, by, 
     assert is_same(kept(own), services.versions.find(plain, "v2").locked_until)
     with services.database.reading() as session:
         assert 2 == session.query(Retained).count()
+
+
+def test_a_migration_with_purge_leaves_what_the_bucket_retains(services, by, push, kept):
+    plain = services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=by).id
+    locked = services.collections.create(CollectionChange(limits={}, filename="b.sql", locked=10 * DAY), by=by).id
+    versions = {number: push(locked, b"night %d" % number) for number in (1, 2)}
+    free = push(plain, b"free")
+    migrator = Migrator(services.database, services.backends, source="awss3v3", target="local")
+
+    for moved in (3, 0):  # a second run does not fail either
+        report = migrator.run(purge=True)
+        assert (moved, bool(moved), []) == (report.moved, bool(report.purged), report.failed)
+
+    bucket = services.backends.get("awss3v3")
+    for number, version in versions.items():
+        blob = services.versions.find(locked, f"v{number}").file.blob
+        assert "local" == blob.storage
+        with services.stored_content.open(blob) as content:
+            assert b"night %d" % number == content.read()
+        assert version.file.blob.size == bucket.stat(version.file.blob.key).size
+        assert is_same(kept(version), version.locked_until)
+        with pytest.raises(VersionLockedError):
+            services.versions.delete(locked, f"v{number}", by=by)
+    with pytest.raises(BlobNotFound):
+        bucket.stat(free.file.blob.key)
 
 
 def test_an_orphan_that_is_retained_waits_and_the_sweep_goes_on(services, push):

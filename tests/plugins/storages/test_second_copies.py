@@ -2,22 +2,26 @@
 
 import logging
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import pytest
 from sqlalchemy import select, update
 
-from frepo_core.db import utc_now
+from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import JobContext
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.storage import OwnerMark, Ownership
 from support.ftp import PASSWORD, USER
+from support.reliability.invariants import eventually
 from support.scale import only_in_long_form
 
 CONTENTS = [b"small", os.urandom(7 << 20), *(os.urandom(1000 + number) for number in range(6))]
@@ -148,6 +152,63 @@ def test_the_second_side_takes_the_place_of_a_lost_first_one(services, add, run)
     assert len(files) + 1 == services.mirror.resilver(lost, keep_going=lambda: None).copied
     empty(services.backends.get("second"))
     assert CONTENTS == [read(services, file) for file in files]
+
+
+@only_in_long_form
+@pytest.mark.databases
+def test_a_promotion_under_load_loses_nothing(services, add, run):
+    services.copy_reads.notes._start = lambda work: work()
+    former, stored, stop = services.backends.current, [], threading.Event()
+
+    def load():
+        while not stop.is_set():
+            content = os.urandom(5000)
+            stored.append((content, add(content)))
+
+    with ThreadPoolExecutor(2) as pool:
+        loads = [pool.submit(load) for _ in range(2)]
+        assert eventually(lambda: len(stored) > 10)
+        run("mirror")
+        services.promotions.promote(services.promotions.plan("second"))
+        services.promotions.switch_rows()
+        reached = len(stored)
+        assert eventually(lambda: len(stored) > reached + 10)
+        stop.set()
+        assert [None, None] == [each.result(60) for each in loads]
+    run("mirror")  # what had no copy when the storage was promoted
+    services.mirror.resilver(former, keep_going=lambda: None)
+
+    def read_all():
+        return [read(services, file) for _, file in stored]
+
+    contents = [content for content, _ in stored]
+    empty(services.backends.get(former))
+    assert contents == read_all()
+    Ownership(services.database, services.backends).adopt(former)
+    services.mirror.find_missing(former, keep_going=lambda: None)
+    services.mirror.resilver(former, keep_going=lambda: None)
+    empty(services.backends.get("second"))
+    assert contents == read_all()
+
+
+@only_in_long_form
+@pytest.mark.databases
+def test_a_burnt_machine_is_recovered_from_the_second_side(services, add, run, ini, plugins, tmp_path):
+    files = [add(content) for content in CONTENTS[:3]]
+    run("catalogue")
+    files += [add(content) for content in CONTENTS[3:]]
+    run("mirror")
+    run("journal")
+    empty(services.backends.get(services.backends.current))
+
+    recovered = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/recovered.db"}, {}, plugins)
+    migrations.upgrade(recovered.database.engine)
+    recovered.copy_reads.notes._start = lambda work: work()
+    with recovered.recovery("second", lambda text: None) as recovery:
+        report = recovery.run(recovery.find(), with_tokens=True)
+
+    assert (0, CONTENTS) == (report.missing, [read(recovered, file) for file in files])
+    recovered.database.engine.dispose()
 
 
 def empty(backend):
