@@ -177,7 +177,7 @@ def test_a_new_server_gets_its_line_for_cron_by_two_clicks(counted, morning, ser
         block = block.replace(old, f"{tmp_path}/{new}")
     variables = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     subprocess.run(["bash", "-euc", block], env=variables, check=True)
-    assert 0o600 == (tmp_path / "frepo/token.header").stat().st_mode & 0o777
+    assert 0o600 == (tmp_path / "frepo/db7.header").stat().st_mode & 0o777
     [line] = [one for one in (tmp_path / "cron.d/backup-db7").read_text().splitlines() if " root " in one]
     subprocess.run(["bash", "-c", line.partition(" root ")[2]], env=variables, check=True, stdout=subprocess.DEVNULL)
     assert 1 == api("GET", f"/collections/{made['id']}")["versions"]

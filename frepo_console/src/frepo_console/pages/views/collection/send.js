@@ -99,15 +99,17 @@ export function Compressed({ collection }) {
   </p>`;
 }
 
-/** Lines for a shell of root: they write the file with the token, and the one for cron. */
+/** Lines for a shell of root: they write a file with the token, each collection its own, and the one for cron. */
 export function cronBlock(collection, secret) {
-  const file = `/etc/cron.d/backup-${safe(collection)}`;
+  const name = safe(collection);
+  const header = `/etc/frepo/${name}.header`;
+  const file = `/etc/cron.d/backup-${name}`;
   return `umask 077
 mkdir -p -m 755 /etc/frepo
-echo 'Authorization: Bearer ${secret}' > ${TOKEN_FILE}
+echo 'Authorization: Bearer ${secret}' > ${header}
 cat > ${file} << 'END'
 SHELL=/bin/bash
-12 3 * * * root umask 077; set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H @${TOKEN_FILE} ${url(collection)}
+12 3 * * * root umask 077; set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H 'Content-Encoding: gzip' -H @${header} ${url(collection)}
 END
 chmod 644 ${file}`;
 }
