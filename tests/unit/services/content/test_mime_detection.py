@@ -10,7 +10,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.services.content.mime_detection import HEAD_BYTES, detect_type
+from frepo_core.services.content.mime_detection import HEAD_BYTES, _detectors, detect_type
 
 DEBIAN_PACKAGE = "application/vnd.debian.binary-package"
 ROWS = [{"name": f'Zoë "{n}" \\ \n', "size": n * -1.5e3, "tags": [True, None, "x" * (n % 90)]} for n in range(900)]
@@ -152,3 +152,12 @@ def test_a_csv_table_is_recognized():
 def test_other_texts_are_not_csv():
     for text in [b"{dear reader} this is prose\n", b"[one] a footnote\n[two] another\n", b'{"a": b}\n']:
         assert detect_type((text * 1000)[:HEAD_BYTES]) != "application/json"
+
+
+def test_a_new_instance_finds_its_rules_in_any_environment(monkeypatch):
+    """Under load, instances are made later than the first one."""
+    detect_type(b"")
+    monkeypatch.delenv("MAGIC", raising=False)
+    _detectors.cache_clear()
+
+    assert "image/png" == detect_type(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(20))

@@ -5,6 +5,7 @@ import functools
 import os
 import re
 import threading
+from pathlib import Path
 from typing import Any
 
 from frepo_core.domain.mime_types import canonical_type
@@ -77,11 +78,13 @@ class _Detectors:
     def __init__(self) -> None:
         # Imported here because few console commands detect types. pylibmagic must be imported first: it contains
         # libmagic and its database, which another version of libmagic on the system cannot read.
-        import pylibmagic  # noqa: F401
+        import pylibmagic
         from magic import MAGIC_NO_CHECK_SOFT, MAGIC_PARAM_REGEX_MAX, Magic, magic_setflags
 
         self._new, self._set_flags, self._no_soft_rules = Magic, magic_setflags, MAGIC_NO_CHECK_SOFT
         self._regex_max = MAGIC_PARAM_REGEX_MAX
+        # pylibmagic names its database in the environment, which may be another one when the next instance is made.
+        self._database = str(Path(pylibmagic.__file__).with_name("magic.mgc"))
         self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._idle: list[Any] = []
 
@@ -98,7 +101,7 @@ class _Detectors:
             return mime
 
     def _make(self) -> Any:
-        detector = self._new(mime=True)
+        detector = self._new(mime=True, magic_file=self._database)
         detector.setparam(self._regex_max, _REGEX_BYTES)
         return detector
 
