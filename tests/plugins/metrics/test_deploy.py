@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import insert
 
-from frepo_core.db.models import JobRun, JobState, ParkedEvent, Subscription
+from frepo_core.db.models import Installation, JobRun, JobState, ParkedEvent, Subscription
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from support.paths import ROOT
 
@@ -31,6 +31,7 @@ def names(app, services, make_token):
     def work(session):
         for model, row in ((JobState, job), (JobRun, run), (Subscription, subscription), (ParkedEvent, parked)):
             session.execute(insert(model), [row])
+        session.execute(insert(Installation), [{"name": "compact.figures", "value": '{"encoded": 1}'}])
 
     services.database.write(work)
     app.get("/nothing", expect_errors=True)
