@@ -86,6 +86,24 @@ def test_a_fifth_reader_is_asked_to_come_again(services, blobs, contents, upload
     assert contents[0] == download(uploaded[0]).body
 
 
+def test_a_restore_test_that_finds_four_readers_says_nothing_about_the_version(
+    services, blobs, contents, make_collection, push, sender
+):
+    collection = make_collection(9)
+    for content in contents:
+        push(collection, content)
+    blobs.chain(contents)
+    blob, found = services.versions.find(collection, "v1").file.blob, services.collections.get(collection)
+    with ExitStack() as stack:
+        for _ in range(4):
+            stack.enter_context(services.stored_content.open(blob, 0, 10))
+        busy = services.restore_tests.run(found, "v1", by=sender, command="cat")
+    after = services.restore_tests.run(found, "v1", by=sender, command="cat")
+
+    assert ("not checked", "good") == (busy.outcome, after.outcome)
+    assert "send this request again later" in busy.message
+
+
 def test_a_storage_of_a_third_party_needs_nothing_more(services, blobs, contents, uploaded, storages, storage):
     """It has the least that the contract asks for: no path, no URL, streams that cannot seek."""
 

@@ -18,6 +18,7 @@ from frepo_core.errors import (
     FieldsError,
     NotFoundError,
     PluginError,
+    ReadersBusyError,
     TooManyCondemnedError,
 )
 from frepo_core.plugins import StorageError
@@ -123,6 +124,8 @@ class RestoreTests:
         except CommandNotStartedError as error:
             text = f"{error.message}: install it, or correct the command"
             return replace(unknown(version, text), is_started=False)
+        except ReadersBusyError as error:
+            return unknown(version, error.message)
         except BytesMissingError:
             return unknown(version, f"the bytes are missing in the storage: is its disk mounted? {VERIFY}")
         except (StorageError, PluginError) as error:
