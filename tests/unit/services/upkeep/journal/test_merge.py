@@ -8,9 +8,11 @@ from io import BytesIO
 import pytest
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
 from frepo_core.services.composition.assembly import assemble
+from frepo_core.services.content.chains.replaced_objects import delete_replaced
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.content.storages.write_guard import Presence
 from frepo_core.services.upkeep.recovery.sources import RecoveryError
 from frepo_core.services.upkeep.storage import Ownership
 
@@ -178,3 +180,23 @@ class TestDeleted:
         assert [{"local"}, {"offsite"}] == [{row.storage for row in rows} for rows in (blobs, copies)]
         assert len(blobs) == len(copies)
         assert all(services.backends.get(row.storage).path(row.key).exists() for row in (*blobs, *copies))
+
+    def test_bytes_that_were_replaced_and_come_back_are_not_deleted(self, services, emptied):
+        """The job compact keeps what it has replaced for two days: these bytes may be all that is left."""
+        _, before = emptied
+
+        def replace(session):
+            for copy in session.query(BlobCopy).all():
+                end = {"size": copy.size, "delete_after": utc_now()}
+                session.add(ReplacedObject(storage=copy.storage, key=copy.key, **end))
+                session.delete(copy)
+
+        services.database.write(replace)
+        merge(services, "offsite", at=before)
+
+        delete_replaced(services.database, services.backends, Presence(services.database, services.backends), "offsite")
+
+        with services.database.reading() as session:
+            blobs = session.query(Blob).all()
+        assert 2 == len(blobs)
+        assert all(services.backends.get(blob.storage).path(blob.key).exists() for blob in blobs)

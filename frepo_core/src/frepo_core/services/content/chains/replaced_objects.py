@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import ReplacedObject
+from frepo_core.db.models import Blob, ReplacedObject
 from frepo_core.errors import BlobRetained
 
 from ..blobs.failpoints import hit
@@ -45,10 +45,13 @@ def delete_replaced(
 
 
 def _forget(replaced_id: int, session: Session) -> bool:
+    """Delete the row; return whether the bytes may be deleted: a recovery may have read them back meanwhile."""
     row = session.scalar(select(ReplacedObject).where(ReplacedObject.id == replaced_id).with_for_update())
-    if row is not None:
-        session.delete(row)
-    return row is not None
+    if row is None:
+        return False
+    session.delete(row)
+    named = select(Blob.id).where(Blob.storage == row.storage, Blob.key == row.key)
+    return session.scalar(named) is None
 
 
 def _delete(backends: Backends, row: ReplacedObject) -> int:
