@@ -22,7 +22,7 @@ MIB = 1 << 20
 def counts(site, path):
     """Return the collection's last number, count and size, then the count and size computed from its versions."""
     [row] = site.rows(
-        "SELECT last_number, versions_count, stored_size, count(version.id), sum(blob.size) FROM collection "
+        "SELECT last_number, versions_count, collection.stored_size, count(version.id), sum(blob.size) FROM collection "
         "JOIN version ON version.collection_id = collection.id JOIN file ON file.id = version.file_id "
         f"JOIN blob ON blob.id = file.blob_id WHERE collection.id = '{path.split('/')[3]}' GROUP BY collection.id"
     )

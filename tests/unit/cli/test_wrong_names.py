@@ -99,7 +99,7 @@ REMEDIES = {
         "`frepo events:subscriptions` lists",
     ),
     "events:unsubscribe nonsense": ("No subscription has the name 'nonsense'", "`frepo events:subscriptions` lists"),
-    "jobs:run nonsense": ("There is no job 'nonsense'", "Jobs: catalogue, database"),
+    "jobs:run nonsense": ("There is no job 'nonsense'", "Jobs: catalogue, compact, database"),
     "plugins --settings nonsense": ("No installed plug-in is named 'nonsense'", "Installed: "),
 }
 

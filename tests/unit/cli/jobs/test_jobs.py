@@ -66,7 +66,7 @@ def test_a_job_is_run_and_its_run_is_listed(console):
 
 
 def test_an_unknown_job_is_refused_with_the_names_of_the_jobs(console):
-    assert "There is no job 'nothing'. Jobs: catalogue, database, events" in console.refusal("jobs:run", "nothing")
+    assert "There is no job 'nothing'. Jobs: catalogue, compact, database" in console.refusal("jobs:run", "nothing")
 
 
 def test_a_job_that_fails_exits_with_1_and_says_why(console, services, make_token):

@@ -68,7 +68,8 @@ class TestStatus:
         rows = {row["What"]: (row["State"], row["Details"]) for row in rows_of(done)}
         assert ("ok", "1 new") == rows["collections"]
         assert {"ok"} == {state for state, _ in rows.values()}
-        assert {"database", "storage", "blobs", "copies", "trash", "worker", "jobs", "collections"} == rows.keys()
+        shown = {"database", "storage", "blobs", "copies", "compact", "trash", "worker", "jobs", "collections"}
+        assert shown == rows.keys()
 
     def test_a_service_without_a_worker_is_wrong(self, console, services):
         done = console.run("status", "-f", "json")
