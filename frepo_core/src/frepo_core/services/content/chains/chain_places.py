@@ -12,6 +12,8 @@ from ...base.records import BlobRecord
 from ..copies.states import CopyState
 
 RAW = "raw"
+# Encodings are made less deep than this. It ends a circle, which the transaction that switches blobs prevents.
+MOST_LEVELS = 12
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,12 +13,10 @@ from ..blobs.blob_damage import MISSING
 from ..encodings.decoder import DecodedContent
 from ..seekable_content import seekable_content
 from ..storages.backends import Backends
-from .chain_places import RAW, Place, find_places
+from .chain_places import MOST_LEVELS, RAW, Place, find_places
 
 log = logging.getLogger(__name__)
 
-# Encodings are made less deep than this. It ends a circle, which the transaction that switches blobs prevents.
-MOST_LEVELS = 12
 READERS = 4
 _PIECE = 1 << 20
 _FAILURES = (FrepoError, OSError)

@@ -22,8 +22,8 @@ from ..checksums import digest_of
 from ..encodings.format import Head
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .chain_places import RAW, Place, place_of
-from .chain_reader import MOST_LEVELS, ChainReader
+from .chain_places import MOST_LEVELS, RAW, Place, place_of
+from .chain_reader import ChainReader
 from .dependents import find_dependents, outdate_copies, store_raw
 from .replaced_objects import delete_replaced
 

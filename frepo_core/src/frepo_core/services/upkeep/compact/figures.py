@@ -11,7 +11,7 @@ from frepo_core.db.models import OBJECT_SIZE, Blob, Installation, TrashEntry
 from frepo_core.domain.backups.compaction import Encoding
 
 from ...content.blobs.blob_use import is_used_by_file
-from ...content.chains.chain_reader import MOST_LEVELS
+from ...content.chains.chain_places import MOST_LEVELS
 
 _NAME = "compact.figures"
 
