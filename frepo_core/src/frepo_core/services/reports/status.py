@@ -64,14 +64,14 @@ def _copy_lines(overviews: Overviews) -> Iterator[StatusLine]:
 
 
 def _compact_lines(overviews: Overviews) -> Iterator[StatusLine]:
-    """Yield what compact storage saves. The health check says whether it is late."""
-    if (found := overviews.compact()) is not None:
-        figures = found.figures
-        text = (
-            f"{figures.encoded} contents are {readable_size(figures.saved)} smaller; waiting: {figures.waiting}; "
-            f"only kept as the base of others: {readable_size(found.debt)}"
-        )
-        yield StatusLine(subject="compact", severity=Severity.OK, text=text)
+    """Yield what compact storage saves, once it does. The health check says whether it is late."""
+    if (found := overviews.compact()) is None or not (found.figures.encoded or found.figures.waiting):
+        return
+    saved, debt = readable_size(found.figures.saved), readable_size(found.debt)
+    text = f"{found.figures.encoded} contents take {saved} less, {found.figures.waiting} wait"
+    if found.debt:
+        text += f"; contents that only others need take {debt}"
+    yield StatusLine(subject="compact storage", severity=Severity.OK, text=text)
 
 
 def _untested_lines(ages: RestoreAges) -> Iterator[StatusLine]:
