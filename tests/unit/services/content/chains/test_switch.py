@@ -138,12 +138,13 @@ def test_an_object_that_cannot_be_read_back_is_not_used(services, blobs, content
 
 
 @pytest.mark.databases
-def test_a_base_is_used(services, blobs, contents, uploaded, keys, sender):
+def test_a_base_is_used(services, blobs, contents, uploaded, keys, sender, caplog):
     blobs.chain(contents)
     for name in uploaded[1:]:
         services.files.delete(name, "", by=sender)
 
     assert contents[0] == read(services, uploaded[0])
+    assert "was not collected" not in caplog.text  # the database would refuse it, too
     services.files.delete(uploaded[0], "", by=sender)
     assert [] == [
         key for key in keys() if not key.startswith("frepo") and key not in {row.key for row in replaced(services)}
