@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support.servers.service import Service
 
-from .harness.client import PersistentConnection, make_file, post_file, send_part, stamp
+from .harness.client import PersistentConnection, make_file, post_file, send_parts, stamp
 from .harness.measure import Results, Row, Sizes, alternate, compare, timed
 from .harness.tus_server import PATH, tus_server
 from .harness.world import folder, forget, frepo, headers
@@ -99,8 +99,7 @@ def _send_parts(address: str, path: str, file: Path, more: dict[str, str]) -> No
     location = connection.locate("POST", path)
     connection.close()
     patch = tus | {"Content-Type": "application/offset+octet-stream"}
-    for start in range(0, size, PART):
-        send_part(address, location, file, patch | {"Upload-Offset": str(start)}, start, min(PART, size - start))
+    send_parts(address, location, file, patch, PART)
 
 
 def _collection(service: Service) -> str:

@@ -44,12 +44,16 @@ def post_chunked(address: str, path: str, file: Path, headers: Mapping[str, str]
         return _json(connection)
 
 
-def send_part(address: str, path: str, file: Path, headers: Mapping[str, str], start: int, length: int) -> None:
-    """Send `length` bytes of a file, from `start` on, as the body of a PATCH."""
+def send_parts(address: str, path: str, file: Path, headers: Mapping[str, str], part: int) -> None:
+    """Send a file as the bodies of PATCH requests of `part` bytes each, over one connection as clients of tus do."""
+    size = file.stat().st_size
     with _connect(address) as connection, file.open("rb") as content:
-        connection.sendall(_head("PATCH", path, address, {**headers, "Content-Length": str(length)}))
-        connection.sendfile(content, start, length)
-        _json(connection)
+        for start in range(0, size, part):
+            length = min(part, size - start)
+            more = {**headers, "Content-Length": str(length), "Upload-Offset": str(start)}
+            connection.sendall(_head("PATCH", path, address, more, "keep-alive"))
+            connection.sendfile(content, start, length)
+            _json(connection)
 
 
 def fetch(address: str, path: str, headers: Mapping[str, str] = {}, method: str = "GET") -> int:  # only read
@@ -123,8 +127,8 @@ def _connect(address: str) -> socket.socket:
     return connection
 
 
-def _head(method: str, path: str, address: str, headers: Mapping[str, str]) -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {address}", "Connection: close"]
+def _head(method: str, path: str, address: str, headers: Mapping[str, str], then: str = "close") -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {address}", f"Connection: {then}"]
     return "\r\n".join([*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""]).encode()
 
 
