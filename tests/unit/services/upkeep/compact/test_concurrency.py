@@ -8,6 +8,7 @@ import pytest
 
 from frepo_core.errors import FrepoError
 from frepo_core.services.backups.versions.version_edits import VersionChange
+from frepo_core.services.upkeep.compact import survey
 from support.scale import IS_BIG
 
 pytestmark = pytest.mark.databases
@@ -55,6 +56,26 @@ def test_changes_between_the_plan_and_the_switch(history, services, monkeypatch)
         assert 0 == summary["failed"]
         history.check()
     assert not left[0]
+
+
+def test_a_version_leaves_while_its_collection_is_read(history, monkeypatch):
+    collection, read_users, left = history.make(), survey.read_users, ["v2", "v1"]
+    for _ in range(4):
+        history.push(collection)
+
+    def read_late(*arguments):
+        if left:
+            history.delete(collection, left.pop())
+            history.job("trash", days=5)
+        return read_users(*arguments)
+
+    monkeypatch.setattr(survey, "read_users", read_late)
+    history.job()
+    history.job()
+
+    assert not left
+    assert [3, 4] == list(history.rows(collection))
+    history.check()
 
 
 def test_uploads_and_deletions_go_on_meanwhile(history, services):

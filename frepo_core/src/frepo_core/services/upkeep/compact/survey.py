@@ -48,7 +48,8 @@ class Surveys:
 
     def read(self, collection_id: str, now: datetime) -> list[Survey]:
         """Return a collection for each storage that has contents of it. No version counts as leaving."""
-        with self._database.reading() as session:
+        # Between two statements, a version may go into the trash, or come back from it.
+        with self._database.reading(is_snapshot=True) as session:
             collection = session.get(Collection, collection_id)
             if collection is None:
                 return []
