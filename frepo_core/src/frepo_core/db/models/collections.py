@@ -103,7 +103,7 @@ class Collection(Base):
     last_run_outcome: Mapped[str | None] = mapped_column(exact(16))
     last_run_reason: Mapped[str | None] = mapped_column(String(200))
     storage: Mapped[str | None] = mapped_column(exact(64))
-    mirror: Mapped[str | None] = mapped_column(exact(64))
+    mirror: Mapped[str | None] = mapped_column(exact(64), index=True)
 
 
 class CollectionSender(Base):

@@ -125,18 +125,26 @@ class Copies:
         Also if collections want their copies in a storage that is not configured any more.
         """
         now = utc_now()
-        known = [NO_MIRROR, *self._backends.configured]
-        query = select(Collection.mirror, func.count()).where(Collection.mirror.not_in(known))
         with self._database.reading() as session:
-            lost = session.execute(query.group_by(Collection.mirror)).all()
-        if lost:
-            names = ", ".join(f"{name!r} ({number})" for name, number in lost)
+            wanted = _read_wanted(session)
+        known = {NO_MIRROR, *self._backends.configured}
+        if lost := {name: number for name, number in wanted.items() if name not in known}:
+            names = ", ".join(f"{name!r} ({number})" for name, number in lost.items())
             raise MirrorLateError(
                 f"Collections have their second copies in storages that are not configured any more: {names}. "
                 "Configure them, or name others with `frepo backup:edit ID --mirror NAME`"
             )
         if late := [one.describe(now) for one in self.read() if one.is_late]:
             raise MirrorLateError(f"{'. '.join(late)}. `frepo jobs mirror` says why")
+
+
+def _read_wanted(session: Session) -> Mapping[str, int]:
+    """Return how many collections name each storage for their second copies. An index finds one after the other."""
+    wanted, name = dict[str, int](), ""
+    while following := session.scalar(select(func.min(Collection.mirror)).where(Collection.mirror > name)):
+        name = following
+        wanted[name] = session.scalar(select(func.count()).where(Collection.mirror == name)) or 0
+    return wanted
 
 
 def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
