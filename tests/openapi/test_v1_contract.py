@@ -14,8 +14,8 @@ from support.wire import Client
 EMPTY = [f"00000000-0000-4000-8000-{number:012}" for number in range(1, 4)]
 OTHER = "00000000-0000-4000-8000-000000000004"  # no request edits it
 FILE = "2cf24dba5fhello.txt"
-# No random code is right.
-REFUSED = {"redeem_enrolment"}
+# No random code is right, and no target of notifications is configured.
+REFUSED = {"redeem_enrolment", "test_notification_target"}
 # v1_contract.toml leaves them out: a schema cannot say which headers of tus belong together.
 TUS = {"create_upload", "append_to_upload"}
 EDITED_FILE, DELETED_FILE = (
@@ -68,8 +68,10 @@ def existing(send):
     tokens = [send("POST", "/tokens", {"roles": ["upload.all"], "name": "db7"})["fingerprint"] for _ in range(5)]
     send("PUT", f"/collections/{A_COLLECTION}/access/{tokens[0]}")
     codes = [send("POST", "/enrolments", {"name": "db7", "collections": [A_COLLECTION]})["id"] for _ in range(2)]
+    badge = send("GET", f"/collections/{A_COLLECTION}/badge")["url"].rpartition("/")[2]
     uploads = [begin_upload(send.service) for _ in range(4)]
     return {
+        "show_badge": [{"subject": A_COLLECTION, "code": badge.removesuffix(".svg")}],
         "show_upload": [{"upload": uploads[0]}],
         "show_upload_offset": [{"upload": uploads[1]}],
         "delete_upload": [{"upload": uploads[2]}],

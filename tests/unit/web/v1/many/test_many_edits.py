@@ -35,6 +35,7 @@ def test_a_change_of_many_is_tried_first_and_each_refusal_is_named(root, holder,
     [refused] = stranger.post(EDIT, {"collections": [collection], "change": {"labels": []}}).json["items"]
     assert ("", True) == (refused["name"], "may not edit" in refused["error"])
     assert 400 == root.post(EDIT, {"collections": [collection], "change": {"limits": {"versions": -1}}}).status_int
+    assert 400 == root.post(EDIT, wanted | {"collections": [collection, collection]}).status_int
 
 
 def test_the_times_of_an_expectation_are_listed(root):

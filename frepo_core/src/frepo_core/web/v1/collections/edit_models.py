@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from frepo_core.services.backups.rotation import next_upload
 
@@ -38,6 +38,12 @@ class EditedCollection(Collection):
 MOST = 500
 
 
+def _each_once(ids: list[str]) -> list[str]:
+    if len(set(ids)) < len(ids):
+        raise ValueError("A collection is named twice")
+    return ids
+
+
 class ManyEdits(Form):
     """One change of many collections. With `dry_run` nothing is changed: the answer says what would be.
 
@@ -45,9 +51,11 @@ class ManyEdits(Form):
     the change, the others are changed all the same.
     """
 
-    collections: list[Annotated[str, Field(pattern=json_schemas.UUID4, examples=[json_schemas.A_COLLECTION])]] = Field(
-        min_length=1, max_length=MOST
-    )
+    collections: Annotated[
+        list[Annotated[str, Field(pattern=json_schemas.UUID4, examples=[json_schemas.A_COLLECTION])]],
+        AfterValidator(_each_once),
+        Field(min_length=1, max_length=MOST, json_schema_extra={"uniqueItems": True}),
+    ]
     change: CollectionPatch
     dry_run: bool = False
 

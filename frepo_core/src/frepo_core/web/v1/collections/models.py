@@ -240,7 +240,7 @@ class CollectionPatch(Patch):
     expected_every: ExpectedEvery | None = unset()
     grace: Grace | None = unset()
     storage: StorageName | None = unset()
-    mirror: StorageName | None = unset()
+    mirror: Annotated[str, Field(max_length=64, examples=["none"])] | None = unset()
 
     def change(self) -> CollectionChange:
         """Convert the patch for the service. A missing value keeps the old one, or takes its default."""
