@@ -94,10 +94,11 @@ class Site:
     def rows(self, query: str) -> list[tuple]:
         """Query the database."""
         engine = make_engine(self.environment["DATABASE_URL"])
-        with engine.connect() as connection:
-            found = [tuple(row) for row in connection.execute(text(query))]
-        engine.dispose()
-        return found
+        try:
+            with engine.connect() as connection:
+                return [tuple(row) for row in connection.execute(text(query))]
+        finally:
+            engine.dispose()
 
 
 def parse(raw: bytes) -> Reply:
