@@ -13,6 +13,7 @@ import pytest
 
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.client import make_client
+from support.scale import only_in_long_form
 from support.servers.nginx import LEFT_OUT
 from support.servers.service import ROOT
 
@@ -136,6 +137,7 @@ def test_a_killed_process_loses_only_its_own_upload(site):
     assert site.push(path, b"and on").json["version"]["version"] == 6
 
 
+@only_in_long_form
 def test_a_process_that_is_killed_while_it_stores_leaves_no_row_without_bytes(site, stored):
     path, killed = site.collection(), site.services[0]
     site.push(path, b"before")
