@@ -237,7 +237,8 @@ def test_a_dump_of_stored_dumps_is_whole(check, makers):
     starts = [dump[:size] for dump in dumps for size in (110, 250, 600, len(dump) - 90)]
     stored = [[*dumps, *starts, *(f"A question:\n{one}" for one in starts)]]
     stored += [["before", one, "after it's"] for one in starts if IS_BIG]
-    for way, make in makers.items():
+    for way in makers if IS_BIG else ("pg_dump", "pg_dump --inserts", "mariadb-dump", ".dump"):
+        make = makers[way]
         for words in stored:
             for rows in (words, [line for one in words for line in one.splitlines()]):
                 report = check(make(rows))

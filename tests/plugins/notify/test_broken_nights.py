@@ -45,7 +45,7 @@ def number_events(services):
     return number_events
 
 
-def test_each_broken_night_is_told_once(root, services, mail, deliver, number_events):
+def test_each_broken_night_is_told_once(root, services, mail, deliver, number_events, clock):
     collection = root.create(filename="shop.sql.gz", maxBackupsCount=2).json["collection"]["id"]
     told = []
     for content in (WHOLE, WHOLE[:-9], WHOLE[:-9], WHOLE, WHOLE[:-9]):
@@ -53,9 +53,12 @@ def test_each_broken_night_is_told_once(root, services, mail, deliver, number_ev
         for job in MORNING_JOBS:
             services.jobs.run(job, cause="console")
         number_events()
-        deliver("people", timedelta(hours=24))
+        deliver("people", timedelta(hours=1))
+        clock.time += timedelta(hours=23)  # what this day brings is told in the next hour
         told.append([str(found["Subject"]) for found in mail.mails])
         mail.mails.clear()
 
+    deliver("people", timedelta(hours=1))
+    assert [] == mail.mails
     assert [[], 1, 1, [], 1] == [len(subjects) or subjects for subjects in told]
     assert all("shop.sql.gz" in subject and "roken" in subject for subjects in told for subject in subjects)
