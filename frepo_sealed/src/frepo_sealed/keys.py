@@ -83,7 +83,7 @@ def is_sealed_name(name: str) -> bool:
 
 
 def read_keys(path: Path) -> KeyRing:
-    """Read the keys. Raises `ConfigurationError` if there is none, or a line is not one."""
+    """Read the keys. Raises `ConfigurationError` if the file has no key, or a line that is no key."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except FileNotFoundError:

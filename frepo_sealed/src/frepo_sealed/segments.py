@@ -58,7 +58,7 @@ class Head:
 
     @classmethod
     def parse(cls, data: bytes, keys: KeyRing, name: str) -> Self:
-        """Read the head of the object with a name below. Raises `StorageUnavailable` if it is none of these keys."""
+        """Read the head of the object with a name below. Raises `StorageUnavailable` for another key."""
         if len(data) != HEAD or not data.startswith(MAGIC):
             raise StorageUnavailable(f"The object {name} is not sealed: its head is damaged, or it is something else")
         _, key_id, salt, size = _HEAD.unpack(data)

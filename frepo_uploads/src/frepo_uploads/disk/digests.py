@@ -87,7 +87,7 @@ class Digests:
             self._stop(hashing)
 
     def _left(self, hashing: _Hashing) -> int:
-        """Return how many bytes are to be hashed now. If there are none, nothing runs any more."""
+        """Return how many bytes are to be hashed now. At 0, the hashing has ended."""
         with self._changed:
             left = hashing.acknowledged - hashing.hashed
             if not left:
