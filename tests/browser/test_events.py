@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_an_edit_shows_the_values_before_and_after(events):
     row.get_by_role("button").click()
 
     rows = ["description", "before", PAYLOAD, "versions", "8", "9"]  # not maxBackupsCount, its old name, too
-    assert rows == row.locator("tbody td").all_inner_texts()
+    expect(row.locator("tbody td")).to_have_text(rows)
     expect(row).to_contain_text("collection.edited")
     row.get_by_role("button").click()
     expect(row.locator("table")).to_have_count(0)
@@ -70,14 +71,14 @@ def test_an_edited_note_is_shown_as_one_value(api, events, collection):
     row = events.get_by_role("listitem").filter(has_text="Note of version")
     row.get_by_role("button").click()
 
-    assert ["note", "none", "kept for the audit"] == row.locator("tbody td").all_inner_texts()
+    expect(row.locator("tbody td")).to_have_text(["note", "none", "kept for the audit"])
 
 
 def test_events_are_filtered_by_the_address(signed_in, events, collection):
     events.get_by_role("button", name="Versions").click()
     expect(events.get_by_role("listitem").filter(has_text="Token created")).to_have_count(0)
     expect(events.get_by_text("Version 1 received")).to_be_visible()
-    assert events.url.endswith("#/events?group=version")
+    expect(events).to_have_url(re.compile("#/events.group=version$"))
 
     signed_in.go(f"#/events?collection={collection['id']}&actor=system:nobody")
     expect(events.get_by_text("No event matches")).to_be_visible()

@@ -144,7 +144,7 @@ def test_the_texts_of_roles_are_those_of_the_service(signed_in):
     signed_in.go("#/tokens/new")
     signed_in.page.get_by_text("Custom", exact=True).click()
 
-    assert [role.value for role in Role] == signed_in.page.locator("fieldset code").all_inner_texts()
+    expect(signed_in.page.locator("fieldset code")).to_have_text([role.value for role in Role])
 
 
 def test_a_token_is_rotated_with_an_overlap_and_revoked(signed_in, api):
