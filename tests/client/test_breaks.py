@@ -101,6 +101,21 @@ def test_cuts_at_random_bytes_cost_at_most_a_part_each(machine):
     assert (CUTS, True) == (cuts, proxy.received <= SIZE + CUTS * PART + SLACK)
 
 
+def test_a_network_that_never_passes_a_whole_part_passes_smaller_ones(machine):
+    digest, most, cuts = make_dump(machine, SMALL), PART // 3, 0
+    with FaultyProxy(machine.service.address) as proxy:
+        machine.url = proxy.url
+        client = machine.start("--retry", "20", "push", "shop.sql", "dump", stderr=subprocess.PIPE)
+        while client.poll() is None:
+            proxy.arm("cut", "up", most)
+            cuts += 1
+            assert eventually(True, lambda: proxy.is_over or client.poll() is not None, SECONDS)
+        end_of(client)
+
+    assert [digest] == digests(machine)
+    assert proxy.received <= SMALL + cuts * most + SLACK
+
+
 def test_a_service_that_is_gone_for_a_while_is_waited_for(machine):
     digest = make_dump(machine, SMALL)
     client = machine.start("pipe", "shop.sql", "--", "sh", "-ec", "cat dump; touch read", stderr=subprocess.PIPE)

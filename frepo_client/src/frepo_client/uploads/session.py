@@ -18,6 +18,7 @@ from ..server.connection import Answer, ConnectionFailedError, TransientAnswerEr
 from .outcome import Outcome
 
 PART = 16 << 20
+SMALLEST = 1 << 20
 SESSIONS = "/api/v1/uploads"
 _TUS = {"Tus-Resumable": "1.0.0"}
 _OTHER_OFFSET, _GONE, _WRONG_CHECKSUM = 409, {404, 410}, 460
@@ -76,20 +77,22 @@ class UploadSession:
     def send_part(self, part: bytes, size: int) -> None:
         """Send a part until the server has acknowledged it. Raises `SessionGoneError` or `WrongContentError`.
 
-        `size` is how many bytes of the content it has, which may be compressed.
+        `size` is how many bytes of the content it has, which may be compressed. After a break what is left is sent in
+        halves: some networks break each connection before a whole part has passed.
         """
-        begin, end = self.offset, self.offset + len(part)
+        begin, end, most = self.offset, self.offset + len(part), len(part)
         while self.offset < end:
+            done = self.offset - begin
             try:
-                self._patch(part[self.offset - begin :])
+                self._patch(part[done : done + most])
+                self._api.retry.succeeded()
             except (ConnectionFailedError, TransientAnswerError) as error:
                 self._api.retry.pause(error)
-                found = self._offset_within(begin, end)
-                if found > self.offset:
+                self.offset = self._offset_within(begin, end)
+                if self.offset > begin + done:
                     self._api.retry.succeeded()
-                self.offset = found
+                most = max(most // 2, SMALLEST)
         self.size += size
-        self._api.retry.succeeded()
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
         """Make the session a version. Raises `RefusedError` or `SessionGoneError`."""
