@@ -160,4 +160,7 @@ def mariadb_server(engines: dict[str, Engine]) -> Iterator[Server]:
 def _empty(engine: Engine) -> None:
     with engine.begin() as connection:
         for table in reversed(Base.metadata.sorted_tables):  # faster than TRUNCATE for small tables
+            own = [key.parent for key in table.foreign_keys if key.column.table is table]
+            if own:  # MariaDB compares them row by row
+                connection.execute(table.update().values(dict.fromkeys(own)))
             connection.execute(table.delete())
