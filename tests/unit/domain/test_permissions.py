@@ -15,7 +15,7 @@ QUESTIONS = {
     permissions.is_administrator: Role.ADMINISTRATOR,
     permissions.forbids_password: Role.UPLOAD_NO_PASSWORD,
     permissions.enforces_tags: Role.UPLOAD_TOKEN_TAGS,
-    permissions.ends_with_upload: Role.UPLOAD_ONCE,
+    lambda holder: holder.ends_with_upload: Role.UPLOAD_ONCE,
 }
 
 

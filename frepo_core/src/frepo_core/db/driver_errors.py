@@ -11,7 +11,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
 from .sqlite.reserve import lacks_space
-from .waiting.watch import NO_ANSWER
+from .waiting.patience import Patience
+from .waiting.watch import NO_ANSWER, Watch
 
 FULL = "The database has no room left"
 _LOCKED = "Another request changes the same and does not end, try again later"
@@ -19,13 +20,18 @@ _READ_ONLY = "The database accepts no writes now, it is read-only; try again lat
 
 
 @contextlib.contextmanager
-def translated(engine: Engine) -> Iterator[None]:
-    """Raise errors of the driver as `DatabaseUnavailableError` or `StorageFull`."""
+def translated(engine: Engine) -> Iterator[Patience | None]:
+    """Raise errors of the driver as `DatabaseUnavailableError` or `StorageFull`.
+
+    Yield the patience of this thread's request, None if it handles none. Raises `DatabaseUnavailableError` at once if
+    the request need not wait.
+    """
+    patience = Watch.of(engine).admit()
     # MariaDB's driver sends a statement to set an isolation level, and SQLAlchemy does not wrap its errors.
     driver: Any = engine.dialect.loaded_dbapi
     unavailable = (OperationalError, InterfaceError, PoolTimeoutError, driver.OperationalError, driver.InterfaceError)
     try:
-        yield
+        yield patience
     except unavailable as error:
         if lacks_space(error):
             raise StorageFull(FULL) from error

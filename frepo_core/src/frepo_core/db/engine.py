@@ -13,7 +13,7 @@ from frepo_core.errors import ConfigurationError
 
 from .waiting.connections import watch_connections
 from .waiting.patience import trying
-from .waiting.timeouts import SessionLimits, Timeouts
+from .waiting.timeouts import LIFTED, SessionLimits, Timeouts
 from .waiting.watch import Watch
 
 try:
@@ -189,9 +189,11 @@ def _roll_back_on_return(engine: Engine) -> None:
         # connection would fail, or commit the changes of another request.
         if state.terminate_only:
             return
-        if state.transaction_was_reset or limits.are_lifted(record.info):
+        are_lifted = LIFTED in record.info
+        if state.transaction_was_reset or are_lifted:
             connection.rollback()
-        limits.restore(connection, record.info)
+        if are_lifted:
+            limits.restore(connection, record.info)
 
 
 def _prepare(connection: Any) -> None:

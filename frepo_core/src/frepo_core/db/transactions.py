@@ -23,7 +23,6 @@ from .sqlite.reserve import LOANS, Reserve, was_rolled_back
 from .sqlite.row_cache import RowCache
 from .types import is_simulated, utc_now
 from .waiting.patience import counted, current_patience, waiting_at_most
-from .waiting.timeouts import Limit
 from .waiting.watch import NO_ANSWER, Threads, Watch
 from .zope_sessions import join_transactions
 
@@ -83,7 +82,8 @@ class Database:
             try:
                 yield
             finally:
-                self._watch.forget(patience)
+                if more:
+                    self._watch.forget(patience)
 
     def serve_with(self, threads: Threads) -> None:
         """Take the threads of the server into account: one is kept free of requests that wait."""
@@ -101,7 +101,7 @@ class Database:
         patience = current_patience()
         if patience and patience.more:
             self._watch.patiently(self._try_connection)
-        with self._used(), Session(self.engine, autoflush=False) as session:
+        with translated(self.engine), Session(self.engine, autoflush=False) as session:
             connection = session.connection(execution_options=options)
             if patience is None:
                 self._limits.lift(connection, "statement", "idle")
@@ -148,8 +148,9 @@ class Database:
     @contextlib.contextmanager
     def autocommit(self) -> Iterator[Connection]:
         """Open a connection on which each statement is a transaction of its own, for statements that allow no other."""
-        with self._used(), self._single_engine.connect() as connection:
-            self._lift_limits(connection, "statement", "idle")
+        with translated(self.engine) as patience, self._single_engine.connect() as connection:
+            if patience is None:
+                self._limits.lift(connection, "statement", "idle")
             yield connection
 
     def refill_reserve(self) -> None:
@@ -186,36 +187,26 @@ class Database:
     def _write(self, work: Callable[[Session], Result], watch: CommitWatch) -> Result:
         deadline = time.monotonic() + BUSY_SECONDS
         manager = self._transactions
-        with self._writer_lock(), self._used(), until(deadline), ended(manager):
+        with self._writer_lock(), translated(self.engine) as patience, until(deadline), ended(manager):
             for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 spread_writers(tried)
                 with attempt as current:
                     session = self._sessions()
                     current.join(RetryPolicy(manager, deadline))
                     current.join(watch.restart(manager))
-                    self._lift_limits(session.connection(), "statement")
+                    connection = session.connection()
+                    if patience is None:
+                        self._limits.lift(connection, "statement")
                     result = work(session)
             return result
-
-    @contextlib.contextmanager
-    def _used(self) -> Iterator[None]:
-        """Translate the driver's errors. Raises `DatabaseUnavailableError` at once if a request need not wait."""
-        self._watch.admit()
-        with translated(self.engine):
-            yield
 
     def _try_connection(self) -> None:
         with self.autocommit():
             pass  # the pool has checked it
 
-    def _lift_limits(self, connection: Connection, *limits: Limit) -> None:
-        """Lift limits that are for requests, if this thread handles none."""
-        if current_patience() is None:
-            self._limits.lift(connection, *limits)
-
     def _execute(self, statement: UpdateBase) -> int:
         deadline = time.monotonic() + BUSY_SECONDS
-        with self._writer_lock(), self._used():
+        with self._writer_lock(), translated(self.engine):
             for tried in range(ATTEMPTS - 1):
                 spread_writers(tried)
                 try:
@@ -254,7 +245,7 @@ class Database:
         return self._watch.patiently(partial(self._query_twice, query, values))
 
     def _query_twice(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
-        with self._used():
+        with translated(self.engine):
             try:
                 return self._query_once(query, values)
             except DBAPIError as error:

@@ -39,6 +39,11 @@ class Identity:
         """The first token of the chain of rotations: it is the same for a token and for those that replaced it."""
         return self.first_token or self.token
 
+    @property
+    def ends_with_upload(self) -> bool:
+        """Whether the token is deleted after its first successful upload."""
+        return self.holds(Role.UPLOAD_ONCE)
+
     def data(self) -> dict[str, Any]:
         """Return the identity as JSON, from which `of_data` makes it again. It contains no id of a token."""
         values = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}

@@ -146,8 +146,3 @@ def forbids_password(identity: Identity) -> bool:
 def enforces_tags(identity: Identity) -> bool:
     """Return whether files that are uploaded with the token get exactly the token's tags."""
     return identity.holds(Role.UPLOAD_TOKEN_TAGS)
-
-
-def ends_with_upload(identity: Identity) -> bool:
-    """Return whether the token is deleted after its first successful upload."""
-    return identity.holds(Role.UPLOAD_ONCE)

@@ -20,7 +20,7 @@ _LIMITS: Mapping[str, Limit] = {
 }
 _NO_LOCK_TIMEOUT = {"innodb_lock_wait_timeout": 1 << 30}  # 0 would be: do not wait
 _MARIADB_ONLY = frozenset({"max_statement_time", "idle_transaction_timeout"})
-_LIFTED = "lifted"  # key of the information about a connection in the pool
+LIFTED = "lifted"  # key of the information about a connection in the pool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,20 +116,14 @@ class SessionLimits:
     def lift(self, connection: Any, *limits: Limit) -> None:
         """Lift limits. `connection` is that of SQLAlchemy, and has no transaction."""
         lifted = {name: value for name, value in self._variables.items() if _LIMITS.get(name) in limits}
-        if lifted and _LIFTED not in connection.info:
+        if lifted and LIFTED not in connection.info:
             none = {name: _NO_LOCK_TIMEOUT.get(name, 0) for name in lifted}
             self._set(connection.connection.dbapi_connection, none)
-            connection.info[_LIFTED] = lifted
-
-    @staticmethod
-    def are_lifted(info: Mapping[str, Any]) -> bool:
-        """Return whether limits of a connection with this information were lifted."""
-        return _LIFTED in info
+            connection.info[LIFTED] = lifted
 
     def restore(self, connection: Any, info: dict[str, Any]) -> None:
         """Set the limits again that were lifted. `connection` is that of the driver, without a transaction."""
-        if lifted := info.pop(_LIFTED, None):
-            self._set(connection, lifted, is_again=True)
+        self._set(connection, info.pop(LIFTED), is_again=True)
 
     def _set(self, connection: Any, values: Mapping[str, int], *, is_again: bool = False) -> None:
         with connection.cursor() as cursor:

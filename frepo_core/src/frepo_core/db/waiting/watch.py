@@ -87,11 +87,15 @@ class Watch:
         watch: Watch = dialect.watch
         return watch
 
-    def admit(self) -> None:
-        """Raise `DatabaseUnavailableError` if this thread's request need not begin to wait."""
+    def admit(self) -> Patience | None:
+        """Return the patience of this thread's request; None if it handles none.
+
+        Raises `DatabaseUnavailableError` if the request need not begin to wait.
+        """
         patience = current_patience()
         if patience is not None and (self.hangs or patience.ends_after(0)):
             raise DatabaseUnavailableError(NO_ANSWER)
+        return patience
 
     def begin(self, descriptor: int | None) -> Wait | None:
         """Watch this thread's wait until `end`. Those of jobs and commands are not watched."""

@@ -7,7 +7,6 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Token
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.permissions import ends_with_upload
 from frepo_core.errors import AccessDeniedError
 
 from ..events.recording import record
@@ -25,7 +24,7 @@ def consume_token(session: Session, identity: Identity) -> None:
     token for one upload, one succeeds and the other raises that, too, also if the token has expired and was cleared
     meanwhile.
     """
-    if not ends_with_upload(identity):
+    if not identity.ends_with_upload:
         exists = not identity.token or session.scalar(select(Token.key).where(Token.key == identity.token)) is not None
         if not exists and not find_expiry(session, identity):
             raise AccessDeniedError(NO_ACCESS)
@@ -44,5 +43,4 @@ def consume_token(session: Session, identity: Identity) -> None:
 
 def log_consumed_token(identity: Identity) -> None:
     """Log, after the commit, that `consume_token` has deleted the token."""
-    if ends_with_upload(identity):
-        log.info("token %s was used up by its upload", identity.fingerprint)
+    log.info("token %s was used up by its upload", identity.fingerprint)

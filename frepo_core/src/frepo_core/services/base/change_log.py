@@ -29,7 +29,12 @@ class Changes:
 
 def describe(values: Mapping[str, object]) -> str:
     """Return `name value` pairs, separated by commas."""
-    return ", ".join(f"{name} {value!r}" for name, value in without_old_keys(values).items())
+    return _pairs(without_old_keys(values))
+
+
+def describe_file(record: FileRecord) -> str:
+    """Return what identifies a file and its content, as `describe` writes it."""
+    return _pairs(file_values(record))
 
 
 def describe_changes(changes: Changes) -> str:
@@ -131,6 +136,10 @@ def token_changes(before: Token, after: Token) -> Changes:
         old, new = _both(*AGENTS, len(before.user_agents)), _both(*AGENTS, len(after.user_agents))
         return Changes(before={**changes.before, **old}, after={**changes.after, **new})
     return changes
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value!r}" for name, value in values.items())
 
 
 def _both(name: str, old_name: str, value: object) -> dict[str, object]:

@@ -47,7 +47,8 @@ def record(session: Session, *events: NewEvent) -> None:
     if events:
         now = utc_now()
         session.flush()  # in the order of the changes: a statement on a table does not flush by itself
-        insert_rows(session, _INSERT, [event_row(event, now) for event in events])
+        actors = [actor_columns(event.by) for event in events]
+        insert_rows(session, _INSERT, [_row(*each, now) for each in zip(events, actors, strict=True)])
 
 
 def record_for_collections(
@@ -73,11 +74,15 @@ def record_for_collections(
 
 def event_row(event: NewEvent, at: datetime) -> dict[str, Any]:
     """Return the row of an event at a time (aware). Raises `ValueError` as `record`."""
+    return _row(event, actor_columns(event.by), at)
+
+
+def _row(event: NewEvent, actor: Mapping[str, str | None], at: datetime) -> dict[str, Any]:
     _check_keys(event.kind, event.data)
     return {
         "at": at,
         "kind": event.kind.value,
-        **actor_columns(event.by),
+        **actor,
         "collection_id": event.collection_id,
         "version_number": event.version_number,
         "file_id": event.file_id,

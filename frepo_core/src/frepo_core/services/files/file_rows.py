@@ -46,10 +46,10 @@ def insert_file(
         "password_hash": password_hash,
         "created_at": at,
     }
+    names = tuple(tag.name for tag in tags)
     file_id = insert_row(session, _INSERT, {**values, "blob_id": blob.id, "kind": kind, "mime": blob.mime})
     if tags:
         insert_rows(session, _INSERT_TAGS, [{"file_id": file_id, "tag_id": tag.id} for tag in tags])
-    names = tuple(tag.name for tag in tags)
     return FileRecord(id=file_id, is_version=kind == "version", blob=blob, tags=names, **values)
 
 

@@ -15,7 +15,7 @@ from frepo_core.errors import TooManyAttemptsError
 
 from ..access.passwords import Passwords
 from ..access.single_upload_tokens import consume_token, log_consumed_token
-from ..base.change_log import Changes, describe, describe_changes, file_changes, file_values
+from ..base.change_log import Changes, describe_changes, describe_file, file_changes
 from ..base.idempotency import IdempotentUpload, RecordedAnswer
 from ..base.records import BlobRecord, FileRecord
 from ..content.blobs.lifecycle import Blobs
@@ -167,11 +167,12 @@ def _events(added: AddedFile, by: Identity) -> list[NewEvent]:
 
 def log_upload(added: AddedFile, by: Identity) -> None:
     """Log what an upload has changed."""
-    file, what = added.file, describe(file_values(added.file))
+    file, what = added.file, describe_file(added.file)
     if added.changes is not None:
         log.info("file %s: overwritten by %s: %s", file.id, describe_actor(by), describe_changes(added.changes))
     elif added.existed:
         log.info("file %s: uploaded again by %s: %s", file.id, describe_actor(by), what)
     else:
         log.info("file %s: added by %s: %s", file.id, describe_actor(by), what)
-    log_consumed_token(by)
+    if by.ends_with_upload:
+        log_consumed_token(by)

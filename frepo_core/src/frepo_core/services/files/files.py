@@ -17,7 +17,7 @@ from frepo_core.errors import (
 )
 
 from ..access.passwords import Passwords
-from ..base.change_log import describe, file_values
+from ..base.change_log import describe_file
 from ..base.idempotency import IdempotentUpload, RecordedAnswer
 from ..base.records import WITH_BLOB, FileRecord
 from ..content.blobs.lifecycle import Blobs
@@ -150,7 +150,7 @@ class Files:
                 record(session, file_event(EventKind.FILE_DELETED, file, by=by))
 
         self._database.write(work, may_use_reserve=True)
-        log.info("file %s: deleted by %s: %s", file.id, describe_actor(by), describe(file_values(file)))
+        log.info("file %s: deleted by %s: %s", file.id, describe_actor(by), describe_file(file))
         self._blobs.collect([file.blob.id])
 
 

@@ -10,7 +10,6 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
-from frepo_core.domain.permissions import ends_with_upload
 from frepo_core.domain.signatures import token_key
 from frepo_core.domain.token_expiry import end_of_replaced
 from frepo_core.errors import AccessDeniedError, FieldsError, TokenReplacedError
@@ -43,7 +42,7 @@ class SelfRotation:
         `FieldsError` for an id that another token has, for a token that has expired since, and for that of
         `security.admin_token`.
         """
-        if ends_with_upload(by):
+        if by.ends_with_upload:
             raise AccessDeniedError("No access: a token for one upload cannot replace itself")
         canonical = new_uuid4() if token_id is None else parse_uuid4(token_id)
         if canonical is None:

@@ -158,6 +158,8 @@ def replace_good(
     if all(version.is_bad for version in evicted):
         return evicted
     found = state.find_bad() if state.find_bad else [version for version in state.versions if version.is_bad]
+    if not found:
+        return evicted
     bad = [version for version in found if not version.protected]
     if not bad or visible.has_room(incoming):
         return evicted

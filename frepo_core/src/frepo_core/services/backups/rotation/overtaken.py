@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, CollectionSender
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.permissions import ends_with_upload
 
 from ..trash.removal import incarnation_of
 
@@ -34,7 +33,7 @@ def note_accepted(
     if not by.token:
         return
     if sender is None:
-        if ends_with_upload(by):  # it sends no other
+        if by.ends_with_upload:  # it sends no other
             return
         _clear(session, now)
         session.add(

@@ -67,9 +67,10 @@ def move_to_trash(
     If that is zero, delete them for good. Load the rows with `select_with_files`, so that they need no further query.
     """
     if keep and rows:
+        incarnation, numbers = incarnation_of(collection), [row.number for row in rows]
         entries = [_entry(collection, row, reason, by, now, now + keep) for row in rows]
         session.execute(insert(TrashEntry), entries)
-        keep_checks(session, incarnation_of(collection), [row.number for row in rows])
+        keep_checks(session, incarnation, numbers)
     released = delete_versions(session, collection, rows)
     return (
         Removed(ends_at=now + keep, released_blob_ids=()) if keep else Removed(ends_at=None, released_blob_ids=released)
@@ -78,6 +79,7 @@ def move_to_trash(
 
 def eviction_events(rows: Sequence[VersionRecord], removed: Removed, *, by: By, **data: Any) -> list[NewEvent]:
     """Return the events about versions that were evicted, with what was known against them."""
+    ending = removed.event_data
     return [
         version_event(
             EventKind.VERSION_EVICTED,
@@ -85,7 +87,7 @@ def eviction_events(rows: Sequence[VersionRecord], removed: Removed, *, by: By, 
             by=by,
             **data,
             **({"verdict": row.verdict.value} if is_bad(row.verdict) else {}),
-            **removed.event_data,
+            **ending,
         )
         for row in rows
     ]

@@ -11,7 +11,7 @@ from frepo_core.error_explanations import explain
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...access.single_upload_tokens import log_consumed_token
-from ...base.change_log import describe, file_values
+from ...base.change_log import describe_file
 from ...base.records import CollectionRecord, VersionRecord
 from ...content.checks.upload_checks import CheckReport
 from ...events.facts import version_event
@@ -73,7 +73,7 @@ def addition_events(committed: Committed, by: Identity) -> list[NewEvent]:
 def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) -> None:
     """Log the new version, the evicted ones, and which options of the strategy do not fit."""
     version = committed.added.version
-    what = describe(file_values(version.file))
+    what = describe_file(version.file)
     done = "put into quarantine" if committed.is_quarantined else "added"
     collection = committed.added.collection
     problem = options_problem(plugins, collection.id, collection.strategy, collection.strategy_options)
@@ -92,7 +92,8 @@ def log_addition(committed: Committed, by: Identity, plugins: PluginRegistry) ->
         log.info(
             "collection %s: version %s was removed for version %s", version.collection_id, old.number, version.number
         )
-    log_consumed_token(by)
+    if by.ends_with_upload:
+        log_consumed_token(by)
 
 
 def check_of(report: CheckReport) -> NewCheck:

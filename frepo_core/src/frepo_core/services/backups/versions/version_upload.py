@@ -100,9 +100,9 @@ class VersionUpload(UploadTransaction[Committed]):
         self.require_storage(row.storage)
         blob = self.want_copy(session, blob, row.mirror)
         consume_token(session, by)
-        now, noted = utc_now(), self._collection.last_number
+        sender, noted = find_sender(session, row, by), self._collection.last_number
+        now = utc_now()
         incoming = IncomingVersion(size=blob.size, created_at=now)
-        sender = find_sender(session, row, by)
         admission = self._rules.judge(
             session,
             row,
@@ -119,7 +119,7 @@ class VersionUpload(UploadTransaction[Committed]):
         leaving, why = self._rules.find_leaving(session, row, admission, now)
         if not reason:
             note_accepted(session, row, sender, noted, by, now)
-        evicted = [VersionRecord.of(old) for old in leaving]
+        evicted = list(map(VersionRecord.of, leaving))
         removed = move_to_trash(session, row, leaving, reason=why, by=by, keep=self._rules.keep, now=now)
         hit("versions_deleted")
         version = insert_version(

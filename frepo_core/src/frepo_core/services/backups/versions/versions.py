@@ -27,7 +27,7 @@ from frepo_core.errors import (
 
 from ...access.passwords import NO_READ_ACCESS, Passwords
 from ...access.policies.policies import Policies
-from ...base.change_log import describe, file_values
+from ...base.change_log import describe_file
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, VersionRecord
 from ...content.blobs.lifecycle import Blobs
@@ -198,7 +198,7 @@ class Versions:
         deleted, released_blob_ids = self._database.write(work, may_use_reserve=True)
         self._blobs.collect(released_blob_ids)
         if not simulate:
-            what = describe(file_values(deleted.file))
+            what = describe_file(deleted.file)
             log.info(
                 "collection %s: version v%s deleted by %s: %s", collection_id, deleted.number, describe_actor(by), what
             )

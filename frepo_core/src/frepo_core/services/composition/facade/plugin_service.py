@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from frepo_core.db.models import Collection, JobRun
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor, Identity
-from frepo_core.domain.permissions import allows, ends_with_upload
+from frepo_core.domain.permissions import allows
 from frepo_core.errors import ReadOnlyError
 from frepo_core.plugins import (
     BoundNotifier,
@@ -84,7 +84,7 @@ class PluginService(ReadingFacade, WritingFacade):
 
     def ends_with_upload(self, by: Identity) -> bool:
         """See `Service.ends_with_upload`."""
-        return ends_with_upload(by)
+        return by.ends_with_upload
 
     def is_revoked(self, by: Identity) -> bool:
         """See `Service.is_revoked`."""
