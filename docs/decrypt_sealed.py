@@ -32,7 +32,7 @@ def main(key_file: str, path: str) -> None:
         last = max(1, -(-size // 262144)) - 1
         for number in range(last + 1):
             nonce = number.to_bytes(11, "big") + bytes([number == last])
-            sys.stdout.buffer.write(cipher.decrypt(nonce, file.read(262144 + 16), head))
+            sys.stdout.buffer.write(cipher.decrypt(nonce, file.read(262144 + 16 + (number == last)), head))
     if len(name) == 3 + 112:
         digest = AESSIV(derive(key, b"", b"frepo-sealed names", 64)).decrypt(bytes.fromhex(name[3:]), None)[:32]
         sys.stderr.write(f"The SHA-256 of the content must be {digest.hex()}\n")

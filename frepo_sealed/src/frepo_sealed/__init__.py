@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Iterator
+from typing import cast
 
 from frepo_core.plugins import (
     DoctorCheck,
@@ -14,6 +15,8 @@ from frepo_core.plugins import (
 )
 
 from .settings import SealedSettings
+
+EXAMINED = 1000  # names: a page of S3
 
 __all__ = ["SealedSettings", "frepo_doctor_checks", "frepo_storages"]
 
@@ -35,13 +38,23 @@ def frepo_storages() -> list[StorageSpec]:
 
 
 def _examine(backend: StorageBackend, context: PluginContext) -> Iterator[DoctorFinding]:
-    path = getattr(backend, "key_file")  # noqa: B009  # `backend` is imported only if it is used
+    from .backend import SealedStorage
+
+    sealed = cast(SealedStorage, backend)
+    path = sealed.key_file
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         yield DoctorFinding(
             level="warning",
             message=f"Other users of this machine may read the keys in {path} (mode {mode:04o})",
             remedy=f"chmod 0600 {path}, and make it belong to the user of the service",
+        )
+    foreign, tried = sealed.count_foreign(EXAMINED)
+    if foreign:
+        yield DoctorFinding(
+            level="problem",
+            message=f"{foreign} of {tried} blobs of the sealed storage cannot be read with the keys in {path}",
+            remedy="Add the key that they have to the end of the file; `frepo sealed:rotate` makes it superfluous",
         )
 
 

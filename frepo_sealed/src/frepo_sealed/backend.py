@@ -1,5 +1,6 @@
 """The storage `sealed`: each blob is encrypted, and kept in the storage below under a name that shows no digest."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -30,25 +31,44 @@ class SealedStorage(StorageBackend):
     def __init__(self, below: StorageBackend, keys: KeyRing, *, key_file: Path) -> None:
         """`key_file` is where the keys are, for messages."""
         self._below, self._keys, self.key_file = below, keys, key_file
+        self._has_right_keys = False
 
     def require_right_keys(self) -> None:
         """Raise `ConfigurationError` if the storage below has blobs, and none of them is one of these keys.
 
-        Do nothing if that storage does not answer: it says nothing about the keys.
+        Do nothing if that storage does not answer: it says nothing about the keys. The first `store` tries again.
         """
-        try:
-            names = list(islice((stat.key for stat in self._below.list() if is_sealed_name(stat.key)), TRIED))
-        except (BlobNotFound, StorageUnavailable):
-            return
+        with contextlib.suppress(StorageUnavailable):
+            self._find_right_keys()
+
+    def _find_right_keys(self) -> None:
+        names = self._sealed_names(TRIED)
         if names and not any(self._keys.blob_key(name) for name in names):
             ids = ", ".join(key.id.hex() for key in self._keys.keys)
             raise ConfigurationError(
                 f"The keys in {self.key_file} ({ids}) are not those of the sealed storage: none of its names can be "
                 "read with them. Put the right key there"
             )
+        self._has_right_keys = True
+
+    def count_foreign(self, tried: int) -> tuple[int, int]:
+        """Return how many of the first blobs below none of the keys can read, and how many were tried."""
+        names = self._sealed_names(tried)
+        return sum(self._keys.blob_key(name) is None for name in names), len(names)
+
+    def _sealed_names(self, count: int) -> list[str]:
+        try:
+            return list(islice((stat.key for stat in self._below.list() if is_sealed_name(stat.key)), count))
+        except BlobNotFound:  # a folder or a bucket that is not there yet
+            return []
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
         """Encrypt it with the first key, and store it below."""
+        if not self._has_right_keys:
+            try:
+                self._find_right_keys()
+            except ConfigurationError as error:
+                raise StorageUnavailable(str(error)) from error
         name = self._keys.first.name(key)
         sealing = Sealing(Head.make(self._keys.first, name, size), content)
         self._below.store(name, cast(BinaryIO, sealing), sealed_size(size))
@@ -59,17 +79,21 @@ class SealedStorage(StorageBackend):
 
     def _open(self, name: str, start: int, length: int | None) -> BinaryIO:
         is_whole = start == 0 and length is None
-        below = self._below.open(name, 0, None if is_whole else HEAD)
-        try:
+        with contextlib.ExitStack() as on_error:
+            below = self._below.open(name, 0, None if is_whole else HEAD)
+            on_error.callback(below.close)
             head = Head.parse(read_up_to(below, HEAD), self._keys, name)
-        except BaseException:
-            below.close()
-            raise
-        end = head.size if length is None else min(start + length, head.size)
-        if not is_whole and start < end:
-            below.close()
-            below = self._below.open(name, *head.place(start // SEGMENT, (end - 1) // SEGMENT))
-        opening = Opening(head, below, start // SEGMENT, skipped=start % SEGMENT)
+            end = head.size if length is None else min(start + length, head.size)
+            # Without a segment, nothing says that the size in the head is right: the last one is decrypted then.
+            first, last = (start // SEGMENT, (end - 1) // SEGMENT) if start < end else (head.last, head.last)
+            if not is_whole:
+                on_error.close()
+                below = self._below.open(name, *head.place(first, last))
+                on_error.callback(below.close)
+            opening = Opening(head, below, first, skipped=start % SEGMENT)
+            if start >= end:
+                opening.read(SEGMENT)
+            on_error.pop_all()
         return cast(BinaryIO, ExactReader(lambda _, wanted: opening.read(wanted), max(0, end - start), below.close))
 
     def delete(self, key: str) -> None:

@@ -1,12 +1,16 @@
 """The commands `frepo sealed:new-key` and `frepo sealed:rotate`."""
 
 import argparse
+import getpass
 import os
 import secrets
+import sys
 from pathlib import Path
 
 from frepo_core.cli import FrepoCommand
 from frepo_core.plugins import ConfigurationError
+
+KEY_BYTES = 32
 
 
 class NewKey(FrepoCommand):
@@ -17,13 +21,16 @@ class NewKey(FrepoCommand):
         parser = super().get_parser(prog_name)
         parser.add_argument("file", metavar="FILE", type=Path, help="the file for the key, the setting key_file")
         parser.add_argument(
+            "--enter", action="store_true", help="ask for the key from the safe instead of making a new one"
+        )
+        parser.add_argument(
             "--add", action="store_true", help="put the key before those in the file: it encrypts from now on"
         )
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Write the file, readable for its owner alone."""
-        from .keys import KEY_BYTES, fingerprint, read_keys
+        from .keys import fingerprint, read_keys
 
         path: Path = arguments.file
         old = ""
@@ -32,8 +39,11 @@ class NewKey(FrepoCommand):
             old = path.read_text(encoding="ascii")
         elif path.exists():
             raise ConfigurationError(f"{path} exists. With --add, a new key is put before those in it")
-        secret = secrets.token_bytes(KEY_BYTES)
+        secret = _ask() if arguments.enter else secrets.token_bytes(KEY_BYTES)
         _write(path, f"{secret.hex()}\n{old}")
+        if arguments.enter:
+            self.say(f"The key {fingerprint(secret)} is in {path}.")
+            return
         self.say(
             f"The key {fingerprint(secret)} is in {path}. Keep a copy in a safe, on paper or in a password manager:"
         )
@@ -62,12 +72,29 @@ class Rotate(FrepoCommand):
         self.say(f"{count} blobs were encrypted anew. Nothing but the journal needs the old key any more.")
 
 
+def _ask() -> bytes:
+    """Read a key that a terminal does not show. Neither a command line nor the history of a shell gets it."""
+    line = getpass.getpass("Key, 64 hex digits: ") if sys.stdin.isatty() else sys.stdin.readline()
+    try:
+        secret = bytes.fromhex(line)
+    except ValueError:
+        secret = b""
+    if len(secret) != KEY_BYTES:
+        raise ConfigurationError("This is not a key: 64 hex digits are expected. No file was written")
+    return secret
+
+
 def _write(path: Path, text: str) -> None:
     """Write the file at once or not at all."""
-    new = path.with_name(f"{path.name}.new")
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     new.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from frepo_core.plugins import ConfigurationError
 
-KEY_BYTES = 32
 ID_BYTES = 8
 _KEY = re.compile("[0-9a-f]{64}")
 # The key of a blob: two digits of the digest, the digest, and 8 random bytes.
@@ -71,9 +70,12 @@ class KeyRing:
         yield from dict.fromkeys(each.name(key) for each in self.keys)
 
     def blob_key(self, name: str) -> str | None:
-        """Return the key of a blob with this name below; None if none of the keys has made the name."""
+        """Return the key of a blob with this name below; None if none of the keys has made the name.
+
+        What is no blob has its own name. A blob under its own name was stored by somebody else.
+        """
         if not is_sealed_name(name):
-            return name
+            return name if self.first.name(name) == name else None
         return next((key for each in self.keys if (key := each.blob_key(name)) is not None), None)
 
 
@@ -89,7 +91,7 @@ def read_keys(path: Path) -> KeyRing:
     except FileNotFoundError:
         raise ConfigurationError(
             f"The file with the keys of the sealed storage is missing: {path}. If the storage is new, make it with "
-            f"`frepo sealed:new-key {path}`. Else write your key into it: 64 hex digits in one line, mode 0600"
+            f"`frepo sealed:new-key {path}`. Else enter the key from your safe: `frepo sealed:new-key {path} --enter`"
         ) from None
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"The keys of the sealed storage in {path} cannot be read: {error}") from error

@@ -14,9 +14,9 @@ from typing import BinaryIO, Self
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from frepo_core.plugins import StorageUnavailable
+from frepo_core.plugins import BlobDamaged, StorageUnavailable
 
-from .keys import Key, KeyRing
+from .keys import Key, KeyRing, is_sealed_name
 
 MAGIC = b"frepo sealed 1\n\0"
 _HEAD = struct.Struct(">16s8s32sQ")
@@ -58,11 +58,17 @@ class Head:
 
     @classmethod
     def parse(cls, data: bytes, keys: KeyRing, name: str) -> Self:
-        """Read the head of the object with a name below. Raises `StorageUnavailable` for another key."""
+        """Read the head of the object with a name below.
+
+        Raises `BlobDamaged` if it has none, and `StorageUnavailable` for another key. One of these keys has made the
+        name of a blob, and encrypts it, too.
+        """
         if len(data) != HEAD or not data.startswith(MAGIC):
-            raise StorageUnavailable(f"The object {name} is not sealed: its head is damaged, or it is something else")
+            raise BlobDamaged(f"The object {name} is not sealed: its head is damaged, or it is something else")
         _, key_id, salt, size = _HEAD.unpack(data)
         key = keys.find(key_id)
+        if key is None and is_sealed_name(name):
+            raise BlobDamaged(f"The head of the object {name} is damaged: the id of its key is wrong")
         if key is None:
             raise StorageUnavailable(
                 f"The object {name} is sealed with the key {key_id.hex()}, which is not in key_file: add it there"
@@ -74,14 +80,19 @@ class Head:
         return self.cipher.encrypt(self._nonce(number), content, self.data)
 
     def open(self, number: int, segment: bytes) -> bytes:
-        """Decrypt a segment. Raises `StorageUnavailable` if it is not what was stored."""
+        """Decrypt a segment. Raises `BlobDamaged` if it is not what was stored."""
         try:
             return self.cipher.decrypt(self._nonce(number), segment, self.data)
         except (InvalidTag, ValueError) as error:
-            raise StorageUnavailable(f"Segment {number} of a sealed object is damaged, or was exchanged") from error
+            raise BlobDamaged(f"Segment {number} of a sealed object is damaged, or was exchanged") from error
 
     def _nonce(self, number: int) -> bytes:
-        return number.to_bytes(11, "big") + bytes([number == _count(self.size) - 1])
+        return number.to_bytes(11, "big") + bytes([number == self.last])
+
+    @property
+    def last(self) -> int:
+        """The number of the last segment."""
+        return _count(self.size) - 1
 
     def stored(self, number: int) -> int:
         """Return how many bytes a segment has in the object."""
@@ -101,7 +112,7 @@ class Sealing:
 
     def read(self, size: int = -1) -> bytes:
         """Return at most `size` bytes, none at the end. Raises `StorageUnavailable` for a content of another size."""
-        if not self._buffer and self._number < _count(self._head.size):
+        if not self._buffer and self._number <= self._head.last:
             self._buffer = memoryview(self._head.seal(self._number, self._next()))
             self._number += 1
         if size < 0:
@@ -112,8 +123,7 @@ class Sealing:
     def _next(self) -> bytes:
         plain = read_up_to(self._content, min(SEGMENT, self._left))
         self._left -= len(plain)
-        is_last = self._number == _count(self._head.size) - 1
-        if is_last and (self._left or self._content.read(1)):
+        if self._number == self._head.last and (self._left or self._content.read(1)):
             found = f"only {self._head.size - self._left}" if self._left else "more"
             raise StorageUnavailable(f"The content has {found} bytes, but {self._head.size} were announced")
         return plain
@@ -129,7 +139,9 @@ class Opening:
     def read(self, wanted: int) -> bytes:
         """Return at least one and at most `wanted` bytes; none if the object ends."""
         if not self._buffer:
-            stored = read_up_to(self._below, self._head.stored(self._number))
+            # A byte after the last segment does not belong to the object: its tag is wrong then.
+            is_last = self._number == self._head.last
+            stored = read_up_to(self._below, self._head.stored(self._number) + is_last)
             self._buffer = memoryview(self._head.open(self._number, stored))[self._skipped :]
             self._number, self._skipped = self._number + 1, 0
         piece, self._buffer = self._buffer[:wanted], self._buffer[wanted:]

@@ -58,6 +58,7 @@ from .rules import (
     VersionUnchangedError,
 )
 from .service import (
+    BlobDamaged,
     BlobNotFound,
     BlobRetained,
     BytesMissingError,
@@ -81,6 +82,7 @@ from .service import (
 
 __all__ = [
     "AccessDeniedError",
+    "BlobDamaged",
     "BlobNotFound",
     "BlobRetained",
     "BodyEndedError",

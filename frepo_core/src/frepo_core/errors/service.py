@@ -87,6 +87,10 @@ class StorageUnavailable(StorageError):  # plug-ins know this name
     number = 7016103
 
 
+class BlobDamaged(StorageUnavailable):  # plug-ins know this name
+    """The storage answers, but the bytes of this blob are not those that were stored. Trying again does not help."""
+
+
 class StorageFull(StorageError):  # plug-ins know this name
     """The storage or the disk for temporary files is full."""
 

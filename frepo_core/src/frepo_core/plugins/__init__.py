@@ -7,6 +7,7 @@ from frepo_core.domain.backups.runs import ClientCheck, NewRun
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import (
     AccessDeniedError,
+    BlobDamaged,
     BlobNotFound,
     BlobRetained,
     ConfigurationError,
@@ -90,6 +91,7 @@ __all__ = [
     "HARMLESS",
     "PARTIAL",
     "AccessDeniedError",
+    "BlobDamaged",
     "BlobNotFound",
     "BlobRetained",
     "BlobStat",

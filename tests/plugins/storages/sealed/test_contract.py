@@ -64,3 +64,8 @@ class TestOverLocal(StorageContract):
     @pytest.fixture
     def driver_errors(self):
         return (OSError,)
+
+    @pytest.fixture
+    def list_size(self):
+        """Listing many files is tested without the encryption."""
+        return 1000

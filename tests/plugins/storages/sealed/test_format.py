@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.plugins import StorageUnavailable, is_blob_key
-from frepo_core.testing import MemoryStorage
+from frepo_core.plugins import BlobDamaged, BlobNotFound, ConfigurationError, StorageUnavailable, is_blob_key
+from frepo_core.testing import Fail, FaultyStorage, MemoryStorage
 from frepo_sealed.keys import KeyRing
 from frepo_sealed.segments import HEAD, SEGMENT, TAG, content_size, sealed_size
 from support.paths import ROOT
@@ -18,6 +18,7 @@ from support.paths import ROOT
 from .test_contract import KEYS, sealed
 
 STORED = SEGMENT + TAG
+PART = "journal/00000001-00000001"
 CONTENT = bytes(range(256)) * (SEGMENT * 3 // 256) + b"the rest"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 KEY = f"{DIGEST[:2]}/{DIGEST}-0123456789abcdef"
@@ -117,6 +118,11 @@ DAMAGES = {
     "the size made smaller and the end cut off": lambda data: (
         data[:56] + (3 * SEGMENT).to_bytes(8, "big") + data[64:-24]
     ),
+    "the size made 0": lambda data: data[:56] + bytes(8) + data[64:],
+    "the size made 0 and all segments cut off": lambda data: data[:56] + bytes(8),
+    "the size made 0 and all segments but the last cut off": lambda data: data[:56] + bytes(8) + data[-24:],
+    "the last segment repeated": lambda data: data + data[-24:],
+    "a byte at the end": lambda data: data + b"x",
 }
 
 
@@ -125,8 +131,54 @@ def test_what_was_changed_is_found(backend, below, damage):
     name, data = stored(below)
     replace(below, name, damage(data))
 
+    with pytest.raises(BlobDamaged):
+        read(backend)
+
+
+@pytest.mark.parametrize("content", [b"", b"a dump\n"])
+def test_each_bit_that_was_flipped_is_found(below, content):
+    backend = sealed(below)
+    backend.store(KEY, BytesIO(content), len(content))
+    name, data = stored(below)
+
+    for at in range(8 * len(data)):
+        replace(below, name, data[: at // 8] + bytes([data[at // 8] ^ 1 << at % 8]) + data[at // 8 + 1 :])
+        with pytest.raises(StorageUnavailable):
+            read(backend)
+
+
+@given(st.permutations(range(4)).filter(lambda order: order != [0, 1, 2, 3]))
+def test_segments_in_another_order_are_found(order):
+    below = MemoryStorage()
+    backend = sealed(below)
+    content = CONTENT[: 3 * SEGMENT] * 2
+    backend.store(KEY, BytesIO(content[: 4 * SEGMENT]), 4 * SEGMENT)
+    name, data = stored(below)
+    replace(below, name, data[:HEAD] + b"".join(segment(data, number) for number in order))
+
     with pytest.raises(StorageUnavailable):
         read(backend)
+
+
+@pytest.mark.parametrize("size", [0, 7, SEGMENT, len(CONTENT) - 1])
+def test_a_part_after_the_end_is_empty_only_if_the_end_is_that_of_the_content(backend, below, size):
+    assert read(backend, len(CONTENT), 10) == read(backend, len(CONTENT) + 1) == b""
+    name, data = stored(below)
+    replace(below, name, data[:56] + size.to_bytes(8, "big") + data[64:])
+
+    with pytest.raises(StorageUnavailable):
+        read(backend, size, 10)
+
+
+def test_a_part_of_the_journal_under_the_name_of_another_one_is_found(below):
+    backend = sealed(below)
+    next_part = PART[:-1] + "2"
+    for name in (PART, next_part):
+        backend.store(name, BytesIO(name.encode()), len(name))
+    replace(below, next_part, below.open(PART).read())
+
+    with pytest.raises(BlobDamaged, match="Segment 0"):
+        backend.open(next_part).read()
 
 
 def test_a_part_that_is_sound_can_be_read_next_to_a_damaged_one(backend, below):
@@ -146,15 +198,38 @@ def test_an_object_under_the_name_of_another_one_is_found(backend, below):
         backend.open(other).read()
 
 
-def test_a_key_that_is_missing_is_named(backend, below):
-    _, data = stored(below)
+def test_a_blob_in_the_clear_below_is_none_of_the_sealed_storage(backend, below):
+    other = KEY[:-1] + "0"
+    below.store(other, BytesIO(b"clear"), 5)
+
+    assert [stat.key for stat in backend.list()] == [KEY]
+    with pytest.raises(BlobNotFound):
+        backend.open(other)
+
+
+def test_nothing_is_stored_with_a_wrong_key_after_the_storage_below_was_away(below, backend):
+    storage = FaultyStorage(below, Fail("list", nth=1))
+    wrong = sealed(storage, KeyRing([b"w" * 32]))
+    wrong.require_right_keys()  # it does not answer, which says nothing about the key
+
+    with pytest.raises(StorageUnavailable, match="are not those of the sealed storage"):
+        wrong.store(KEY[:-1] + "0", BytesIO(b"1"), 1)
+    assert len(list(below.list())) == 1
+
+
+def test_a_wrong_key_of_a_storage_that_answers_is_refused(below, backend):
+    with pytest.raises(ConfigurationError, match=r"sealed.keys .* are not those of the sealed storage"):
+        sealed(below, KeyRing([b"w" * 32])).require_right_keys()
+
+
+def test_the_key_that_a_part_of_the_journal_needs_is_named(backend, below):
+    backend.store(PART, BytesIO(b"1"), 1)
     only_second = KeyRing([bytes(32)])
-    replace(below, only_second.first.name(KEY), data)
 
     with pytest.raises(
         StorageUnavailable, match=f"sealed with the key {KEYS.first.id.hex()}, which is not in key_file"
     ):
-        sealed(below, only_second).open(KEY)
+        sealed(below, only_second).open(PART)
 
 
 def test_an_object_of_an_earlier_version_is_read(tmp_path):

@@ -82,7 +82,20 @@ def test_a_key_file_that_is_missing_says_what_to_do(sealed, upload, key_file):
     said = sealed.refusal("file:upload", "dump.sql")
 
     assert f"frepo sealed:new-key {key_file}" in said
-    assert "Else write your key into it" in said
+    assert f"Else enter the key from your safe: `frepo sealed:new-key {key_file} --enter`" in said
+
+
+def test_the_key_from_the_safe_is_entered(console, key_file):
+    key = key_file.read_text()
+    key_file.unlink()
+
+    said = console.answer("sealed:new-key", str(key_file), "--enter", stdin=key)
+
+    assert (key_file.read_text(), stat.S_IMODE(key_file.stat().st_mode)) == (key, 0o600)
+    assert key.strip() not in said
+    key_file.unlink()
+    assert "This is not a key" in console.refusal("sealed:new-key", str(key_file), "--enter", stdin=key[:-2])
+    assert [] == list(key_file.parent.glob("*sealed.keys*"))
 
 
 def test_a_flipped_bit_is_found_by_the_verification(sealed, upload):
@@ -97,6 +110,58 @@ def test_a_flipped_bit_is_found_by_the_verification(sealed, upload):
 
     assert done.returncode == 1
     assert "Segment 1 of a sealed object is damaged" in done.stdout + done.stderr
+
+
+def test_blobs_that_no_key_can_read_are_a_finding_of_the_doctor(sealed, upload, key_file):
+    upload()
+    old = key_file.read_text()
+    sealed.answer("sealed:new-key", str(key_file), "--add")
+    (sealed.folder / "other.sql").write_bytes(b"a dump with the new key")
+    sealed.answer("file:upload", "other.sql")
+    assert "cannot be read with the keys" not in sealed.run("doctor").stdout
+
+    key_file.write_text(key_file.read_text().removesuffix(old))  # before `sealed:rotate`
+
+    said = sealed.run("doctor").stdout
+    assert "of the sealed storage cannot be read with the keys in" in " ".join(said.split())
+    assert f"The keys in {key_file}" not in sealed.run("doctor").stderr
+
+
+def test_the_keys_are_in_no_output_log_or_error(sealed, upload, key_file):
+    sealed.answer("sealed:new-key", str(key_file), "--add")
+    keys = key_file.read_text().split()
+    key_file.chmod(0o644)  # a finding of the doctor
+    name = upload()
+    commands = [
+        ("doctor",),
+        ("doctor", "-f", "json"),
+        ("plugins",),
+        ("plugins", "sealed"),
+        ("storage:usage",),
+        ("storage:verify",),
+        ("jobs:run", "catalogue"),
+        ("sealed:rotate", "sealed"),
+        ("file:download", name, "--output", "restored", "--debug"),
+        ("status",),
+    ]
+
+    def said(*command):
+        done = sealed.run(*command, LOG_LEVEL="DEBUG")
+        return done.stdout + done.stderr
+
+    outputs = {command: said(*command) for command in commands}
+    key_file.write_text(f"{keys[0]}\n{keys[1][:-1]}\n")  # a key that is too short
+    outputs["a wrong file"] = said("file:download", name, "--debug")
+    key_file.write_text(f"{'f' * 64}\n")
+    outputs["a wrong key"] = said("file:download", name, "--debug")
+
+    assert all(outputs.values())
+    assert "64 hex digits" in outputs["a wrong file"]
+    parts = {part for key in keys for part in (key[:20], key.upper()[:20], str(bytes.fromhex(key))[2:12])}
+    assert [] == [(command, part) for command, text in outputs.items() for part in parts if part in text]
+    kept = [path for path in sealed.folder.rglob("*") if path.is_file() and path != key_file]
+    assert [] == [path for path in kept for key in keys if key[:20].encode() in path.read_bytes()]
+    assert [] == [path for path in kept for key in keys if bytes.fromhex(key) in path.read_bytes()]
 
 
 def test_a_rotation_encrypts_anew_and_needs_the_old_key_no_more(sealed, upload, key_file):

@@ -63,7 +63,9 @@ class StorageBackend(ABC):
 
         Another thread may read and close it.
 
-        Raises `BlobNotFound` at once, never at the first read. A connection that breaks while reading raises.
+        Raises `BlobNotFound` at once, never at the first read. A connection that breaks while reading raises. A storage
+        that can tell that the bytes are not those that were stored raises `BlobDamaged`, here or while reading: the
+        blob is then marked as damaged, and read and repaired from its other copy.
         """
 
     @abstractmethod

@@ -54,6 +54,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.StrategyHangsError: 503,
     errors.PolicyFailedError: 503,
     errors.ReadersBusyError: 503,
+    errors.BlobDamaged: 503,
     errors.DamagedObjectError: 503,
     errors.DamagedBaseError: 503,
     errors.StorageUnavailable: 503,
@@ -65,6 +66,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
 PUBLIC_MESSAGES: Mapping[type[errors.FrepoError], str] = {
     errors.ConfigurationError: "The service is not set up for this, its log says what to change",
     errors.StorageUnavailable: "The storage does not work, try again later",
+    errors.BlobDamaged: "The storage does not work, try again later",
     errors.DamagedObjectError: "The storage does not work, try again later",
     errors.DamagedBaseError: "The storage does not work, try again later",
     errors.BlobNotFound: BYTES_MISSING,

@@ -104,7 +104,8 @@ class Nights:
             while row.base_id is not None:
                 row, depth = blobs[row.base_id], depth + 1
             assert depth <= self.services.settings.compact_depth
-        keys = {stat.key for stat in self.services.backends.get("local").list() if OwnerMark.parse(stat.key) is None}
+        backend = self.services.backends.get(self.services.backends.current)
+        keys = {stat.key for stat in backend.list() if OwnerMark.parse(stat.key) is None}
         known = {row.key for row in blobs.values()} | replaced
         assert known == keys
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from frepo_core.errors import BlobNotFound, StorageUnavailable
+from frepo_core.errors import BlobDamaged, BlobNotFound, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
 CHUNK = 1 << 20
@@ -37,6 +37,8 @@ def find_damage(
                 pace(len(chunk))
     except BlobNotFound:
         return MISSING
+    except BlobDamaged as error:
+        return error.message
     except (StorageUnavailable, OSError) as error:
         if is_there(backend, key):
             raise UnreadableError(f"it cannot be read: {error}") from error

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from frepo_core.db.models import Blob
-from frepo_core.errors import BlobNotFound, DamagedBaseError, DamagedObjectError, StorageUnavailable
+from frepo_core.errors import BlobDamaged, BlobNotFound, DamagedBaseError, DamagedObjectError, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
 from ..blobs.blob_damage import CHUNK, MISSING, UnreadableError, find_damage, is_there
@@ -30,7 +30,7 @@ def find_row_damage(
         found = _read(reader, row, sums or Checksums(), pace)
     except BlobNotFound:
         return MISSING
-    except (DamagedObjectError, DamagedBaseError) as error:
+    except (BlobDamaged, DamagedObjectError, DamagedBaseError) as error:
         return error.message
     except (StorageUnavailable, OSError) as error:
         if is_there(backend, row.key):

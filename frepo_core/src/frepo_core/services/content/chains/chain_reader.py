@@ -7,7 +7,14 @@ from functools import partial
 from typing import BinaryIO, Self, cast
 
 from frepo_core.db import Database
-from frepo_core.errors import BlobNotFound, DamagedBaseError, DamagedObjectError, FrepoError, ReadersBusyError
+from frepo_core.errors import (
+    BlobDamaged,
+    BlobNotFound,
+    DamagedBaseError,
+    DamagedObjectError,
+    FrepoError,
+    ReadersBusyError,
+)
 
 from ..blobs.blob_damage import MISSING
 from ..encodings.decoder import DecodedContent
@@ -106,6 +113,8 @@ class _Bases:
                 error = failure
         if isinstance(error, BlobNotFound):
             raise DamagedBaseError(self._digest, self._base, MISSING) from error
+        if isinstance(error, BlobDamaged):
+            raise DamagedBaseError(self._digest, self._base, error.message) from error
         if isinstance(error, DamagedObjectError | DamagedBaseError) and error.digest == self._base:
             raise DamagedBaseError(self._digest, self._base, error.message) from error
         raise error

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from frepo_core.db import Database
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.errors import (
+    BlobDamaged,
     BlobNotFound,
     BytesMissingError,
     DamagedBaseError,
@@ -105,6 +106,6 @@ class CopyReads:
 def _doubt(error: Exception) -> Doubt:
     if isinstance(error, BytesMissingError | BlobNotFound):
         return Doubt.MISSING
-    if isinstance(error, DamagedObjectError):
+    if isinstance(error, BlobDamaged | DamagedObjectError):
         return Doubt.WRONG
     return Doubt.KNOWN if isinstance(error, DamagedBaseError) else Doubt.UNREADABLE  # the object itself may be sound
