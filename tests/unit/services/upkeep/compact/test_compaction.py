@@ -200,6 +200,27 @@ def test_a_run_that_must_not_go_on_ends_the_process(history, services, monkeypat
     history.check()
 
 
+def test_a_process_that_is_killed_fails_one_content_only(history, monkeypatch):
+    collection, killed, started = history.make(), [], EncoderProcess._started
+    for _ in range(4):
+        history.push(collection)
+
+    def kill_first(self):
+        process = started(self)
+        if not killed:
+            killed.append(process)
+            process.kill()
+            process.wait()
+        return process
+
+    monkeypatch.setattr(EncoderProcess, "_started", kill_first)
+    summary = history.job()
+
+    assert (1, 2) == (summary["failed"], summary["encoded"])
+    assert 1 == history.job()["encoded"]
+    history.check()
+
+
 def test_the_newest_is_compressed_if_the_setting_says_so(history, services):
     object.__setattr__(services.settings, "compact_newest", "zstd")
     collection = history.make()

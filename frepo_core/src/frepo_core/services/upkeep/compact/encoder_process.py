@@ -1,5 +1,6 @@
 """Starts the process that encodes, gives it tasks, and ends it if the job must not go on."""
 
+import contextlib
 import json
 import os
 import selectors
@@ -80,7 +81,7 @@ class EncoderProcess:
         process, self._process, self._read = self._process, None, b""
         if process is not None:
             process.kill()
-            with process:
+            with contextlib.suppress(BrokenPipeError), process:  # closing its input writes what it has not read
                 pass
 
     def __enter__(self) -> Self:
