@@ -5,3 +5,7 @@ const { Server } = await import(`${modules}/@tus/server/dist/index.js`);
 const { FileStore } = await import(`${modules}/@tus/file-store/dist/index.js`);
 
 new Server({ path: "/files", datastore: new FileStore({ directory }) }).listen({ host: "127.0.0.1", port });
+
+// `bin/node` is a script that starts Node.js as a child, and is ended alone.
+const parent = process.ppid;
+setInterval(() => process.ppid === parent || process.exit(), 500);
