@@ -11,7 +11,7 @@ from frepo_core.db.models import Blob
 from frepo_core.domain.naming import new_blob_key
 
 CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock"]
-CHECKS += ["strategies", "storage", "copies", "disk", "safe", "trash", "proxy", "upkeep", "notify"]
+CHECKS += ["strategies", "storage", "copies", "compact", "disk", "safe", "trash", "proxy", "upkeep", "notify"]
 
 
 @pytest.fixture

@@ -3,7 +3,25 @@
 import pytest
 
 from frepo_core.db.types import simulated_time
+from frepo_core.doctor.compact import check_compact
 from frepo_core.errors import CompactLateError
+
+
+def levels(services):
+    return [finding.level.value for finding in check_compact(services)]
+
+
+def test_the_doctor_says_what_waits_and_that_the_job_is_off(history, services):
+    collection = history.make()
+    for _ in range(3):
+        history.push(collection)
+    assert ["ok"] == levels(services)
+    history.job(minutes=5)  # uploads come at this hour
+    assert ["warning"] == levels(services)
+    history.job()
+    assert ["ok"] == levels(services)
+    object.__setattr__(services.settings, "compact", False)
+    assert ["warning"] == levels(services)
 
 
 def test_reports_count_stored_bytes(history, services):
@@ -32,6 +50,7 @@ def test_bases_that_nothing_else_uses_are_a_debt(history, services):
     history.job("trash", days=4)
     base = services.compact_spaces.read()
 
+    assert ["problem", "ok"] == levels(services)
     with pytest.raises(CompactLateError, match="frepo jobs compact"):
         services.compact_spaces.check()
     assert base.debt
