@@ -38,3 +38,22 @@ def test_a_collection_is_moved_and_its_copies_too(signed_in, api):
     signed_in.expect("400")
     page.get_by_role("button", name="Change storages").click()
     expect(page.get_by_text("the versions themselves are in 'archive'")).to_be_visible()
+
+
+def test_the_storages_of_many_are_changed_at_once(signed_in, api):
+    made = [api("POST", "/collections", {"name": f"many-{number}.tar"})["id"] for number in range(2)]
+    signed_in.go("#/collections?q=many-&sort=name")
+    page = signed_in.page
+    page.get_by_role("checkbox", name="Select all").click()
+    page.get_by_role("button", name="Storages").click()
+    dialog = page.get_by_role("dialog", name="Storages of 2 collections")
+    dialog.get_by_label("Versions are stored in").select_option("archive")
+    dialog.get_by_label("Second copies are in").select_option("none")
+    changes = dialog.get_by_role("region", name="What would change")
+    expect(changes).to_contain_text("versions are stored in: the first storage → archive")
+    expect(changes).to_contain_text("second copies are in: as the service says → nowhere")
+    dialog.get_by_role("button", name="Change 2 collections").click()
+    expect(dialog).to_have_count(0)
+
+    found = [api("GET", f"/collections/{one}") for one in made]
+    assert [("archive", "none")] * 2 == [(one["storage"], one["mirror"]) for one in found]

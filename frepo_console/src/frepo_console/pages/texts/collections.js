@@ -34,7 +34,13 @@ export const t = {
   },
 
   selection: {
-    edits: { retention: "Retention", guards: "Guards", interval: "Expected interval", labels: "Labels" },
+    edits: {
+      retention: "Retention",
+      guards: "Guards",
+      interval: "Expected interval",
+      labels: "Labels",
+      storages: "Storages",
+    },
     editTitle: (what, number) => `${what} of ${plural(number, "collection", "collections")}`,
     startsWith: (name) => `The form begins with the values of ${name}.`,
     labelsHint: "They replace the labels of each. Separated by commas",
@@ -121,6 +127,12 @@ export const t = {
       expected_every: "expected every",
       grace: "may be late by",
       labels: "labels",
+      storage: "versions are stored in",
+      mirror: "second copies are in",
+    },
+    places: {
+      storage: { "": "the first storage" },
+      mirror: { "": "as the service says", none: "nowhere" },
     },
     create: "Create collection",
     badSize: (text) => `“${text}” is not a size. Write 3GB or 3GiB.`,

@@ -11,11 +11,16 @@ import { t } from "../../texts/storages.js";
 
 const NONE = "none";
 
-/** The card of the storages. It is shown if there are several, or if the collection names one. */
-export function Places({ collection, changed }) {
+/** The storages of the service, as far as the token may see them. */
+export function useStorages() {
   const access = useAccess();
   const storages = useResource(access.may("settings.view") ? "/storages" : null);
-  const configured = storages.data?.items.filter((one) => one.configured) ?? [];
+  return storages.data?.items.filter((one) => one.configured) ?? [];
+}
+
+/** The card of the storages. It is shown if there are several, or if the collection names one. */
+export function Places({ collection, changed }) {
+  const configured = useStorages();
   if (configured.length < 2 && !collection.storage && !collection.mirror) return null;
   return html`<section class="card stack" aria-label=${t.title}>
     <h2>${t.title}</h2>
@@ -35,8 +40,6 @@ export function Places({ collection, changed }) {
 
 function Choice({ collection, configured, changed }) {
   const form = useForm({ storage: collection.storage ?? "", mirror: collection.mirror ?? "" });
-  const first = configured.find((one) => one.current)?.name;
-  const names = configured.map(({ name }) => [name, name]);
   const submit = (event) => {
     event.preventDefault();
     form.submit(async ({ storage, mirror }) => {
@@ -44,20 +47,27 @@ function Choice({ collection, configured, changed }) {
       changed(await send("PATCH", `/collections${path(collection.id)}`, { body }));
     });
   };
-  const mirrors = [["", t.ofService], ...names, [NONE, t.noMirror]];
   return html`<form class="stack" onSubmit=${submit}>
-    <${Field}
-      label=${t.storage}
-      hint=${t.storageHint}
-      options=${[["", t.first(first)], ...names]}
-      ...${fieldOf(form, "storage")}
-    />
-    <${Field} label=${t.mirror} hint=${t.mirrorHint} options=${mirrors} ...${fieldOf(form, "mirror")} />
+    <${PlaceFields} form=${form} configured=${configured} />
     <${FormError} form=${form} />
     <div class="row">
       <button class="btn" disabled=${form.changed.length === 0 || form.isSending}>${t.save}</button>
     </div>
   </form>`;
+}
+
+/** The choice of a storage for versions, and of one for their second copies. */
+export function PlaceFields({ form, configured }) {
+  const first = configured.find((one) => one.current)?.name;
+  const names = configured.map(({ name }) => [name, name]);
+  const mirrors = [["", t.ofService], ...names, [NONE, t.noMirror]];
+  return html`<${Field}
+      label=${t.storage}
+      hint=${t.storageHint}
+      options=${[["", t.first(first)], ...names]}
+      ...${fieldOf(form, "storage")}
+    />
+    <${Field} label=${t.mirror} hint=${t.mirrorHint} options=${mirrors} ...${fieldOf(form, "mirror")} />`;
 }
 
 /** What is in another storage, with a button that moves it, or how much of a move is left. */

@@ -3,10 +3,11 @@
 import { html, useEffect, useState } from "../../lib/html.js";
 import { Problem, send } from "../../lib/api.js";
 import { Expectation, Guards, Limits, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
-import { size } from "../../lib/format.js";
+import { duration, size } from "../../lib/format.js";
 import { Dialog } from "../../components/dialog.js";
 import { ErrorNote } from "../../components/feedback.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
+import { PlaceFields, useStorages } from "../collection/places.js";
 import { t } from "../../texts/collections.js";
 
 const TYPING_MS = 300;
@@ -15,6 +16,8 @@ const SIZES = new Set(["version_size", "total_size", "min_version_size"]);
 
 const Labels = ({ form }) =>
   html`<${Field} label=${t.form.labels} hint=${t.selection.labelsHint} ...${fieldOf(form, "labels")} />`;
+
+const Storages = ({ form }) => html`<${PlaceFields} form=${form} configured=${useStorages()} />`;
 
 /** The form of each change, and the fields that it sends. */
 const FORMS = {
@@ -36,6 +39,7 @@ const FORMS = {
   },
   interval: { parts: [Expectation], fields: ["expected_every", "grace"] },
   labels: { parts: [Labels], fields: ["labels"] },
+  storages: { parts: [Storages], fields: ["storage", "mirror"] },
 };
 
 export default function EditMany({ what, items, close, done }) {
@@ -118,13 +122,15 @@ function effectOf({ before, after, next_upload: next, error }) {
   return [...changes, evicted].filter(Boolean).join("; ");
 }
 
-const textOf = (name, value) =>
-  SIZES.has(name) && value
-    ? size(value)
-    : value === null || value === "" || value?.length === 0 || value === undefined
-      ? t.none
-      : typeof value === "object"
-        ? Object.entries(value)
-            .map(([name, part]) => (Array.isArray(value) ? part : `${name} ${part}`))
-            .join(", ")
-        : (t.form.strategies[value] ?? String(value));
+/** The value of a field for people. */
+function textOf(name, value) {
+  if (name in t.form.places) return t.form.places[name][value ?? ""] ?? value;
+  if (value === undefined || value === null || value === "" || value.length === 0) return t.none;
+  if (SIZES.has(name) && value) return size(value);
+  if (Array.isArray(value)) return value.join(", ");
+  if (typeof value === "object")
+    return Object.entries(value)
+      .map(([rule, number]) => `${rule} ${number}`)
+      .join(", ");
+  return t.form.strategies[value] ?? duration(String(value));
+}

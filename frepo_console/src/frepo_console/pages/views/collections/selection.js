@@ -9,14 +9,16 @@ import { Confirm, Dialog } from "../../components/dialog.js";
 import { Lazy } from "../../components/feedback.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
+import { useStorages } from "../collection/places.js";
 import { t } from "../../texts/collections.js";
 
 /** What can be changed of many, each with its icon. */
-const EDITS = { retention: "clock", guards: "suspicious", interval: "clock", labels: "edit" };
+const EDITS = { retention: "clock", guards: "suspicious", interval: "clock", labels: "edit", storages: "collections" };
 const loadEdit = () => import("./edit_many.js");
 
 export function SelectionBar({ items, clear, reload }) {
   const [dialog, setDialog] = useState("");
+  const hasChoice = useStorages().length > 1;
   const mayAll = (action) => items.every(({ may }) => may.includes(action));
   const sum = (field) => items.reduce((total, one) => total + one[field], 0);
   const close = () => setDialog("");
@@ -30,12 +32,14 @@ export function SelectionBar({ items, clear, reload }) {
       ><span class="dim sm grow">${size(sum("stored_size"))}, ${t.versions(sum("versions"))}</span>
       ${
         mayAll("collection.edit") &&
-        Object.keys(EDITS).map(
-          (name) =>
-            html`<button class="btn" onClick=${() => setDialog(name)}>
-              <${Icon} name=${EDITS[name]} />${t.selection.edits[name]}
-            </button>`,
-        )
+        Object.keys(EDITS)
+          .filter((name) => name !== "storages" || hasChoice)
+          .map(
+            (name) =>
+              html`<button class="btn" onClick=${() => setDialog(name)}>
+                <${Icon} name=${EDITS[name]} />${t.selection.edits[name]}
+              </button>`,
+          )
       }
       ${
         mayAll("collection.tokens") &&
