@@ -36,7 +36,7 @@ def test_a_version_is_uploaded_and_compared(signed_in, world, api):
     [
         ({"versions": 1}, "P7D", "1 of 1 version, each kept for 1 week", "lower the minimum retention"),
         ({"versions": 1}, "PT0S", "1 of 1 version", "a strategy that makes room"),
-        ({"version_size": 10, "total_size": 10}, "PT0S", "6 byte of 10 byte", "a strategy that makes room"),
+        ({"version_size": 10, "total_size": 10}, "PT0S", "6 bytes of 10 bytes", "a strategy that makes room"),
     ],
 )
 def test_a_full_collection_says_which_limit_is_reached_and_what_helps(
@@ -105,7 +105,7 @@ def test_a_version_is_deleted_after_a_question(signed_in, world, api):
     page = open_collection(signed_in, world, "mail.tar")
     page.get_by_role("button", name="Delete version 1").click()
     dialog = page.get_by_role("dialog", name="Delete version 1?")
-    expect(dialog).to_contain_text("800 byte")
+    expect(dialog).to_contain_text("800 bytes")
     dialog.get_by_role("button", name=re.compile("Delete 1 version|Move 1 to trash")).click()
     expect(page.locator("tbody tr")).to_have_count(2)
 
@@ -193,8 +193,8 @@ def test_the_chart_of_sizes_names_what_decides(signed_in, api):
     key = signed_in.page.locator(".card", has_text="Size of each upload").locator(".key")
     for size, text in {
         1000: None,
-        900: "below 450 byte, 50 % of the newest good version, 900 byte",
-        800: "below 450 byte, 50 % of the median of the last 14 good versions, 900 byte",
+        900: "below 450 bytes, 50 % of the newest good version, 900 bytes",
+        800: "below 450 bytes, 50 % of the median of the last 14 good versions, 900 bytes",
     }.items():
         api("PUT", f"/collections/{made}/versions", b"x" * size)
         signed_in.go("#/more")

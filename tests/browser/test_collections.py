@@ -359,9 +359,11 @@ def test_a_failed_run_is_reached_from_the_overview_and_says_why(signed_in, repor
     expect(runs).to_have_count(3)
     expect(runs.nth(0).get_by_role("img", name="Failed")).to_be_visible()
     expect(runs.nth(0)).to_contain_text("Failed pg_dump: error: too many connections")
-    expect(runs.nth(0)).to_contain_text("took 20 mins · exit statuses 1, 0 · version 1 · db1.example.org · cron · by")
+    expect(runs.nth(0)).to_contain_text(
+        "took 20 minutes · exit statuses 1, 0 · version 1 · db1.example.org · cron · by"
+    )
     expect(runs.nth(1)).to_contain_text("Skipped on holiday")
-    expect(runs.nth(2)).to_contain_text("took 42 secs · exit statuses 0, 0 · version 1")
+    expect(runs.nth(2)).to_contain_text("took 42 seconds · exit statuses 0, 0 · version 1")
     expect(page.locator("pre").first).to_be_hidden()
     runs.nth(0).get_by_text("Error output").click()
     expect(runs.nth(0).locator("pre")).to_have_text(OUTPUT)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
+from support.wire import eventually
 
 from .test_overview import FAILS
 
@@ -40,7 +41,7 @@ def test_a_wrong_token_is_refused_at_its_field(console):
     field.press("Enter")
 
     expect(console.page.get_by_text("This token is not valid")).to_be_visible()
-    assert "true" == field.get_attribute("aria-invalid")
+    expect(field).to_have_attribute("aria-invalid", "true")
 
 
 def test_a_revoked_token_leads_back_to_the_sign_in(console, api):
@@ -52,14 +53,14 @@ def test_a_revoked_token_leads_back_to_the_sign_in(console, api):
     console.page.reload()
 
     expect(console.page.get_by_text("This token is not valid")).to_be_visible()
-    assert 0 == console.page.evaluate("sessionStorage.length")
+    assert 0 == eventually(0, lambda: console.page.evaluate("sessionStorage.length"))
 
 
 def test_signing_out_forgets_the_token(signed_in):
     signed_in.page.get_by_role("button", name="Sign out").click()
 
     expect(signed_in.page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert 0 == signed_in.page.evaluate("sessionStorage.length")
+    assert 0 == eventually(0, lambda: signed_in.page.evaluate("sessionStorage.length"))
 
 
 def test_the_menu_is_reached_by_the_keyboard_alone(signed_in):

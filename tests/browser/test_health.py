@@ -1,5 +1,7 @@
 """The view Health: checks, damage, jobs, storages, settings and plug-ins."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -38,10 +40,10 @@ def test_a_job_runs_on_request_and_its_damage_is_listed(health, damaged):
         "href", f"#/collections/{damaged['id']}"
     )
     health.get_by_role("button", name="History of verify").click()
-    expect(health.get_by_role("dialog", name="History of verify")).to_contain_text("checked 1, size 8 byte, damaged 1")
+    expect(health.get_by_role("dialog", name="History of verify")).to_contain_text("checked 1, size 8 bytes, damaged 1")
     health.keyboard.press("Escape")
     expect(health.get_by_role("dialog")).to_have_count(0)
-    assert health.url.endswith("#/health")
+    expect(health).to_have_url(re.compile("#/health$"))
 
 
 def test_the_storage_in_use_is_named(health):
@@ -72,7 +74,7 @@ def test_who_may_not_run_jobs_is_not_offered_it(console, api):
     console.sign_in(api.token(Role.VIEW_JOBS), "#/health")
     expect(console.page.get_by_role("heading", name="Jobs")).to_be_visible()
 
-    assert 0 == console.page.get_by_role("button", name="Run now").count()
+    expect(console.page.get_by_role("button", name="Run now")).to_have_count(0)
     expect(console.page.get_by_role("link", name="Settings")).to_have_count(0)
 
 

@@ -165,7 +165,7 @@ def test_the_free_space_is_named_in_bytes_and_as_a_part_of_the_disk(signed_in):
         (996 * GB, 1000 * GB, "Free space996 GB99.6% of 1.00 TB"),
         (999_999 * GB // 1000, 1000 * GB, "Free space1.00 TB99.9% of 1.00 TB"),
         (GB, 2000 * GB, "Free space1.00 GB0.1% of 2.00 TB"),
-        (0, 1000 * GB, "Free space0 byte0% of 1.00 TB"),
+        (0, 1000 * GB, "Free space0 bytes0% of 1.00 TB"),
         (5 * GB, None, "Free space5.00 GBin the storage local"),
         (None, None, "Free spaceunknownthe storage local does not report it"),
     ]:

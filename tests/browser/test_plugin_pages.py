@@ -2,6 +2,7 @@
 
 import base64
 import importlib.util
+import re
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +12,7 @@ from frepo_core.plugins import ConsoleSlot, Pages
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.testing.running_service import RunningService
 from support.paths import ROOT
+from support.wire import eventually
 
 PREFIX = "/backup/frepo"
 XSS = "<img src=x onerror=alert(1)>"
@@ -102,7 +104,7 @@ def test_the_page_is_opened_from_the_menu_below_a_prefix(console, service):
 
     expect(console.page.get_by_role("heading", level=1)).to_have_text("1 backup needs attention")
     expect(console.page.get_by_role("listitem")).to_have_text("shop.sql.gzsuspicious")
-    assert console.page.url == f"{service.url}{PREFIX}/wallboard/"
+    expect(console.page).to_have_url(f"{service.url}{PREFIX}/wallboard/")
     assert [] == [path for path in requests if not path.startswith(f"{PREFIX}/")]
     assert [] == console.violations()
     console.page.get_by_role("link", name="Web console").click()
@@ -149,12 +151,12 @@ def test_each_place_shows_what_plugins_add(console, service, collection):
     )
     main.get_by_role("link", name="Paint collection_tab").click()
     expect(main.get_by_role("region", name="Paint collection_tab")).to_have_text("tab of shop.sql.gz")
-    assert console.page.url.endswith(f"#/collections/{collection}/x-collection_tab")
+    expect(console.page).to_have_url(re.compile(f"#/collections/{collection}/x-collection_tab$"))
     main.get_by_role("link", name="Wallboard").click()
-    expect(main.get_by_role("region", name="Wallboard")).to_contain_text("8 byte")
+    expect(main.get_by_role("region", name="Wallboard")).to_contain_text("8 bytes")
     assert [] == console.violations()
     console.go("#/overview")
-    assert console.page.evaluate("window.ended")
+    assert True is eventually(True, lambda: console.page.evaluate("window.ended"))
     expect(main.get_by_role("region", name="Paint overview_card")).to_contain_text("0 new, 2.00 kB")
     assert [] == console.violations()
     console.go("#/health")
@@ -201,7 +203,7 @@ def test_a_slot_that_fails_is_named_and_the_page_works(console, service, collect
     expect(card("late")).to_contain_text("at last")
     expect(failure("late")).to_have_count(0)
     assert [] == console.violations()
-    expect(console.page.get_by_role("row").filter(has_text="8 byte")).to_be_visible()
+    expect(console.page.get_by_role("row").filter(has_text="8 bytes")).to_be_visible()
     console.page.get_by_role("link", name="Settings and retention").click()
     expect(console.page.get_by_label("Name", exact=True)).to_have_value("shop.sql.gz")
 
@@ -234,7 +236,7 @@ def test_an_open_upload_is_shown_on_the_page_of_its_collection_and_ended(console
 
     expect(card.get_by_role("listitem")).to_have_count(2)
     expect(card.get_by_role("listitem").filter(has_text="large.tar")).to_contain_text(
-        "0 byte of 5.00 kB, ends in 47 hr"
+        "0 bytes of 5.00 kB, ends in 47 hours"
     )
     expect(card).to_contain_text(XSS)
     assert [] == console.violations()

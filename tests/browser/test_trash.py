@@ -37,10 +37,10 @@ def test_a_deleted_version_is_restored(signed_in, api, collection):
     page = signed_in.page
     page.get_by_role("button", name="Delete version 2").click()
     dialog = page.get_by_role("dialog", name="Delete version 2?")
-    expect(dialog).to_contain_text("7 byte, to the trash until ")
+    expect(dialog).to_contain_text("7 bytes, to the trash until ")
     dialog.get_by_role("button", name="Move 1 to trash").click()
-    expect(trash(page).get_by_role("listitem")).to_contain_text("version 2 7 byte, deleted")
-    expect(page.get_by_role("region", name="Figures")).to_contain_text("Trash7 byte")
+    expect(trash(page).get_by_role("listitem")).to_contain_text("version 2 7 bytes, deleted")
+    expect(page.get_by_role("region", name="Figures")).to_contain_text("Trash7 bytes")
     assert ([3, 1], [2]) == (versions(api, collection), trashed(api, collection))
     trash(page).get_by_role("button", name="Restore version 2").click()
 
@@ -55,7 +55,7 @@ def test_several_versions_are_deleted_and_one_of_them_for_good(signed_in, api, c
     page.get_by_role("checkbox", name="Select version 1").check()
     page.get_by_role("checkbox", name="Select version 2").check()
     page.get_by_role("button", name="Delete 2 versions").click()
-    expect(page.get_by_role("dialog")).to_contain_text("versions 2, 1, 10 byte, to the trash until ")
+    expect(page.get_by_role("dialog")).to_contain_text("versions 2, 1, 10 bytes, to the trash until ")
     page.get_by_role("button", name="Move 2 to trash").click()
     expect(trash(page).get_by_role("listitem")).to_have_count(2)
     trash(page).get_by_role("button", name="Delete now version 1").click()

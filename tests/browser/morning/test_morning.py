@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from playwright.sync_api import expect
 
+from support.wire import eventually
+
 from ..conftest import open_collection
 from ..test_states import MERGE_PATCH
 
@@ -218,7 +220,7 @@ def test_health_tests_where_notifications_go_and_shows_badges(counted, morning, 
     page.get_by_role("button", name="Show the address").click()
     picture = page.get_by_role("img", name="The badge as it is now")
     expect(picture).to_be_visible()
-    assert picture.evaluate("(one) => one.naturalWidth") > 50
+    assert eventually(True, lambda: picture.evaluate("(one) => one.naturalWidth > 50"))
     assert [] == counted.violations()
 
 

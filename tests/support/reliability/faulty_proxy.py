@@ -59,7 +59,7 @@ class FaultyProxy:
 
     def wait_until_held(self, count: int = 1) -> None:
         for _ in range(count):
-            assert self._held.acquire(timeout=30), "no connection was held"
+            assert self._held.acquire(timeout=120), "no connection was held"
 
     def release(self) -> None:
         """Forget the fault, and close the connections that are held."""

@@ -255,7 +255,7 @@ export const t = {
     deduplication: "Deduplication",
     compacted: "Deduplicated and compacted",
     saves: (size) => `saves ${size}`,
-    uploads: "Uploads in 24 h",
+    uploads: "Uploads in 24 hours",
     refused: (number) => `${number} refused`,
     damaged: "Damaged",
     damagedText: "contents cannot be read",

@@ -3,7 +3,7 @@
 import { html } from "../lib/html.js";
 import { exactTime, relative, size } from "../lib/format.js";
 import { link } from "../lib/navigation.js";
-import { t } from "../texts.js";
+import { inWords, t } from "../texts.js";
 import { Icon } from "./icons.js";
 
 const STATES = {
@@ -163,7 +163,8 @@ export const nameOfActor = ({ actor, actor_name: name }) => name ?? (actor === "
 /** What follows the title: the size, the reason, and who did it. */
 export function eventDetail(event) {
   const { data } = event;
-  const parts = [data.size && size(data.size), data.message || data.reason || data.error, t.by(nameOfActor(event))];
+  const why = data.message || data.reason || data.error;
+  const parts = [data.size && size(data.size), why && inWords(why), t.by(nameOfActor(event))];
   return parts.filter(Boolean).join(", ");
 }
 

@@ -13,7 +13,7 @@ const numberFormat = (options) => {
   if (!numbers.has(key)) numbers.set(key, new Intl.NumberFormat(undefined, options));
   return numbers.get(key);
 };
-const relativeTimes = new Intl.RelativeTimeFormat(undefined, { style: "narrow", numeric: "always" });
+const relativeTimes = new Intl.RelativeTimeFormat(undefined, { style: "long", numeric: "always" });
 const justNow = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const exactTimes = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 const dayAndTime = new Intl.DateTimeFormat(undefined, { ...MONTH_NAMES, hour: "2-digit", minute: "2-digit" });
@@ -32,7 +32,8 @@ export function size(bytes) {
   }
   const digits = unit === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(1, Math.abs(value)))));
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return numberFormat({ style: "unit", unit: UNITS[unit], unitDisplay: "short", ...fraction }).format(value);
+  const unitDisplay = unit === 0 ? "long" : "short"; // "0 bytes", as the short form has no plural
+  return numberFormat({ style: "unit", unit: UNITS[unit], unitDisplay, ...fraction }).format(value);
 }
 
 export const count = (value) => numberFormat({}).format(value);
@@ -54,7 +55,7 @@ export function share(part) {
   return numberFormat({ style: "percent", maximumFractionDigits: 1 }).format(rounded);
 }
 
-/** "5h ago", "in 3 days", "now" for less than a minute ahead; from ten days on the day. */
+/** "5 hours ago", "in 3 days", "now" for less than a minute ahead; from ten days on the day. */
 export function relative(time, now = new Date()) {
   const seconds = (new Date(time).getTime() - now.getTime()) / 1000;
   const distance = Math.abs(seconds);
@@ -66,8 +67,8 @@ export function relative(time, now = new Date()) {
   return date(time, now);
 }
 
-/** A distance of times, without "ago": "31 hr", "3 days"; "31h", "3d" if `isShort`. */
-export function elapsed(from, now = new Date(), { isShort = false } = {}) {
+/** A distance of times, without "ago": "31 hours", "3 days". */
+export function elapsed(from, now = new Date()) {
   const seconds = Math.max(0, (now.getTime() - new Date(from).getTime()) / 1000);
   const [length, unit] =
     seconds >= 48 * HOUR
@@ -77,10 +78,7 @@ export function elapsed(from, now = new Date(), { isShort = false } = {}) {
         : seconds >= MINUTE
           ? [MINUTE, "minute"]
           : [1, "second"];
-  const unitDisplay = isShort ? "narrow" : unit === "day" ? "long" : "short";
-  return numberFormat({ style: "unit", unit, unitDisplay, maximumFractionDigits: 0 }).format(
-    Math.floor(seconds / length),
-  );
+  return numberFormat({ style: "unit", unit, unitDisplay: "long" }).format(Math.floor(seconds / length));
 }
 
 export const exactTime = (time) => exactTimes.format(new Date(time));
@@ -110,7 +108,7 @@ export function durationSeconds(text) {
   return (weeks * 7 + days) * DAY + hours * HOUR + minutes * MINUTE + seconds;
 }
 
-/** A duration of ISO 8601 for people: "1 day", "6 hr". A text that is no duration, such as cron, stays as it is. */
+/** A duration of ISO 8601 for people: "1 day", "6 hours". A text that is no duration, such as cron, stays as it is. */
 export function duration(text) {
   const seconds = durationSeconds(text);
   if (seconds === null) return text;

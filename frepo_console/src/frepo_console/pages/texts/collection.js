@@ -226,7 +226,9 @@ export const t = {
       newman: "newman",
     },
     compressed: (compression) =>
-      `Compressed by its sender with ${compression}: it cannot be compacted. frepo-client without that stage, or curl with Content-Encoding, compresses on the way only:`,
+      `Its sender compresses with ${compression}, so old versions cannot be stored as differences: what to change`,
+    compressOnTheWay:
+      "Compress on the way only: frepo-client does so without that stage, and curl with Content-Encoding.",
     hint: "The token needs the role to upload to this collection, and to be on its list.",
   },
 

@@ -75,7 +75,7 @@ export const t = {
     labels: "Labels",
     labelsHint: "Separated by commas",
     expected: "A backup is expected every",
-    expectedHint: "1 day, 6 h, or cron with a time zone; empty: not watched",
+    expectedHint: "1 day, 6 hours, or cron with a time zone; empty: not watched",
     nextTimes: (times) => `Next: ${times}`,
     timeEditor: "At a time of day",
     timeDays: "Days",
@@ -136,7 +136,7 @@ export const t = {
     },
     create: "Create collection",
     badSize: (text) => `“${text}” is not a size. Write 3GB or 3GiB.`,
-    badDuration: (text) => `“${text}” is not a duration. Write 1 day or 6 h.`,
+    badDuration: (text) => `“${text}” is not a duration. Write 1 day or 6 hours.`,
     badNumber: (text) => `“${text}” is not a whole number.`,
   },
 

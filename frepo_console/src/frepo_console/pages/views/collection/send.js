@@ -93,10 +93,11 @@ const newmanOf = (collection) => ({
 export function Compressed({ collection }) {
   const { compressed_by_sender: compression } = collection;
   if (!compression) return null;
-  return html`<p class="dim">
-    ${t.send.compressed(compression)}${" "}
-    <code>curl -H 'Content-Encoding: gzip' -T dump.gz ${url(collection)}</code>
-  </p>`;
+  return html`<details class="dim">
+    <summary>${t.send.compressed(compression)}</summary>
+    <p>${t.send.compressOnTheWay}</p>
+    <pre tabindex="0">curl -H 'Content-Encoding: gzip' -T dump.gz ${url(collection)}</pre>
+  </details>`;
 }
 
 /** Lines for a shell of root: they write a file with the token, each collection its own, and the one for cron. */

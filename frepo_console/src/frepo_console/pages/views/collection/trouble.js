@@ -3,12 +3,14 @@
 import { html } from "../../lib/html.js";
 import { path } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
+import { dateTime } from "../../lib/format.js";
 import { Lazy, Note } from "../../components/feedback.js";
 import { expectation, minRetention, newestGood, reason } from "../../components/state.js";
 import { inWords } from "../../texts.js";
 import { t } from "../../texts/collection.js";
 
 const NEWEST = 10;
+const TIME = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
 const loadQuarantine = () => import("./versions/quarantine.js");
 
 /** What can be done with the newest version in quarantine. */
@@ -38,7 +40,10 @@ export function Trouble({ collection, changed, now }) {
 }
 
 /** The reasons of the service, which names all states that apply, as a sentence. */
-const sentence = (text) => inWords(`${text[0].toUpperCase()}${text.slice(1).replace(/\.?$/, ".")}`);
+const sentence = (text) =>
+  inWords(`${text[0].toUpperCase()}${text.slice(1).replace(/\.?$/, ".")}`).replace(TIME, (_, day, time) =>
+    dateTime(`${day}T${time}Z`),
+  );
 
 /** What somebody can do about its state. */
 function advice(collection) {

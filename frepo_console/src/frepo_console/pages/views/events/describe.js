@@ -2,6 +2,7 @@
 
 import { eventState } from "../../components/event.js";
 import { size } from "../../lib/format.js";
+import { inWords } from "../../texts.js";
 import { t } from "../../texts/events.js";
 
 /** The groups of kinds that can be chosen, with their patterns. */
@@ -79,17 +80,18 @@ export function signOf(event) {
 export function detailOf({ data, token, version_number: version }) {
   // A version has the name of its collection, which is shown anyway.
   const name = version ? "" : (data.name ?? data.after?.name ?? "");
+  const why = data.message ?? data.reason ?? data.error ?? data.problem;
   const parts = [
     name,
     Number.isInteger(data.size) && size(data.size),
-    data.message ?? data.reason ?? data.error ?? data.problem,
+    why && inWords(why),
     data.count > 1 && t.times(data.count),
     !name && !version && token,
   ];
   return parts.filter(Boolean).join(" · ");
 }
 
-/** Who did it: the token's name, else its fingerprint, a job, a user of the console. */
+/** Who did it: the token's name, else its fingerprint, a job, a user of `frepo`. */
 export const actorOf = (event) => event.actor_name ?? (event.actor === "anonymous" ? t.anonymous : event.actor);
 
 /** The rows of the table of an event: `[name, before, after]` of an edit, `[name, value]` else. */

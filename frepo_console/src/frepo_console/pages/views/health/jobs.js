@@ -4,7 +4,7 @@ import { html, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useList } from "../../lib/data.js";
-import { dateTime, exactTime, relative, size } from "../../lib/format.js";
+import { dateTime, duration, exactTime, relative, size } from "../../lib/format.js";
 import { changeQuery } from "../../lib/navigation.js";
 import { Dialog } from "../../components/dialog.js";
 import { Empty, ErrorNote, Loaded } from "../../components/feedback.js";
@@ -30,6 +30,13 @@ export function Jobs({ resource, open }) {
   </section>`;
 }
 
+/** "every 15 minutes"; cron as it is. */
+function scheduleText(schedule) {
+  const [, number, unit] = /^every (\d+)([smhdw])$/.exec(schedule) ?? [];
+  if (!unit) return html`<code>${schedule}</code>`;
+  return t.every(duration(`${"dw".includes(unit) ? "P" : "PT"}${number}${unit.toUpperCase()}`));
+}
+
 function Row({ job, reload }) {
   const access = useAccess();
   const [error, setError] = useState("");
@@ -51,7 +58,7 @@ function Row({ job, reload }) {
             job.next_at
               ? html`<time datetime=${job.next_at} title=${exactTime(job.next_at)}
                     >${t.next(relative(job.next_at))}</time
-                  >${" · "}<code>${job.schedule}</code>`
+                  >${" · "}${scheduleText(job.schedule)}`
               : t.off
           }</span
         >

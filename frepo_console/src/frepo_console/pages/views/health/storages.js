@@ -17,12 +17,24 @@ export function Storages() {
     <div class="sec"><h2>${t.storages}</h2></div>
     <${Loaded} resource=${resource} lines=${3}
       >${({ items }) =>
-        html`<ul class="list">
-          ${items.map((one) => html`<${Row} key=${one.name} storage=${one} isUsed=${isUsed(one)} />`)}
-        </ul>`}<//
+        html`<${Rows} items=${items.filter(isUsed)} isUsed /><${Unused}
+            items=${items.filter((one) => !isUsed(one))}
+          />`}<//
     >
   </section>`;
 }
+
+const Rows = ({ items, isUsed = false }) =>
+  html`<ul class="list">
+    ${items.map((one) => html`<${Row} key=${one.name} storage=${one} isUsed=${isUsed} />`)}
+  </ul>`;
+
+const Unused = ({ items }) =>
+  items.length > 0 &&
+  html`<details class="sec">
+    <summary>${t.unusedStorages(items.length)}</summary>
+    <${Rows} items=${items} />
+  </details>`;
 
 function Row({ storage, isUsed }) {
   const state = isUsed ? STATES[storage.state] : "new";
