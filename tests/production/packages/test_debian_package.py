@@ -137,9 +137,12 @@ def test_from_nothing_to_the_first_file_and_to_the_next_version(machine, package
         assert send(f"{url}/{path}", token) == b"kept"
 
     said = machine.run("apt-get", "purge", "-q", "-y", "frepo")
-    assert "rm -r /var/lib/frepo" in said
-    assert not (machine.folder / "etc/frepo").exists()
-    assert [*(machine.folder / "var/lib/frepo/storage").rglob("*-*")]
+    assert "rm -r /var/lib/frepo /etc/frepo" in said
+    assert [environment] == [*(machine.folder / "etc/frepo").iterdir()]
+    assert environment.read_text() == secrets
+    machine.install(package)
+    with machine.serving() as url:
+        assert send(f"{url}/{path}", token) == b"kept"
 
 
 def test_an_upgrade_keeps_a_configuration_that_was_edited(machine, package, previous):
