@@ -108,6 +108,17 @@ def test_what_a_record_does_not_have_is_none_on_a_terminal():
     assert (2, 0) == (shown[Terminal].count("| none "), shown[io.StringIO].count("none"))
 
 
+def test_an_empty_cell_of_a_table_is_none_on_a_terminal():
+    shown = {}
+    for stream in (Terminal(), io.StringIO()):
+        command = ListCollections(SimpleNamespace(stdout=stream), None)
+        command.take_action = lambda _: (("Name", "Last", "Note"), [("db.sql", Moment(None), ""), ("0", None, 0)])
+        command.run(command.get_parser("frepo").parse_args([]))
+        shown[type(stream)] = stream.getvalue()
+
+    assert (3, 0) == (shown[Terminal].count("| none "), shown[io.StringIO].count("none"))
+
+
 def test_a_token_that_was_never_used_has_an_empty_cell(console):
     console.answer("auth:create-token", "--roles", "upload.all", "--name", "db7")
 

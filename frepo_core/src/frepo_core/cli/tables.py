@@ -26,13 +26,22 @@ _TABLE = "table"
 # A column that is not wider, such as of times and fingerprints, stays whole in a table that is narrowed.
 _WHOLE = 20
 _NARROWEST = 8
-# What is missing in a record on a terminal.
+# What an empty cell says on a terminal.
 NONE = "none"
 # How many columns a table has without --long.
 MOST_COLUMNS = 6
 
 
-class ListCommand(FrepoCommand, Lister):
+class TableCommand(FrepoCommand):
+    """A command that prints a table to people."""
+
+    def shown(self, cell: Any) -> Any:
+        """Return a cell for a table. An empty one is `none` on a terminal."""
+        text = readable(cell)
+        return NONE if text == "" and self.app.stdout.isatty() else text
+
+
+class ListCommand(TableCommand, Lister):
     """A command whose `take_action` returns names of columns, and rows. In CSV and plain values, null is empty."""
 
     # What a table without rows says on a terminal.
@@ -55,7 +64,7 @@ class ListCommand(FrepoCommand, Lister):
             data = [[_safe(plain(cell), parsed_args.formatter) for cell in row] for row in data]
         elif parsed_args.formatter == _TABLE:
             self.formatter = _FittingTable()
-            data = [[readable(cell) for cell in row] for row in data]
+            data = [[self.shown(cell) for cell in row] for row in data]
             if not data:  # cliff prints an empty line, which cron would mail
                 self.tell_people(self.nothing)
                 return 0
@@ -69,7 +78,7 @@ class ListCommand(FrepoCommand, Lister):
         return int(super().produce_output(parsed_args, column_names, data))
 
 
-class ShowCommand(FrepoCommand, ShowOne):
+class ShowCommand(TableCommand, ShowOne):
     """A command whose `take_action` returns the names of fields, and their values."""
 
     def produce_output(self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Sequence[Any]) -> int:
@@ -77,8 +86,7 @@ class ShowCommand(FrepoCommand, ShowOne):
         if parsed_args.formatter in _TEXT_FORMATS:
             data = [_safe(plain(cell), parsed_args.formatter) for cell in data]
         elif parsed_args.formatter == _TABLE:
-            nothing = NONE if self.app.stdout.isatty() else ""
-            data = [nothing if (cell := readable(value)) == "" else cell for value in data]
+            data = [self.shown(cell) for cell in data]
         return int(super().produce_output(parsed_args, column_names, data))
 
 
