@@ -1,14 +1,22 @@
 """The image of deploy/Containerfile, and the manifests next to it."""
 
+import json
+import os
 import re
 import shutil
+import signal
 import subprocess
+import urllib.request
 
+import psycopg
 import pytest
 import yaml
+from sqlalchemy import make_url
 
 from support.paths import ROOT
 from support.scale import only_in_long_form
+from support.servers import nginx, postgresql
+from support.servers.processes import free_port, running_process
 
 CLIENTS = ROOT / ".venv-clients/bin/kubernetes-validate"
 COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
@@ -36,21 +44,26 @@ def test_nginx_of_the_composition_sends_to_the_service_alone():
     assert re.findall(r"^ +server (\S+) max_fails", conf, re.MULTILINE) == ["frepo:6543"]
 
 
-@only_in_long_form
-def test_the_image_is_built_and_its_commands_run(debian_base, tmp_path, monkeypatch):
-    """No registry of images is asked: the base is a Debian with the names of programs that Python's image has."""
-    if not shutil.which("buildah"):
-        pytest.skip("buildah is not installed: make release-services")
-    monkeypatch.setenv("BUILDAH_ISOLATION", "chroot")
-    monkeypatch.setenv("STORAGE_DRIVER", "vfs")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+class Buildah:
+    """Builds images in a folder, without a daemon and without a registry."""
 
-    def buildah(*words):
-        command = ["buildah", "--root", tmp_path / "store", "--runroot", tmp_path / "run", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    def __init__(self, folder):
+        self._folder = folder
+
+    def __call__(self, *words):
+        variables = os.environ | {"BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": "vfs", "TMPDIR": str(self._folder)}
+        command = ["buildah", "--root", self._folder / "store", "--runroot", self._folder / "run", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=variables)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout.strip()
 
+
+@pytest.fixture(scope="module")
+def buildah(debian_base, tmp_path_factory):
+    """Build `frepo` from deploy/Containerfile, on a Debian with the names of programs that Python's image has."""
+    if not shutil.which("buildah"):
+        pytest.skip("buildah is not installed: make release-services")
+    buildah = Buildah(tmp_path_factory.mktemp("buildah"))
     base = buildah("from", "scratch")
     buildah("add", "--quiet", base, debian_base, "/")
     buildah("run", base, "sh", "-c", "rm /usr/lib/python3.*/EXTERNALLY-MANAGED; ln -s python3 /usr/bin/python")
@@ -58,7 +71,11 @@ def test_the_image_is_built_and_its_commands_run(debian_base, tmp_path, monkeypa
     buildah(
         "bud", "--pull-never", "--build-arg=PYTHON=localhost/python", "--file=deploy/Containerfile", "--tag=frepo", "."
     )
+    return buildah
 
+
+@only_in_long_form
+def test_the_image_is_built_and_its_commands_run(buildah):
     built = buildah("from", "--pull-never", "localhost/frepo")
     settings = ["--env", "DATABASE_URL=sqlite:////var/lib/frepo/frepo.db", "--env", "APP_SECRET=a"]
     settings += ["--env", "ENC_TOKEN_PHRASE=b"]
@@ -68,3 +85,90 @@ def test_the_image_is_built_and_its_commands_run(debian_base, tmp_path, monkeypa
 
     assert re.fullmatch(r"[0-9a-f-]{36}", token)
     assert user == "10001"
+
+
+def environment_of(service, secrets, names):
+    """Return the variables of a service of compose.yaml; `names` are the addresses of its containers here."""
+    filled = {
+        name: re.sub(r"\$\{(\w+)(:\?[^}]*)?\}", lambda found: secrets[found[1]], value)
+        for name, value in COMPOSE["services"][service]["environment"].items()
+    }
+    for name, address in names.items():
+        filled = {key: value.replace(name, address) for key, value in filled.items()}
+    return filled
+
+
+@only_in_long_form
+@pytest.mark.skipif(bool(postgresql.MISSING or nginx.MISSING), reason="PostgreSQL or nginx is not installed")
+def test_the_composition_stores_a_first_file_through_nginx(buildah, tmp_path):
+    """The command of the image runs in its root, without an engine, next to Debian's PostgreSQL and nginx."""
+    built = buildah("from", "--pull-never", "localhost/frepo")
+    root = buildah("mount", built)
+    config = json.loads(buildah("inspect", "--type=image", "localhost/frepo"))["OCIv1"]["config"]
+    port = free_port()
+    with postgresql.postgresql() as admin_url:
+        secrets = dict.fromkeys(("APP_SECRET", "ENC_TOKEN_PHRASE", "HEALTH_CHECK_CODE"), "5ecret" * 6)
+        secrets["POSTGRES_PASSWORD"] = "d4tabase"
+        make_database(admin_url, environment_of("database", secrets, {}))
+        names = {"@database/": f"@127.0.0.1:{make_url(admin_url).port}/", "172.31.254.0/24": "127.0.0.0/8"}
+        own = dict(pair.split("=", 1) for pair in config["Env"]) | environment_of("frepo", secrets, names)
+        own["HTTP_LISTEN"] = own["HTTP_LISTEN"].replace("0.0.0.0:6543", f"127.0.0.1:{port}")
+
+        def inside(*words):
+            """Return a command that runs the words in the image's root, as its user, and ends with what it started."""
+            script = f'mount --rbind /dev {root}/dev; exec chroot --userspec={config["User"]} {root} "$@"'
+            alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
+            variables = [f"{name}={value}" for name, value in own.items()]
+            return [
+                *alone,
+                "sh",
+                "-c",
+                script,
+                "sh",
+                "env",
+                "-i",
+                f"--chdir={config['WorkingDir']}",
+                *variables,
+                *words,
+            ]
+
+        subprocess.run(inside("frepo", "db:upgrade", "--create"), check=True, capture_output=True)
+        created = subprocess.run(
+            inside("frepo", "auth:generate-admin-token"), check=True, capture_output=True, text=True
+        )
+        token = created.stdout.strip()
+        url = f"http://127.0.0.1:{port}/"
+        with (
+            running_process(inside(*config["Cmd"]), tmp_path, lambda: is_answered(url), stop=signal.SIGKILL),
+            nginx.nginx([f"127.0.0.1:{port}"]) as proxy,
+        ):
+            outside = f"http://{proxy.address}/repository/file/upload?fileName=first.txt"
+            sent = json.loads(send(outside, token, "POST", b"the first file"))
+            path = sent["url"].partition("//")[2].partition("/")[2]
+            received = send(f"http://{proxy.address}/{path}", token)
+        buildah("umount", built)
+
+    assert (b"the first file", f"http://{proxy.address}/{path}") == (received, sent["url"])
+
+
+def make_database(admin_url, wanted):
+    """Make the owner and the database that the image of PostgreSQL makes."""
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        user, name, password = (wanted[f"POSTGRES_{part}"] for part in ("USER", "DB", "PASSWORD"))
+        connection.execute(f"CREATE ROLE {user} LOGIN PASSWORD '{password}'")
+        connection.execute(f"CREATE DATABASE {name} OWNER {user}")
+
+
+def is_answered(url):
+    """Whether a server answers at the URL."""
+    try:
+        urllib.request.urlopen(url, timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def send(url, token, method="GET", body=None):
+    request = urllib.request.Request(url, method=method, data=body, headers={"X-Auth-Token": token})
+    with urllib.request.urlopen(request) as answer:
+        return answer.read()
