@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # make serve HTTP_LISTEN=127.0.0.1:7000 STATE=/srv/frepo
 HTTP_LISTEN ?= 127.0.0.1:6543
 STATE ?= $(CURDIR)/var
-# An absolute path, because the console is used in other folders, too.
+# An absolute path, because `frepo` is used in other folders, too.
 override STATE := $(if $(filter-out /%,$(firstword $(STATE))),$(CURDIR)/)$(STATE)
 # `environment` of another state, read in this shell, is not meant.
 ifneq ($(or $(FREPO_STATE),$(STATE)),$(STATE))
@@ -80,7 +80,7 @@ $(VENV)/installed-tests: $(VENV)/installed requirements-dev.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
 	@touch $@
 
-# The console reads the same ini as the server. If STATE is changed, both read the new paths from the environment.
+# `frepo` reads the same ini as the server. If STATE is changed, both read the new paths from the environment.
 serve demo: export DATABASE_URL := $(or $(DATABASE_URL),sqlite:///$(STATE)/frepo.db)
 serve demo: export FS_LOCAL_DIRECTORY := $(or $(FS_LOCAL_DIRECTORY),$(STATE)/storage)
 serve demo: export APP_SECRETS_FILE := $(or $(APP_SECRETS_FILE),$(STATE)/secrets.json)
@@ -104,7 +104,7 @@ serve: $(VENV)/installed  ## start the service on http://127.0.0.1:6543, with a 
 	    mv -f "$$STATE/admin-token.new" "$$STATE/admin-token" && \
 	    echo "The administrator's token, kept in $$STATE/admin-token: $$(cat "$$STATE/admin-token")"; \
 	fi
-# For the console in other folders, and in this one if STATE was changed.
+# For `frepo` in other folders, and in this one if STATE was changed.
 	@umask 077 && $(PYTHON) -c 'import os, shlex, sys; [print(f"export {name}={shlex.quote(os.environ[name])}") for name in sys.argv[1:]]' \
 	    FREPO_STATE FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY > "$$STATE/environment"
 # The token is behind the #, which browsers do not send: no server and no proxy logs it.

@@ -1,4 +1,4 @@
-"""Measures the startup times of the console, of commands and of the service, and the memory of an idle service."""
+"""Measures the startup times of `frepo`, of its commands and of the service, and the memory of an idle service."""
 
 import signal
 import subprocess

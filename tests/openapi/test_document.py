@@ -259,7 +259,7 @@ def test_the_guards_of_a_collection_are_in_its_forms_and_its_answer(document):
 
 
 def test_the_guide_names_the_word_of_the_console_for_keep(document):
-    assert "(`keep`; the console and `/api/v1` call this `mark`)" in " ".join(document["info"]["description"].split())
+    assert "(`keep`; `frepo` and `/api/v1` call this `mark`)" in " ".join(document["info"]["description"].split())
 
 
 def test_every_endpoint_of_the_service_itself_has_a_group_of_it(document):

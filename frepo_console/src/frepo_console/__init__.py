@@ -27,6 +27,6 @@ def frepo_pages() -> Sequence[Pages]:
 @hookimpl
 def frepo_endpoints() -> "Sequence[Endpoint]":
     """Serve the file of the client."""
-    from .client_file import endpoints  # the console application loads this module, too, and does not need the web
+    from .client_file import endpoints  # `frepo` loads this module, too, and does not need the web
 
     return endpoints()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Imports are local, because the console imports this package, too, and must start fast.
+# Imports are local, because `frepo` imports this package, too, and must start fast.
 
 
 def main(global_config: dict[str, Any], **settings: str) -> object:

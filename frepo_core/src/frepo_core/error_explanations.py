@@ -44,7 +44,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "version_no_longer_exists": "There is no such version: it was deleted or rotated out, or the name is wrong",
     # Limits of collections
     "collection_cannot_be_deleted_while_it_contains_not_deleted_versions": "The collection has versions: delete them "
-    "first, or with it (/api/v1: ?versions=trash, console: --with-versions), which moves them into the trash",
+    "first, or with it (/api/v1: ?versions=trash, frepo: --with-versions), which moves them into the trash",
     "max_backups_count_too_many": "The limit of versions is {max}: delete one, or raise the limit, up to the setting "
     "backup.max_versions",
     "max_collection_size_is_lower_than_single_element_size": "The size of the collection is below the size of one "

@@ -106,7 +106,7 @@ class IntegritySettings(PluginSettings):
     )
     keep_last_good: bool = Field(
         False,
-        description="Refuse to delete the only good version of a collection, by its tokens and in the console.",
+        description="Refuse to delete the only good version of a collection, by its tokens and by `frepo`.",
     )
     command: Annotated[tuple[Command, ...], BeforeValidator(_commands)] = Field(
         (),

@@ -24,7 +24,7 @@ def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
     """Provide `GET /metrics` and count requests, if it is enabled or a code is set."""
     if not context.settings.is_served:
         return []
-    from .endpoint import make_endpoint  # the console loads this module, too, and needs neither the web nor Prometheus
+    from .endpoint import make_endpoint  # `frepo` loads this module, too, and needs neither the web nor Prometheus
     from .requests import requests_of
 
     context.service.observe_requests(requests_of(context).observe)

@@ -66,7 +66,7 @@ def frepo_event_kinds() -> Sequence[PluginEventKind]:
 @hookimpl
 def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
     """Serve tus 1.0 at `/api/v1/uploads`."""
-    from .web.endpoints import make_endpoints  # the console loads this module, too, and needs no web
+    from .web.endpoints import make_endpoints  # `frepo` loads this module, too, and needs no web
 
     return make_endpoints(context)
 

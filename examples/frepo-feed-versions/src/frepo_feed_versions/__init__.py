@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 @hookimpl
 def frepo_endpoints() -> "list[Endpoint]":
     """Provide `GET /feed/{collection}`."""
-    from .views import ENDPOINTS  # the console loads this module, too, and does not need the web
+    from .views import ENDPOINTS  # `frepo` loads this module, too, and does not need the web
 
     return ENDPOINTS

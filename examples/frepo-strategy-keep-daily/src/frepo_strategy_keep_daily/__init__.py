@@ -20,6 +20,6 @@ def frepo_strategies() -> list[StrategySpec]:
 @hookimpl
 def frepo_endpoints() -> "Sequence[Endpoint]":
     """Provide `GET /keep-daily/{collection}/preview`."""
-    from .preview import ENDPOINTS  # the console loads this module, too, and does not need the web
+    from .preview import ENDPOINTS  # `frepo` loads this module, too, and does not need the web
 
     return ENDPOINTS

@@ -1,4 +1,4 @@
-"""The console: cliff commands over the same services as the web. A plug-in's commands inherit `FrepoCommand`."""
+"""The command `frepo`: cliff commands over the services of the web. A plug-in's commands inherit `FrepoCommand`."""
 
 import atexit
 import sys
@@ -15,7 +15,7 @@ __all__ = ["FrepoCommand", "main"]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the console; the entry point of the script `frepo`. The help needs none of the modules of commands."""
+    """Run the command; the entry point of the script `frepo`. The help needs none of the modules of commands."""
     arguments = sys.argv[1:] if argv is None else argv
     accept_all_characters(sys.stdout)
     gc_pause.pause()  # until the services are built; most commands import modules for most of their time

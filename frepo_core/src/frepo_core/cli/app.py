@@ -1,4 +1,4 @@
-"""The console application `frepo`: application options, exit status, errors as messages on stderr."""
+"""The command `frepo`: its options, exit status, errors as messages on stderr."""
 
 import argparse
 import itertools
@@ -91,7 +91,7 @@ class FrepoApp(App):
             return error_status if exit_.code else 0
         except KeyboardInterrupt:
             return self._fail("frepo: interrupted", error_status)
-        except Exception as error:  # noqa: BLE001  # the outermost handler of the console
+        except Exception as error:  # noqa: BLE001  # the outermost handler of the command
             if isinstance(error, BrokenPipeError) and self._is_stdout_closed():
                 return error_status
             if self.options.debug:
@@ -129,6 +129,6 @@ def _check_encoding(argv: list[str]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the console with cliff."""
+    """Run the command with cliff."""
     arguments = sys.argv[1:] if argv is None else argv
     return exit_status(lambda: FrepoApp().run(arguments), sys.stdout, sys.stderr)

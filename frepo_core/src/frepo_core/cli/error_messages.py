@@ -1,4 +1,4 @@
-"""Error messages and the exit status of the console."""
+"""Error messages and the exit status of `frepo`."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Logging of the console to stderr."""
+"""Logging of `frepo` to stderr."""
 
 import logging
 from typing import TextIO

@@ -1,7 +1,7 @@
 """Joins sessions to zope's transactions. Its package would import each database driver that is installed.
 
 It needs them to decide which errors to retry, and `Database` decides that itself. They take 17 MB in each process, and
-an eighth of the time of a console command.
+an eighth of the time of a command.
 """
 
 import contextlib

@@ -78,14 +78,14 @@ class Actor:
     address: str = ""
 
 
-# Who acts. None is the user of the console.
+# Who acts. None is the user of `frepo`.
 By: TypeAlias = Identity | Actor | None
 
 
 def describe_actor(by: By) -> str:
-    """Return how logs name the actor: a token or a client with its address, a job, or the console."""
+    """Return how logs name the actor: a token or a client with its address, a job, or `frepo`."""
     if by is None or (isinstance(by, Identity) and not by.token):
-        return "the console"
+        return "frepo"
     if isinstance(by, Identity):
         return f"token {by.fingerprint} from {by.address or 'unknown'}"
     return f"{by.name} from {by.address}" if by.address else by.name

@@ -9,7 +9,7 @@ from frepo_core.error_explanations import NEUTRAL, FieldNames, explain, explain_
 class FrepoError(Exception):
     """Base of all errors. `number` is in docs/errors.md; `explanation` is a sentence, such as that for `code_name`.
 
-    The console and `/api/v1` show `sentence` in place of a message that old clients compare. The console also shows
+    `frepo` and `/api/v1` show `sentence` in place of a message that old clients compare. `frepo` also shows
     `remedy`, such as which command lists the objects that exist.
     `others` are further errors of the same request. `/api/v1` answers all of them, the first API only this one.
     """

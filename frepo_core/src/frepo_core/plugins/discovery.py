@@ -49,7 +49,7 @@ class FoundPlugin:
     """A loaded plug-in: the name of its entry point, its distribution and what it provides.
 
     `endpoints`, `pages`, `metrics` and `tables` are called when they are needed, because they import modules that the
-    console does not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the policies,
+    `frepo` does not need. `endpoints` and `metrics` take the plug-in's context. `with_context` returns the policies,
     subscribers and jobs that depend on the plug-in's settings.
     """
 

@@ -89,7 +89,7 @@ class Settings(CompactSettings, DatabaseSettings, MirrorSettings, RestoreTestSet
     post_install_cmd: Lines = setting(
         "post_install_cmd",
         (),
-        "Console commands, one per line, that `frepo install` runs at its end (without a shell).",
+        "Commands of `frepo`, one per line, that `frepo install` runs at its end (without a shell).",
     )
     plugins_disabled: Words = harmless("plugins.disabled", (), "Entry points of plug-ins that must not be loaded.")
 

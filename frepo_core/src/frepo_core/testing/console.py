@@ -1,4 +1,4 @@
-"""Runs commands of the console in the process of a test, over the services that run there."""
+"""Runs commands of `frepo` in the process of a test, over the services that run there."""
 
 import configparser
 import io
@@ -20,7 +20,7 @@ class CommandResult:
 
 
 class _TestConsole(FrepoApp):
-    """The console with its output in memory."""
+    """`frepo` with its output in memory."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services=services)

@@ -187,7 +187,7 @@ class RunningService:
         return {one.name: (one.outcome, one.message) for one in found}
 
     def run(self, *arguments: str) -> CommandResult:
-        """Run a command of the console, as in `run("sftp:check", "-v")`, with this service's settings and data.
+        """Run a command of `frepo`, as in `run("sftp:check", "-v")`, with this service's settings and data.
 
         It runs in the process of the test, without a terminal. Its package must be installed.
         """

@@ -1,1 +1,1 @@
-"""The commands of the console."""
+"""The commands of `frepo`."""

@@ -1,6 +1,6 @@
 """Schema migrations, configured in code, so that an installed package needs no alembic.ini.
 
-Alembic is imported only to migrate. Every console command checks the schema here, and importing Alembic would make it
+Alembic is imported only to migrate. Every command checks the schema here, and importing Alembic would make it
 take half as long again.
 """
 

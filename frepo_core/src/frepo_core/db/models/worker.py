@@ -56,7 +56,7 @@ class JobRun(Base):
     """One run of a job. `ended_at` and `outcome` are null while it runs.
 
     `epoch` is that of the lane's lease: an unfinished run of an earlier epoch was lost. `cause` is `schedule`, or the
-    user of the console who requested the run.
+    user of `frepo` who requested the run.
     """
 
     __tablename__ = "job_run"

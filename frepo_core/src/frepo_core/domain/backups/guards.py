@@ -113,7 +113,7 @@ GUARD_REASONS = {
 # The short names of why versions are in quarantine: also for what an upload check found, and for late leftovers.
 ReasonName = Literal["size", "shrink", "growth", "kind", "unchanged", "check", "overtaken"]
 _OF_CHECK = "check "
-# The defaults of collections that /api/v1 and the console create. Those of the first API have no guards.
+# The defaults of collections that /api/v1 and `frepo` create. Those of the first API have no guards.
 SAFE_GUARDS = Guards(max_shrink_percent=50, expects_kind=True, action="quarantine")
 
 

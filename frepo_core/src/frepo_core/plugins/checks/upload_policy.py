@@ -31,7 +31,7 @@ class PolicyRequest:
     - `takes_last_good`: whether a deletion takes the only version of the collection whose verdict is good.
     - `actor`: the fingerprint of a token, `console:<user>`, or `anonymous` for a link. `actor_name` is what people call
       the token.
-    - `address`: the address of the client; empty for the console.
+    - `address`: the address of the client; empty for `frepo`.
     - `at`: the time in UTC (aware).
     """
 

@@ -17,7 +17,7 @@ from ..settings import SettingsSpec
 def frepo_endpoints(context: PluginContext) -> Sequence[Any]:  # type: ignore[empty-body]
     """Return the HTTP endpoints of this plug-in, each a `frepo_core.web.Endpoint`.
 
-    :when: once, by the web application. Import `frepo_core.web` inside the function, because the console loads
+    :when: once, by the web application. Import `frepo_core.web` inside the function, because `frepo` loads
         the plug-in, too, and does not need the web. A view is called for each request, as `view(request)`, or
         as `view(request, context)` if it has two parameters
     :thread: the view: the thread of the request

@@ -83,8 +83,8 @@ def frepo_upload_policies(context: PluginContext) -> Sequence[UploadPolicy]:  # 
 
     They may depend on `context.settings`. Without a policy for an action, a request costs no more.
 
-    :when: once, at the start; `decide` before each upload, deletion or download of a version that a client or the
-        console asks for. An upload is decided about before its content arrives, again after it if its size was not
+    :when: once, at the start; `decide` before each upload, deletion or download of a version that a client or
+        `frepo` asks for. An upload is decided about before its content arrives, again after it if its size was not
         known, and with an `Idempotency-Key` after it only. Evictions, and what jobs and other plug-ins read, are not
         asked about
     :thread: `decide`: a thread of its own; the request waits, at most for two seconds

@@ -116,7 +116,7 @@ class StorageBackend(ABC):
     def close(self) -> None:
         """Release connections at the end of the process. No other method is called afterwards.
 
-        Console commands do not call it.
+        Commands of `frepo` do not call it.
 
         .. versionadded:: 0.1
         """

@@ -45,7 +45,7 @@ class Rotation:
 
 
 class TokenChanges:
-    """Edits, rotates and revokes tokens by their fingerprints. `by` is None for the console, which has every right.
+    """Edits, rotates and revokes tokens by their fingerprints. `by` is None for `frepo`, which has every right.
 
     All raise `FieldsError` for a text that is no fingerprint, `NotFoundError` for a token that does not exist or that
     the caller may not see, `AccessDeniedError` for an administrator's token if the caller is no administrator, and what

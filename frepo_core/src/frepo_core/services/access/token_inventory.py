@@ -58,7 +58,7 @@ class TokenSearch:
 
 
 class TokenInventory:
-    """Lists tokens for callers of the role `security.list_tokens`, and for the console, for which `by` is None.
+    """Lists tokens for callers of the role `security.list_tokens`, and for `frepo`, for which `by` is None.
 
     A token sees only tokens of collections that it may see, see `token_rows.visible_to`.
     """

@@ -108,7 +108,7 @@ class Tokens:
         return identity
 
     def generate(self, new: NewToken, *, by: By = None) -> IssuedToken:
-        """Make a token. `by` is None for the console.
+        """Make a token. `by` is None for `frepo`.
 
         Raises `FieldsError` for an id that exists or is not a UUIDv4, for an invalid expiry, and for an
         `expires_at` in the past. `expires`, the expression of the first API, may be in the past.

@@ -43,7 +43,7 @@ class SameContents:
         """Return the other collections with the content of a version, added at most a day before or after it.
 
         They are ordered by name, at most `MOST`, and only those whose versions the token may list, as it may list those
-        of this collection; `by` is None for the console. Nothing is found for contents of `LEAST_SIZE` bytes or less.
+        of this collection; `by` is None for `frepo`. Nothing is found for contents of `LEAST_SIZE` bytes or less.
         """
         if version.file.blob.size <= LEAST_SIZE:
             return []

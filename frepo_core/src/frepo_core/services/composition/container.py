@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Services(CoreServices):
-    """All services that the web API and the console application call. `assemble` makes them."""
+    """All services that the web API and `frepo` call. `assemble` makes them."""
 
     def build_all(self) -> None:
         """Build all services, as a process that serves does at its start: mistakes in the settings show then.

@@ -76,7 +76,7 @@ class _Detectors:
     """
 
     def __init__(self) -> None:
-        # Imported here because few console commands detect types. pylibmagic must be imported first: it contains
+        # Imported here because few commands detect types. pylibmagic must be imported first: it contains
         # libmagic and its database, which another version of libmagic on the system cannot read.
         import pylibmagic
         from magic import MAGIC_NO_CHECK_SOFT, MAGIC_PARAM_REGEX_MAX, Magic, magic_setflags

@@ -26,7 +26,7 @@ SENTENCE = "sentence"
 class NewEvent:
     """An event to record: its kind, who caused it, and what it is about.
 
-    `by` is None for the console. `token` is the fingerprint of the token that the event is about. `data` must be JSON,
+    `by` is None for `frepo`. `token` is the fingerprint of the token that the event is about. `data` must be JSON,
     with keys that `kind` lists. It must not contain the id of a token, a password or its hash, or a link.
     """
 

@@ -107,7 +107,7 @@ class Refusals:
 
 
 def _log(collection: CollectionRecord, error: FrepoError, *, by: Identity, size: int | None) -> None:
-    """Log a line about the refusal, except of the console: that prints the error itself."""
+    """Log a line about the refusal, except of `frepo`: that prints the error itself."""
     if by.token:
         what = "a version" if size is None else f"a version of {size} bytes"
         why = describe_refusal(error)

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 @contextlib.contextmanager
 def logged_refusal(name: str | None, *, by: Identity) -> Iterator[None]:
-    """Log a refusal that the body of the `with` statement raises, but not the console's: it prints errors itself."""
+    """Log a refusal that the body of the `with` statement raises, but not one of `frepo`: it prints errors itself."""
     try:
         yield
     except REFUSALS as error:

@@ -49,7 +49,7 @@ class Audit:
         return Page(items=items, next=[before])
 
     def export(self, search: EventSearch, *, by: Identity | None) -> Iterator[EventRecord]:
-        """Return all events of a search, newest first, read in pages. `by` is None for the console, which sees all.
+        """Return all events of a search, newest first, read in pages. `by` is None for `frepo`, which sees all.
 
         Raises `FieldsError` before the first event.
         """

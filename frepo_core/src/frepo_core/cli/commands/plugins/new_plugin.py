@@ -67,7 +67,7 @@ KINDS = {
         no_settings="is not for a slot, which is a module of the web console",
     ),
     "command": Kind(
-        description="A console command for frepo",
+        description="A command of frepo",
         modules={"commands.py": "command.commands.template"},
         metadata=("command.pyproject.template",),
     ),

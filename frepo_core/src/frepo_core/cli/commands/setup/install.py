@@ -63,7 +63,7 @@ class Install(FrepoCommand):
         note_printed(services.database, settings)
 
     def _run(self, words: list[str]) -> None:
-        """Run a command of this console with the same settings, without a shell. Its arguments are not printed."""
+        """Run a command of `frepo` with the same settings, without a shell. Its arguments are not printed."""
         from ...app import FrepoApp
 
         self.say(f"post_install_cmd: {words[0]}")

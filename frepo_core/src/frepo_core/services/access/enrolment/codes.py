@@ -67,7 +67,7 @@ class IssuedCode:
 
 
 class EnrolmentCodes:
-    """Manages one-time codes. `by` is None for the console, which has every right.
+    """Manages one-time codes. `by` is None for `frepo`, which has every right.
 
     A token sees only the codes of collections that it may see.
     """

@@ -33,7 +33,7 @@ class _View:
 
 
 class Visibility:
-    """Restricts searches for events, and what was found, to what a token may see. None, the console, sees all."""
+    """Restricts searches for events, and what was found, to what a token may see. None, `frepo`, sees all."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -7,5 +7,5 @@ HIDDEN_OUTPUT = "Hidden: the output of jobs is for tokens that may see all colle
 
 
 def sees_output(by: By) -> bool:
-    """Return whether the texts of jobs are shown: to tokens that may see all collections, and to the console."""
+    """Return whether the texts of jobs are shown: to tokens that may see all collections, and to `frepo`."""
     return not isinstance(by, Identity) or allows("collection.fetch", by)

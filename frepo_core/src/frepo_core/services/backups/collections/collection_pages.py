@@ -149,7 +149,7 @@ class CollectionPages:
         return found
 
     def details(self, record: CollectionRecord, *, by: Identity | None = None) -> CollectionDetails:
-        """Return a collection with its newest version and its state. `by` is None for the console."""
+        """Return a collection with its newest version and its state. `by` is None for `frepo`."""
         now = utc_now()
         with self._database.reading() as session:
             newest = _newest_versions(session, [record]).get(record.id)

@@ -18,7 +18,7 @@ from .collection_change import CollectionChange
 
 
 def check_roles(change: CollectionChange, by: Identity | None) -> None:
-    """Raise `AccessDeniedError` if the token lacks a role that the values need. None is the console, with all roles."""
+    """Raise `AccessDeniedError` if the token lacks a role that the values need. None is `frepo`, with all roles."""
     if by is None:
         return
     if infinite_fields(change.limits) and not allows("collection.disable_limits", by):

@@ -112,7 +112,7 @@ class Collections:
         simulate: bool = False,
         default_guards: Guards = NO_GUARDS,
     ) -> CollectionRecord:
-        """Create a collection that lists its creator's token. `by` is None for the console, which has every right.
+        """Create a collection that lists its creator's token. `by` is None for `frepo`, which has every right.
 
         Raises `AccessDeniedError` for an infinite limit or a chosen id without the role, `IdInUseError`, `FieldsError`
         and `RuleError`.

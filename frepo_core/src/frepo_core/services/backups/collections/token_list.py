@@ -48,7 +48,7 @@ class TokenLists:
             return session.get(CollectionToken, (collection.id, token.token)) is not None
 
     def find_token(self, name: str, *, by: Identity | None = None) -> Identity:
-        """Return the token with this fingerprint or id, if `by` may see it (None, the console, sees all).
+        """Return the token with this fingerprint or id, if `by` may see it (None, `frepo`, sees all).
 
         Raises `FieldsError` and `NotFoundError`, which do not show an id.
         """
@@ -120,7 +120,7 @@ class TokenLists:
 
 
 def put_creator_on_list(session: Session, collection_id: str, by: Identity | None) -> list[NewEvent]:
-    """Put the creator's token on the list of a new collection; return the event about it. The console has no token."""
+    """Put the creator's token on the list of a new collection; return the event about it. `frepo` has no token."""
     if by is None:
         return []
     session.add(CollectionToken(collection_id=collection_id, token_key=by.token))

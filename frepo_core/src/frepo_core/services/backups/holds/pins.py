@@ -43,7 +43,7 @@ class Pins:
         self._database = database
 
     def page(self, page: PageRequest, *, by: Identity | None) -> Page[PinnedVersion]:
-        """Return a page of the pinned versions, by collection and number; `by` is None for the console.
+        """Return a page of the pinned versions, by collection and number; `by` is None for `frepo`.
 
         They are those of the collections whose versions the token may list. Raises `FieldsError` for an invalid cursor.
         """

@@ -62,7 +62,7 @@ class RestoreAges:
     def find_untested(self, limit: int, *, by: Identity | None = None) -> UntestedCollections:
         """Return the collections whose last good test is longer ago than `restore_tests.every`.
 
-        At most `limit` of those that a token may see are named; `by` is None for the console. Those that were never
+        At most `limit` of those that a token may see are named; `by` is None for `frepo`. Those that were never
         tested count if they are older than that and there is a command for nightly tests.
         """
         latest = utc_now() - self._every

@@ -21,7 +21,7 @@ KEPT = timedelta(days=90)
 def find_sender(session: Session, collection: Collection, by: Identity) -> CollectionSender | None:
     """Return what is known about the accepted versions of this client; None without any.
 
-    The collection is locked. The console is no client: several people use it.
+    The collection is locked. `frepo` is no client: several people use it.
     """
     return session.get(CollectionSender, (incarnation_of(collection), by.client)) if by.token else None
 

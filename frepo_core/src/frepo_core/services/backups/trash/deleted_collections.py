@@ -71,7 +71,7 @@ class RestoredCollection:
 
 
 class DeletedCollections:
-    """Manages deleted collections. `by` is a token, or the console, which may do all."""
+    """Manages deleted collections. `by` is a token, or `frepo`, which may do all."""
 
     def __init__(self, database: Database, blobs: Blobs, policies: Policies) -> None:
         self._database = database

@@ -65,7 +65,7 @@ class ClientChecks:
         """Raise `FieldsError` if the result of this name is not one of a client, or if it is one too many."""
         columns = (VersionCheck.name, VersionCheck.actor, VersionCheck.is_of_service)
         found = session.execute(select(*columns).where(VersionCheck.version_id == version.id)).all()
-        # Only the service, its jobs and its console have a colon in their names.
+        # Only the service, its jobs and `frepo` have a colon in their names.
         others = self._reserved | {row.name for row in found if row.is_of_service or ":" in row.actor}
         if name in others:
             raise _wrong_name(f"The check {name!r} is one of the service or of a plug-in: choose another name")

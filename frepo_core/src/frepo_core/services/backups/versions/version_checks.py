@@ -101,7 +101,7 @@ def write_checks(
 
 
 def _speaks_against_version(row: VersionCheck) -> bool:
-    """Return whether the service found the version broken or suspicious. Only jobs and the console have a colon."""
+    """Return whether the service found the version broken or suspicious. Only jobs and `frepo` have a colon."""
     return row.outcome in {BROKEN, "suspicious"} and (row.is_of_service or ":" in row.actor)
 
 

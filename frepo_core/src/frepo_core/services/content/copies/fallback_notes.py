@@ -55,7 +55,7 @@ def in_thread(work: Callable[[], None]) -> None:
 
 @atexit.register
 def _join_threads() -> None:
-    """Let the notes be written: a command of the console ends right after it has read the content."""
+    """Let the notes be written: a command ends right after it has read the content."""
     for thread in threading.enumerate():
         if thread.name == _THREAD:
             thread.join(END_SECONDS)

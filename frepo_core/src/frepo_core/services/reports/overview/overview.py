@@ -162,12 +162,12 @@ class Overviews:
     def in_states(
         self, states: Iterable[BackupState], limit: int, *, by: Identity | None = None
     ) -> list[tuple[CollectionRecord, StateRecord]]:
-        """Return collections that are in one of the states, the worst first. `by` is None for the console."""
+        """Return collections that are in one of the states, the worst first. `by` is None for `frepo`."""
         with self._database.reading() as session:
             return read_in_states(session, states, utc_now(), limit, visible_to(by) if by else ())
 
     def unchanged(self, limit: int, *, by: Identity | None = None) -> UnchangedCollections:
-        """Return the collections that get the same content for a week or longer. `by` is None for the console."""
+        """Return the collections that get the same content for a week or longer. `by` is None for `frepo`."""
         with self._database.reading() as session:
             return read_unchanged(session, limit, visible=visible_to(by) if by else ())
 

@@ -1,4 +1,4 @@
-"""The second copies of a service, as its job and the console work on them."""
+"""The second copies of a service, as its job and `frepo` work on them."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
