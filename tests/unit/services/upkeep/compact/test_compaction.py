@@ -200,6 +200,44 @@ def test_a_run_that_must_not_go_on_ends_the_process(history, services, monkeypat
     history.check()
 
 
+def test_a_storage_with_the_least_that_the_contract_asks_for(history, services, tmp_path):
+    """No path, no URL, and streams that cannot seek, as of a third party's storage: objects are copied to files."""
+
+    class Least:
+        def __init__(self, stream):
+            self.read, self.close = stream.read, stream.close
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.close()
+
+    class Foreign:
+        def __getattr__(self, name):
+            return getattr(local, name)
+
+        def path(self, key):
+            return None
+
+        def open(self, key, start=0, length=None):
+            return Least(local.open(key, start, length))
+
+    local, collection = services.backends.get("local"), history.make()
+    services.backends._built["local"] = Foreign()
+    for _ in range(3):
+        history.push(collection)
+    first = history.job()
+    for _ in range(2):
+        history.push(collection)
+    second = history.job()
+
+    assert (2, 0, 0) == (first["encoded"], first["failed"], second["failed"])
+    assert ["delta"] * 4 + ["raw"] == history.encodings(collection)
+    assert [] == list((tmp_path / "temporary").glob("frepo-compact-*"))
+    history.check()
+
+
 def test_a_process_that_is_killed_fails_one_content_only(history, monkeypatch):
     collection, killed, started = history.make(), [], EncoderProcess._started
     for _ in range(4):
