@@ -140,6 +140,7 @@ def works_of(services, viewer, admin, collection):
 def test_no_listing_reads_a_whole_table(crowded, admin):
     services, viewer, collection = crowded
     engine = services.database.engine
+    assert {"file"} == whole_tables(engine, "SELECT count(*) FROM file WHERE requested_name = 'x'", ())
 
     found = {
         name: tables
@@ -148,13 +149,6 @@ def test_no_listing_reads_a_whole_table(crowded, admin):
     }
 
     assert found == {}
-
-
-@pytest.mark.slow
-def test_the_check_detects_a_full_table_scan(crowded):
-    engine = crowded[0].database.engine
-
-    assert whole_tables(engine, "SELECT count(*) FROM file WHERE requested_name = 'x'", ()) == {"file"}
 
 
 def rows_read(engine, statement, parameters, table):

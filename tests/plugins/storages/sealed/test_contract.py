@@ -8,7 +8,10 @@ from frepo_core.testing import Fail, FaultyStorage, MemoryStorage, StorageContra
 from frepo_sealed.backend import SealedStorage
 from frepo_sealed.keys import KeyRing
 from frepo_storage_local import LocalSettings, LocalStorage
+from support.scale import IS_BIG
 
+# It has no pages of its own: listing many files is tested without the encryption.
+LIST_SIZE = 5000 if IS_BIG else 500
 KEYS = KeyRing([bytes(range(32)), bytes(32)])
 
 
@@ -17,6 +20,10 @@ def sealed(below, keys=KEYS):
 
 
 class TestOverMemory(StorageContract):
+    @pytest.fixture
+    def list_size(self):
+        return LIST_SIZE
+
     @pytest.fixture
     def backend(self):
         return sealed(MemoryStorage())
@@ -67,5 +74,4 @@ class TestOverLocal(StorageContract):
 
     @pytest.fixture
     def list_size(self):
-        """Listing many files is tested without the encryption."""
-        return 1000
+        return LIST_SIZE

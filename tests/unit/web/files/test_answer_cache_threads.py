@@ -11,8 +11,9 @@ from frepo_core.services.files.aliases import Aliases
 from frepo_core.web.views import answer_cache
 from frepo_core.web.views.answer_cache import AnswerCache
 from support.client import Client
+from support.scale import IS_BIG
 
-SECONDS = 6
+SECONDS = 6 if IS_BIG else 2
 OLD, NEW, KEY = "version 1", "version 2", ("/repository/file/a", "")
 
 
