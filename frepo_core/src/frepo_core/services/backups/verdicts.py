@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
@@ -13,10 +14,12 @@ from frepo_core.domain.backups.verdicts import GOOD, CheckFact, Judgement, Verdi
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError
 
-from ..content.checks.upload_checks import CheckReport
 from ..events.actors import actor_of
 from .collections.expected_backups import set_deadline
 from .quarantine import OVERTAKEN
+
+if TYPE_CHECKING:  # commands that show verdicts need not import what receives uploads
+    from ..content.checks.upload_checks import CheckReport
 
 NEWEST_BROKEN = "The newest version is broken"
 # The stored verdicts that speak against a version.
@@ -29,7 +32,7 @@ def is_good() -> ColumnElement[bool]:
     return Version.verdict.in_([verdict.value for verdict in GOOD]) & ~Version.is_quarantined
 
 
-def judge_reports(reports: Sequence[CheckReport], objection: Objection | None = None) -> Judgement:
+def judge_reports(reports: "Sequence[CheckReport]", objection: Objection | None = None) -> Judgement:
     """Return the verdict about a content that arrives, from the upload checks and what a guard objects to."""
     facts = [CheckFact(name=one.check, outcome=one.outcome, message=one.message, covers=one.covers) for one in reports]
     return judge(facts, objection="" if objection is None or objection.check else reason_of(objection.error))

@@ -1,15 +1,18 @@
 """What the service catches when it calls a function of a plug-in, and what it does with the texts of one."""
 
 import inspect
+import json
 import re
 import threading
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 
 # A plug-in that ends the interpreter with `exit()` must not end the service.
 PLUGIN_FAILURES = (Exception, SystemExit, KeyboardInterrupt)
+LONGEST_NAME = 64
+MOST_KINDS = 8
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -31,6 +34,27 @@ def storable(text: str) -> str:
     Python has such halves in file names that are not UTF-8.
     """
     return _NOT_STORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def storable_kinds(kinds: object) -> tuple[str, ...] | None:
+    """Return the formats that a plug-in names as they are stored: the innermost ones, as the others say less."""
+    if not isinstance(kinds, (tuple, list)):
+        return None
+    return tuple(storable_name(kind) for kind in kinds[-MOST_KINDS:])
+
+
+def storable_name(name: object) -> str:
+    """Return the name of a format or a database as it is stored."""
+    return storable(str(name))[:LONGEST_NAME]
+
+
+def as_json(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return details as they are stored: what JSON cannot express becomes a text."""
+    try:
+        text = json.dumps(dict(details), default=str, ensure_ascii=False, allow_nan=False)
+        return cast(dict[str, Any], json.loads(storable(text)))
+    except (TypeError, ValueError):
+        return {"details": storable(str(details))}
 
 
 def call_with_context(function: Callable[..., Result], context: object, *arguments: Any) -> Result:

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from sqlalchemy import func, select
 
@@ -35,18 +35,15 @@ from frepo_core.plugins import (
     ServiceStatistics,
 )
 
-from ...access.former_tokens import is_revoked
 from ...backups.collections.states import BackupState
 from ...base.records import CollectionRecord, FileRecord, collection_info
-from ...content.remote.outgoing import send_request
-from ...content.seekable_content import seekable_content
 from ...content.storages.storage_space import temporary_folder
-from ...events.queries import count_events, read_events
 from ...reports.statistics import read_collection_usage, read_statistics
-from .messages import bind, record_message
 from .reading import ReadingFacade
-from .store import PluginStore
 from .writing import WritingFacade
+
+if TYPE_CHECKING:
+    from .store import PluginStore
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +52,10 @@ class PluginService(ReadingFacade, WritingFacade):
     """Gives a plug-in access to the service."""
 
     @property
-    def store(self) -> PluginStore:
+    def store(self) -> "PluginStore":
         """See `Service.store`."""
+        from .store import PluginStore  # not every command keeps values
+
         return PluginStore(self._services, self._plugin)
 
     @property
@@ -88,6 +87,8 @@ class PluginService(ReadingFacade, WritingFacade):
 
     def is_revoked(self, by: Identity) -> bool:
         """See `Service.is_revoked`."""
+        from ...access.former_tokens import is_revoked  # not every command asks
+
         with self._services.database.reading() as session:
             return is_revoked(session, by)
 
@@ -112,6 +113,8 @@ class PluginService(ReadingFacade, WritingFacade):
         return content
 
     def _open(self, file: FileRecord) -> BinaryIO:
+        from ...content.seekable_content import seekable_content  # not every command reads contents
+
         return seekable_content(partial(self._services.stored_content.open, file.blob), file.blob.size)
 
     def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
@@ -170,24 +173,32 @@ class PluginService(ReadingFacade, WritingFacade):
         limit: int = 1000,
     ) -> Sequence[Event]:
         """See `Service.events`."""
+        from ...events.queries import read_events  # not every command reads events
+
         services = self._services
         own = services.plugins.event_kinds
         return read_events(services.database, after=after, since=since, kinds=kinds, limit=limit, of_plugins=own)
 
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
         """See `Service.count_events`."""
+        from ...events.queries import count_events  # not every command reads events
+
         return count_events(self._services.database, since)
 
     def notify(self, message: Message, *, sender: str, collection_id: str | None = None) -> bool:
         """See `Service.notify`."""
         if self.is_read_only:
             raise ReadOnlyError("The service is in read-only mode, so messages are not recorded")
+        from .messages import record_message  # not every command notifies
+
         record_message(self._services.database, message, sender=sender, collection_id=collection_id)
         subscribers = self._services.plugins.subscribers.values()
         return any(owned.spec.wants(EventKind.MESSAGE_SENT) for owned in subscribers)
 
     def notifiers(self) -> Mapping[str, BoundNotifier]:
         """See `Service.notifiers`."""
+        from .messages import bind  # not every command notifies
+
         services = self._services
         return {
             name: bind(owned, services.contexts[owned.plugin.name])
@@ -212,6 +223,8 @@ class PluginService(ReadingFacade, WritingFacade):
         setting: str = "",
     ) -> HttpAnswer:
         """See `Service.send_request`."""
+        from ...content.remote.outgoing import send_request  # not every command sends requests
+
         return send_request(
             method,
             url,

@@ -17,7 +17,6 @@ from frepo_core.plugins import CollectionUsage, FileInfo, ListPage, StoredVersio
 from ...backups.collections.collection_search import visible_to
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, FileRecord
-from ...files.listing import FileSearch
 from ...reports.statistics import read_collection_usage
 from .connection import ConnectedFacade
 from .descriptions import file_info, stored_version
@@ -70,6 +69,8 @@ class ReadingFacade(ConnectedFacade):
             return _page(self._all_files(request), file_info)
         if not allows("file.list", by):
             raise AccessDeniedError("The token may not list files: file.list is needed")
+        from ...files.listing import FileSearch  # not every command lists files
+
         return _page(self._services.listing.visible_files(FileSearch(), request, by=by), file_info)
 
     def _all_files(self, request: PageRequest) -> Page[FileRecord]:

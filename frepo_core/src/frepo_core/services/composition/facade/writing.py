@@ -23,18 +23,14 @@ from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
 
 from ...backups.versions.version_checks import NewCheck
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer
-from ...base.plugin_failures import storable
+from ...base.plugin_failures import as_json, storable, storable_kinds, storable_name
 from ...base.records import collection_info
-from ...content.checks.upload_checks import as_json, storable_kinds, storable_name
-from ...content.decoding.decoded_stream import DecodedStream
-from ...content.ingest import Incoming, smallest_limit
-from ...content.mime_detection import detect_type
-from ...content.token_limits import check_type_of_file
 from .connection import ConnectedFacade
 from .descriptions import file_info, stored_version
 from .idempotent_uploads import idempotent_file, idempotent_version, recorded_file, recorded_version
 
 if TYPE_CHECKING:
+    from ...content.ingest import Incoming
     from ...files.files import NewFile
 
 MAX_STATUSES = 32
@@ -119,6 +115,11 @@ class WritingFacade(ConnectedFacade):
         head: bytes = b"",
     ) -> int | None:
         """See `WritingService.may_upload_file`."""
+        # A command that stores no file need not import these.
+        from ...content.ingest import smallest_limit
+        from ...content.mime_detection import detect_type
+        from ...content.token_limits import check_type_of_file
+
         files = self._writable().files
         files.check_rights(_new_file(name, tags, password=password), by=by)
         limits = files.limits(by=by)
@@ -222,7 +223,6 @@ class WritingFacade(ConnectedFacade):
         details: Mapping[str, Any] | None = None,
     ) -> None:
         """See `WritingService.record_version_check`."""
-
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         found = services.versions.find_selected(collection.id, version)
@@ -230,7 +230,11 @@ class WritingFacade(ConnectedFacade):
         services.client_checks.record(found.id, result, by=by)
 
 
-def _incoming(content: BinaryIO, size: int | None, sha256: str | None, coding: str | None) -> Incoming:
+def _incoming(content: BinaryIO, size: int | None, sha256: str | None, coding: str | None) -> "Incoming":
+    # A command that stores nothing need not import these.
+    from ...content.decoding.decoded_stream import DecodedStream
+    from ...content.ingest import Incoming
+
     digests = (sha256,) if sha256 else ()
     if coding:
         stream = cast(BinaryIO, DecodedStream(content, coding))

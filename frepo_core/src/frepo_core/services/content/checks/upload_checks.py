@@ -1,11 +1,10 @@
 """Runs the upload checks of plug-ins over content that is not stored yet."""
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from frepo_core.domain.backups.runs import RUN
 from frepo_core.domain.backups.verdicts import RESTORE
@@ -17,7 +16,15 @@ from frepo_core.plugins.registry import Owned, PluginRegistry
 from frepo_core.settings import Settings, environment_name
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
-from ...base.plugin_failures import PLUGIN_FAILURES, describe_failure, raise_interrupt, storable
+from ...base.plugin_failures import (
+    PLUGIN_FAILURES,
+    as_json,
+    describe_failure,
+    raise_interrupt,
+    storable,
+    storable_kinds,
+    storable_name,
+)
 from ..ingest import Content
 from .check_waits import Patience
 from .spooled_content import SpooledContent, UploadTarget
@@ -29,8 +36,6 @@ FAILED = "The check failed, the log of the service knows more"
 # Results that the service records itself have these names.
 OWN = (RESTORE, RUN)
 NO_DETAILS: Mapping[str, Any] = {}
-LONGEST_NAME = 64
-MOST_KINDS = 8
 OUTCOMES = ("good", "pending", "not checked")
 
 
@@ -170,27 +175,6 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
         has_answered=has_answered,
         covers=covers,
     )
-
-
-def storable_kinds(kinds: object) -> tuple[str, ...] | None:
-    """Return the formats that a plug-in names as they are stored: the innermost ones, as the others say less."""
-    if not isinstance(kinds, (tuple, list)):
-        return None
-    return tuple(storable_name(kind) for kind in kinds[-MOST_KINDS:])
-
-
-def storable_name(name: object) -> str:
-    """Return the name of a format or a database as it is stored."""
-    return storable(str(name))[:LONGEST_NAME]
-
-
-def as_json(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return details as they are stored: what JSON cannot express becomes a text."""
-    try:
-        text = json.dumps(dict(details), default=str, ensure_ascii=False, allow_nan=False)
-        return cast(dict[str, Any], json.loads(storable(text)))
-    except (TypeError, ValueError):
-        return {"details": storable(str(details))}
 
 
 def _check_result(result: object) -> None:
