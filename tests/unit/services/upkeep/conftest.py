@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from frepo_core.plugins import JobContext
 from frepo_core.services.base import rate_limit
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService
+from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 
@@ -102,3 +104,21 @@ def orphan(backend):
 def at_each_piece(monkeypatch):
     """Check the lease at each piece that is read, not once a second."""
     monkeypatch.setattr(rate_limit, "CHECK_SECONDS", 0)
+
+
+@pytest.fixture
+def run_and_die(services):
+    """Run a job in a process that is killed at a point of `failpoints`."""
+
+    def run_and_die(job, point):
+        child = os.fork()
+        if not child:
+            try:
+                services.database.engine.dispose(close=False)
+                failpoints._armed = point
+                job()
+            finally:
+                os._exit(1)
+        assert signal.SIGKILL == os.WTERMSIG(os.waitpid(child, 0)[1])
+
+    return run_and_die

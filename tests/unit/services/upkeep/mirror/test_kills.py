@@ -1,31 +1,9 @@
 """The process of the job is killed at each of its steps: the next run completes its work, and nothing is lost."""
 
-import os
-import signal
-
 import pytest
 
-from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.blobs.failpoints import MIRROR_POINTS
 from support.scale import IS_BIG
-
-
-@pytest.fixture
-def run_and_die(services, mirror):
-    """Run the job in a process that is killed at a point."""
-
-    def run_and_die(point):
-        child = os.fork()
-        if not child:
-            try:
-                services.database.engine.dispose(close=False)
-                failpoints._armed = point
-                mirror()
-            finally:
-                os._exit(1)
-        return os.waitpid(child, 0)[1]
-
-    return run_and_die
 
 
 @pytest.mark.parametrize("point", MIRROR_POINTS if IS_BIG else ("copy_stored", "copies_gone", "first_repaired"))
@@ -42,9 +20,8 @@ def test_a_killed_run_is_completed_by_the_next(
     assert files[damaged] == services.stored_content.read(damaged.blob, 0, 5)
     files |= {add(b"new %d" % number): b"new %d" % number for number in range(3)}
 
-    status = run_and_die(point)
+    run_and_die(mirror, point)
 
-    assert signal.SIGKILL == os.WTERMSIG(status)
     second.make_due()
     mirror()
     assert sorted(["gone"] + 10 * ["present"]) == sorted(second.states())
