@@ -14,7 +14,9 @@ from . import (
     large_uploads,
     many_clients,
     memory,
+    night,
     peers,
+    sealed,
     sessions,
     small,
     stores,
@@ -36,10 +38,12 @@ GROUPS = {
     "memory": memory.run,
     "compact": compact.run,
     "stores": stores.run,
+    "sealed": sealed.run,
+    "night": night.run,
     "peers": peers.run,
 }
-# Groups for the full run only: they require servers, or do not depend on changes of the code.
-LEFT_OUT = {"cockpit", "stores", "peers"}
+# Groups for the full run only: they take long, need servers, or do not depend on changes of the code.
+LEFT_OUT = {"cockpit", "stores", "sealed", "night", "peers"}
 
 
 def main() -> None:
@@ -51,7 +55,7 @@ def main() -> None:
         "groups",
         nargs="*",
         metavar="GROUP",
-        help=f"of {', '.join(GROUPS)}; all by default, in the short form all but cockpit, stores and peers",
+        help=f"of {', '.join(GROUPS)}; all by default, in the short form all but {', '.join(sorted(LEFT_OUT))}",
     )
     options = parser.parse_args()
     path = HERE / ("results.json" if options.full or options.report else "results-short.json")

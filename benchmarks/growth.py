@@ -13,6 +13,7 @@ from support import bulk_data
 from support.servers import mariadb, postgresql
 from support.servers.service import Service
 
+from .harness import house_data
 from .harness.client import PersistentConnection
 from .harness.measure import Results, Sizes, Work, alternate, compare, timed
 from .harness.world import folder, frepo
@@ -25,6 +26,13 @@ SEARCHES = (
     ("search by name", f"/repository?searchQuery={bulk_data.WORD}", f"/repository?searchQuery={bulk_data.WORD}", 3.0),
 )
 
+HOUSE = {
+    "overview": "/api/v1/overview",
+    "collections by state": "/api/v1/collections?sort=state",
+    "collections with a good version": "/api/v1/collections?verdict=complete",
+    "collections with a suspicious version": "/api/v1/collections?verdict=suspicious",
+}
+
 
 def run(results: Results, sizes: Sizes) -> None:
     """Compare times with few rows and with many."""
@@ -35,6 +43,7 @@ def run(results: Results, sizes: Sizes) -> None:
         _files(results, sizes, "SQLite", few, many)
         _collections(results, few)
         _previews(results, few)
+    _houses(results, sizes)
     for kind, server in (("PostgreSQL", postgresql), ("MariaDB", mariadb)) if sizes.full else ():
         if server.MISSING:
             results.skipped[f"listings on {kind}"] = server.MISSING
@@ -87,6 +96,28 @@ def _previewing(service: Service, path: str, nights: int) -> Work:
     schedule = {"every": "P1D", "duration": f"P{nights}D", "size": 4096}
     body = json.dumps({"strategy": "keep", "strategy_options": {"yearly": 10}, "schedule": schedule}).encode()
     return timed(lambda: connection.ask("POST", path, body))
+
+
+def _houses(results: Results, sizes: Sizes) -> None:
+    """Ask what an operator asks each morning, with a million versions and with ten thousand of them."""
+    counts = {"few": 100, "many": 10_000 if sizes.full else 1000}
+    with contextlib.ExitStack() as stack:
+        where = stack.enter_context(folder())
+        services = {}
+        for name, count in counts.items():
+            offsite = {"STORAGE_OFFSITE_ADAPTER": "local", "STORAGE_OFFSITE_DIRECTORY": str(where / f"offsite-{name}")}
+            paused = {"JOBS_MIRROR": "off", "JOBS_VERIFY": "off", "JOBS_SWEEP": "off"}
+            mirror = {"STORAGES": house_data.MIRROR, "MIRROR": house_data.MIRROR}
+            services[name] = stack.enter_context(frepo(where / name, **mirror, **offsite, **paused))
+            form = json.dumps({"name": "night.sql"}).encode()
+            made = json.loads(_connect(services[name]).ask("POST", "/api/v1/collections", form))
+            path = services[name].environment["DATABASE_URL"].removeprefix("sqlite:///")
+            house_data.fill(path, made["id"], count)
+            _connect(services[name]).ask("POST", "/api/v1/jobs/samples/runs")
+        for what, path in HOUSE.items():
+            samples = alternate({name: _asking(service, path, 10) for name, service in services.items()}, runs=7)
+            text = f"{what}, {counts['many'] * house_data.EACH:,} versions : {counts['few'] * house_data.EACH:,}"
+            results.add(compare("growth", text, samples["many"], samples["few"], reach=1.5))
 
 
 def _adding(service: Service, collection: str) -> Work:

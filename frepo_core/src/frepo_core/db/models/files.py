@@ -31,7 +31,11 @@ class Blob(Base):
     """
 
     __tablename__ = "blob"
-    __table_args__ = (UniqueConstraint("digest", "storage"), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        UniqueConstraint("digest", "storage"),
+        Index("ix_blob_check", "verified_at", "created_at", "id"),
+        {"sqlite_autoincrement": True},
+    )
 
     id: Mapped[int] = mapped_column(RowId, primary_key=True)
     digest: Mapped[str] = mapped_column(exact(64))

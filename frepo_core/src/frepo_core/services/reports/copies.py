@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import case, func, select
+from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -27,7 +27,6 @@ from ..upkeep.mirror.lag import find_copy_storages, find_oldest
 
 # No more rows are counted, so that a report costs the same however many copies are missing.
 MOST = 100_000
-_LACKING = [state.value for state in LACKING]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,19 +147,14 @@ def _read_wanted(session: Session) -> Mapping[str, int]:
 
 
 def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
-    of_storage = (BlobCopy.storage == storage, BlobCopy.state.in_(_LACKING))
-    rows = select(BlobCopy.size).where(*of_storage).limit(MOST).subquery()
-    behind, size = session.execute(select(func.count(), func.sum(rows.c.size)).select_from(rows)).one()
-    versions = (
-        select(Version.id)
-        .join(File, File.id == Version.file_id)
-        .join(BlobCopy, BlobCopy.blob_id == File.blob_id)
-        .where(*of_storage)
-        .limit(MOST)
-    )
-    damaged = select(BlobCopy.id).where(
-        BlobCopy.storage == storage, BlobCopy.state.in_([CopyState.DAMAGED.value, CopyState.MISSING.value])
-    )
+    behind = size = versions = damaged = 0
+    for state in LACKING:  # one after the other: for several, SQLite reads the table
+        of_state = (BlobCopy.storage == storage, BlobCopy.state == state.value)
+        rows = select(BlobCopy.size).where(*of_state).limit(MOST - behind).subquery()
+        count, added = session.execute(select(func.count(), func.sum(rows.c.size)).select_from(rows)).one()
+        behind, size = behind + count, size + int(added or 0)
+        damaged += 0 if state is CopyState.WANTED else count
+        versions += _count_versions(session, of_state, MOST - versions) if count else 0
     stopped = session.get(Installation, stopped_name(storage))
     checks = read_full_checks(session)
     oldest = find_oldest(session, storage)
@@ -170,13 +164,25 @@ def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
     return CopyFigures(
         storage=storage,
         behind=behind,
-        size=int(size or 0),
+        size=size,
         oldest_at=oldest,
-        versions=session.scalar(select(func.count()).select_from(versions.subquery())) or 0 if behind else 0,
+        versions=versions,
         fallbacks=sum(map(int, fallbacks)),
         checked_at=checks.get(storage),
         first_checked_at=checks.get(FIRST_SIDE),
         is_late=oldest is not None and utc_now() - oldest > max_lag,
-        damaged=session.scalar(select(func.count()).select_from(damaged.limit(MOST).subquery())) or 0 if behind else 0,
+        damaged=damaged,
         stopped=int(stopped.value) if stopped else 0,
     )
+
+
+def _count_versions(session: Session, of_copies: Sequence[ColumnElement[bool]], most: int) -> int:
+    # In the order of an index, so that SQLite uses it however rare the state is.
+    copies = select(BlobCopy.blob_id).where(*of_copies).order_by(BlobCopy.wanted_at).limit(most).subquery()
+    versions = (
+        select(Version.id)
+        .join(File, File.id == Version.file_id)
+        .join(copies, copies.c.blob_id == File.blob_id)
+        .limit(most)
+    )
+    return session.scalar(select(func.count()).select_from(versions.subquery())) or 0

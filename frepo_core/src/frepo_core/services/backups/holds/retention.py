@@ -46,7 +46,7 @@ class Retention:
 
         Raises `StorageUnavailable` at the end if some were not retained.
         """
-        retained, failed = self._retain(Blob.id.is_not(None), keep_going)
+        retained, failed = self._retain(Blob.id.is_not(None), keep_going) if self._has_locks() else (0, [])
         self._database.execute(delete(Retained).where(Retained.until < utc_now() - FORGET_AFTER))
         if failed:
             raise StorageUnavailable(
@@ -54,6 +54,12 @@ class Retention:
                 f"{', '.join(failed[:10])}"
             )
         return retained
+
+    def _has_locks(self) -> bool:
+        """Return whether anything is locked: an index knows it, the queries of `_find` may read all blobs."""
+        with self._database.reading() as session:
+            models: tuple[type[Version | TrashEntry], ...] = (Version, TrashEntry)
+            return any(session.scalar(select(one.id).where(one.locked_until > utc_now()).limit(1)) for one in models)
 
     def _retain(self, which: ColumnElement[bool], keep_going: Callable[[], None]) -> tuple[int, list[str]]:
         retained, failed = 0, set[str]()

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from math import ceil
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from sqlalchemy import ColumnElement, and_, case, func, or_, select
+from sqlalchemy import func, select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
@@ -18,6 +18,7 @@ from ...content.blobs.blob_reader import BlobReader, Damage
 from ...content.storages.backends import Backends
 from ..full_checks import FIRST_SIDE, note_full_check
 from .progress import Progress, count_blobs, no_progress
+from .verification_queue import Queue
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ def verify(
     """
     started = utc_now()
     cutoff = started - older_than if older_than is not None else started
-    queue = _Queue(newest=_newest(database), cutoff=cutoff, started=started)
+    queue = Queue(newest=_newest(database), cutoff=cutoff, started=started)
     failures: dict[str, StorageError] = {}
     reader = BlobReader(database, backends, pace, by)
     total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
@@ -114,38 +115,12 @@ def verify(
     return VerifyReport(checked=checked, size=size, damaged=damaged)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Queue:
-    """The blobs to check: ids up to `newest`, so no later ones, and not checked since `cutoff`.
-
-    Those that are known to be damaged are due if they were not checked since `started`.
-    """
-
-    newest: int
-    cutoff: datetime
-    started: datetime
-
-    def is_due(self) -> ColumnElement[bool]:
-        """Return the condition. Make a new one for each query, so that no blob that was checked is due again."""
-        is_old = or_(Blob.verified_at.is_(None), Blob.verified_at < self.cutoff, Blob.verified_at > utc_now())
-        may_be_right_again = and_(Blob.damaged_at.is_not(None), Blob.verified_at < self.started)
-        return and_(Blob.id <= self.newest, or_(is_old, may_be_right_again))
-
-    def order(self) -> tuple[Any, ...]:
-        """Return the order: those that are due because they are damaged, then dates in the future, then the oldest."""
-        last_read = func.coalesce(Blob.verified_at, Blob.created_at)
-        is_recent = and_(Blob.damaged_at.is_not(None), Blob.verified_at >= self.cutoff)
-        return case((is_recent, 0), (last_read > utc_now(), 1), else_=2), last_read, Blob.id
-
-
 def _newest(database: Database) -> int:
     with database.reading() as session:
         return session.scalar(select(func.max(Blob.id))) or 0
 
 
-def _longest_unverified_first(
-    database: Database, queue: _Queue, total: int, failing: Collection[str]
-) -> Iterator[Blob]:
+def _longest_unverified_first(database: Database, queue: Queue, total: int, failing: Collection[str]) -> Iterator[Blob]:
     """Yield `total` blobs, a page at a time, but none of the storages that are `failing` meanwhile.
 
     A checked blob leaves the queue, except one whose result was not recorded. Those are counted and skipped.
@@ -154,9 +129,7 @@ def _longest_unverified_first(
     stuck = 0
     while len(seen) < total:
         with database.reading() as session:
-            query = select(Blob).where(queue.is_due(), Blob.storage.not_in(failing)).order_by(*queue.order())
-            query = query.limit(min(PAGE, total - len(seen)) + stuck)
-            found = session.scalars(query).all()
+            found = queue.next(session, failing, min(PAGE, total - len(seen)) + stuck)
         rows = [row for row in found if row.id not in seen]
         if not rows and len(found) <= stuck:
             return

@@ -1,0 +1,183 @@
+"""Measures a night: many clients that send a dump of 20 MB each at the same moment, with all work of the service on.
+
+Half of them are curl, half frepo-client. What was sent is checked, judged and copied into a second storage, and the
+versions of earlier rounds are compacted meanwhile. The peer is `cat` into as many files, each with a sync.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from frepo_client.zipapp import build
+from support.servers.service import Service
+
+from .harness.client import PersistentConnection
+from .harness.measure import Results, Row, Sizes, alternate, compare, compare_with_goal
+from .harness.world import folder, frepo
+from .memory import status
+
+SIZE = 20_000_000
+CODE = "a-code"
+REACH, HEALTH, MEMORY = 2.0, 0.5, 350 << 20
+PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+
+
+def run(results: Results, sizes: Sizes) -> None:
+    """Compare the time until the last client has its answer with that of `cat`."""
+    count = 100 if sizes.full else 10
+    with folder() as where:
+        work = {
+            "STORAGES": "offsite",
+            "STORAGE_OFFSITE_ADAPTER": "local",
+            "STORAGE_OFFSITE_DIRECTORY": str(where / "offsite"),
+            "MIRROR": "offsite",
+            "COMPACT": "true",
+            "COMPACT_AFTER": "1s",
+            "JOBS_COMPACT": "every 1m",
+            "HEALTH_CHECK_CODE": CODE,
+        }
+        with frepo(where / "service", **work) as service:
+            clients = Clients(where, service, count)
+            with _health(service) as answers:
+                samples = alternate({"ours": clients.send, "cat": clients.copy}, runs=3 if sizes.full else 2)
+            peak = status(service.pid)["VmHWM"]
+            clients.require_verdicts()
+    what = f"{count} clients with {SIZE // 10**6} MB each at once"
+    results.add(compare("night", f"{what} : cat and sync", samples["ours"], samples["cat"], reach=REACH))
+    results.add(compare_with_goal("night", f"longest answer of /health : {HEALTH} s", [max(answers)], HEALTH))
+    text = f"memory of the service : {MEMORY >> 20} MiB"
+    results.add(Row(group="night", name=text, ours=[peak], theirs=[MEMORY], unit="B", ratio=peak / MEMORY, reach=1.0))
+
+
+class Clients:
+    """The machines that are backed up: a dump, a collection and a configuration for each."""
+
+    def __init__(self, where: Path, service: Service, count: int) -> None:
+        self._where, self._service = where, service
+        self._turns = itertools.count()
+        self._program = where / "frepo-client.pyz"
+        self._program.write_bytes(build())
+        self._asking = PersistentConnection(service.address, {"Authorization": f"Bearer {service.admin}"})
+        (where / "token").write_text(service.admin)
+        (where / "token").chmod(0o600)
+        rows = (f"INSERT INTO `orders` VALUES ({number},'{os.urandom(40).hex()}');\n" for number in itertools.count())
+        self._base = "".join(itertools.islice(rows, SIZE // 110)).encode()
+        self._collections = [self._make(number) for number in range(count)]
+
+    def _make(self, number: int) -> str:
+        body = json.dumps({"name": f"host-{number}.sql"}).encode()
+        collection: str = json.loads(self._ask("POST", "/api/v1/collections", body))["id"]
+        home = self._where / f"host-{number}"
+        (home / ".config").mkdir(parents=True)
+        (home / ".config/frepo-client.toml").write_text(
+            f'[defaults]\nspread = "0"\n[job.dump]\ncollection = "host-{number}.sql"\n'
+            f'command = ["cat", "{home}/dump.sql"]\n'
+        )
+        return collection
+
+    def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        return self._asking.ask(method, path, body)
+
+    def send(self) -> float:
+        """Let all clients send a new dump; return the seconds until the last one has ended."""
+        self._write_dumps()
+        client = [PYTHON, str(self._program), "run"]
+        return self._time([self._curl(number) if number % 2 else client for number in range(len(self._collections))])
+
+    def copy(self) -> float:
+        """Copy all dumps with `cat`; return the seconds until the last file is on the disk."""
+        target = self._where / "copies"
+        target.mkdir(exist_ok=True)
+        script = f'cat "$0/dump.sql" > "{target}/${{0##*/}}" && sync "{target}/${{0##*/}}"'
+        lines = [["sh", "-c", script, self._home(number)] for number in range(len(self._collections))]
+        seconds = self._time(lines)
+        for path in target.iterdir():
+            path.unlink()
+        return seconds
+
+    def require_verdicts(self) -> None:
+        """Raise `RuntimeError` if a version is missing, or was judged to be something else than a dump."""
+        until = time.monotonic() + 600
+        for collection in self._collections:
+            while True:
+                found = json.loads(self._ask("GET", f"/api/v1/collections/{collection}/versions"))["items"]
+                verdicts = {version["verdict"] for version in found}
+                if verdicts == {"complete"}:
+                    break
+                if not found or time.monotonic() > until:
+                    raise RuntimeError(f"the versions of {collection} are {verdicts}")
+                time.sleep(1)
+
+    def _home(self, number: int) -> str:
+        return str(self._where / f"host-{number}")
+
+    def _write_dumps(self) -> None:
+        turn = next(self._turns)
+        for number in range(len(self._collections)):
+            head = f"-- MySQL dump 10.13  Distrib 8.0.36, for Linux (x86_64)\n-- Host: host-{number} Night: {turn}\n"
+            end = "-- Dump completed on 2026-05-01  2:15:00\n"
+            path = Path(self._home(number), "dump.sql")
+            path.write_bytes(head.encode() + self._base + end.encode())
+
+    def _time(self, lines: list[list[str]]) -> float:
+        os.sync()
+        start = time.perf_counter()
+        processes = [
+            subprocess.Popen(line, env=self._environment(number), stdout=subprocess.DEVNULL)
+            for number, line in enumerate(lines)
+        ]
+        statuses = [process.wait() for process in processes]
+        seconds = time.perf_counter() - start
+        if any(statuses):
+            raise RuntimeError(f"{sum(map(bool, statuses))} of {len(statuses)} clients failed")
+        return seconds
+
+    def _environment(self, number: int) -> dict[str, str]:
+        own = {"HOME": self._home(number), "FREPO_URL": self._service.url}
+        return {"PATH": os.environ["PATH"]} | own | {"FREPO_TOKEN_FILE": str(self._where / "token")}
+
+    def _curl(self, number: int) -> list[str]:
+        url = f"{self._service.url}/api/v1/collections/{self._collections[number]}/versions"
+        token = f"Authorization: Bearer {self._service.admin}"
+        return [
+            "curl",
+            "--fail-with-body",
+            "-sS",
+            "-X",
+            "POST",
+            "-H",
+            token,
+            "-T",
+            f"{self._home(number)}/dump.sql",
+            url,
+        ]
+
+
+@contextlib.contextmanager
+def _health(service: Service) -> Iterator[list[float]]:
+    """Ask for /health ten times a second; yield the list of the seconds until each answer."""
+    seconds: list[float] = []
+    ends = threading.Event()
+
+    def ask() -> None:
+        while not ends.wait(0.1):
+            start = time.perf_counter()
+            connection = PersistentConnection(service.address, {})
+            connection.ask("GET", f"/health?code={CODE}")
+            connection.close()
+            seconds.append(time.perf_counter() - start)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        yield seconds
+    finally:
+        ends.set()
+        thread.join()
