@@ -72,6 +72,7 @@ def _run(path: Path, groups: list[str], *, full: bool) -> None:
         before = json.loads(path.read_text())
         results.rows = [Row(**row) for row in before["rows"] if row["group"] not in groups]
         results.peers = [] if "peers" in groups else before["peers"]
+        results.series = before.get("series", [])
         results.machines = before["machines"]
     for group in groups:
         start = time.monotonic()

@@ -1,67 +1,43 @@
-"""Compares compact storage with zstd of each night alone, and with restic, on series of database dumps."""
+"""Compares compact storage with zstd of each night alone; `compact_series` with restic and borg, on real dumps."""
 
-import json
 import os
-import shutil
-import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Self
 
 from frepo_core.domain.backups.compaction import Content, Encoding, Freedom, plan
 from frepo_core.services.content.encodings import libraries
 from support.encodings.nights import nights
 from support.encodings.objects import EncodedObjects, sha256
 
+from . import compact_series
 from .harness.measure import Results, Sizes, alternate, compare, compare_with_goal
 
 NIGHTS, ROWS = 14, 600_000
 SHORT_NIGHTS, SHORT_ROWS = 6, 150_000
 DEPTH = 4
-GENERATED = "a generated dump"
 MB = 1_000_000
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Store a series of nights as the job does, and compare its bytes with zstd of each night, and with restic."""
+    """Store generated nights as the job does; then those in the folders of `FREPO_BENCH_SERIES`, as others do, too."""
     libraries.require_libraries()
-    for name, series in _all_series(sizes):
-        what = f"{len(series)} nights of {name}, {len(series[0]) // MB} MB each"
-        nights_ = {newest: Nights(newest) for newest in ("raw", "zstd")}
-        for newest, stored in nights_.items():
-            for night in series:
-                stored.add(night)
-            reach = {"raw": 0.2, "zstd": 0.1}[newest] if sizes.full else None
-            title = f"bytes of {what}, the newest {newest} : all bytes"
-            results.add(compare("compact", title, [stored.size()], [sum(map(len, series))], unit="B", reach=reach))
-        alone = [_zstd(night) for night in series]
-        best = [nights_["zstd"].size()]
-        results.add(compare("compact", f"bytes of {what} : zstd -3 of each", best, [sum(map(len, alone))], unit="B"))
-        if shutil.which("restic"):
-            with Restic() as restic:
-                for night in series:
-                    restic.add(night)
-                results.add(compare("compact", f"bytes of {what} : restic", best, [restic.size()], unit="B", reach=0.5))
-                oldest, objects = series[0], nights_["zstd"].objects
-                ours = [_seconds(partial(_read, objects, oldest))]
-                theirs = [_seconds(restic.read_oldest)]
-                results.add(
-                    compare("compact", f"seconds to read the oldest of {what} : restic", ours, theirs, unit="s")
-                )
-        if name == GENERATED:
-            _measure_speed(results, _chain(series), series, alone)
-
-
-def _all_series(sizes: Sizes) -> Iterator[tuple[str, list[bytes]]]:
-    """Yield the generated series, then those in the folders of `FREPO_BENCH_SERIES`; benchmarks/series makes some."""
-    yield GENERATED, list(nights(NIGHTS, ROWS) if sizes.full else nights(SHORT_NIGHTS, SHORT_ROWS))
+    series = list(nights(NIGHTS, ROWS) if sizes.full else nights(SHORT_NIGHTS, SHORT_ROWS))
+    what = f"{len(series)} nights of a generated dump, {len(series[0]) // MB} MB each"
+    stored = {newest: Nights(newest) for newest in ("raw", "zstd")}
+    for newest, nights_ in stored.items():
+        for night in series:
+            nights_.add(night)
+        reach = {"raw": 0.2, "zstd": 0.1}[newest] if sizes.full else None
+        title = f"bytes of {what}, the newest {newest} : all bytes"
+        results.add(compare("compact", title, [nights_.size()], [sum(map(len, series))], unit="B", reach=reach))
+    alone = [_zstd(night) for night in series]
+    best = [stored["zstd"].size()]
+    results.add(compare("compact", f"bytes of {what} : zstd -3 of each", best, [sum(map(len, alone))], unit="B"))
+    _measure_speed(results, _chain(series), series, alone)
     if folder := os.environ.get("FREPO_BENCH_SERIES"):
-        for path in sorted(Path(folder).iterdir()):
-            yield path.name, [night.read_bytes() for night in sorted(path.iterdir())]
+        compact_series.run(results, Path(folder))
 
 
 class Nights:
@@ -93,55 +69,12 @@ class Nights:
         return sum(map(len, self.objects.objects.values())) + sum(map(len, self.objects.raw.values()))
 
 
-class Restic:
-    """A repository of restic in a temporary folder, with its default settings."""
-
-    def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory()
-        self._environment = os.environ | {
-            "RESTIC_REPOSITORY": f"{self._folder.name}/repository",
-            "RESTIC_PASSWORD": "benchmark",
-            "RESTIC_CACHE_DIR": f"{self._folder.name}/cache",
-        }
-        self._call("init")
-        return self
-
-    def add(self, night: bytes) -> None:
-        """Back up one night."""
-        self._call("backup", "--stdin", "--stdin-filename", "dump.sql", "--host", "benchmark", content=night)
-
-    def size(self) -> int:
-        """Return the bytes of the repository."""
-        repository = Path(self._folder.name, "repository")
-        return sum(path.stat().st_size for path in repository.rglob("*") if path.is_file())
-
-    def read_oldest(self) -> None:
-        """Read the first night."""
-        snapshots = json.loads(self._call("snapshots", "--json"))
-        self._call("dump", min(snapshots, key=lambda one: one["time"])["id"], "dump.sql")
-
-    def _call(self, *arguments: str, content: bytes | None = None) -> bytes:
-        call = subprocess.run(
-            ["restic", "--quiet", *arguments], input=content, env=self._environment, check=True, stdout=subprocess.PIPE
-        )
-        return call.stdout
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
-
-
 def _chain(series: list[bytes]) -> EncodedObjects:
     """Encode each night against the next newer one, at most `DEPTH` deep, to measure the speed at each depth."""
     chains = EncodedObjects()
     for age, number in enumerate(reversed(range(len(series)))):
         chains.add(series[number], None if age % (DEPTH + 1) == 0 else sha256(series[number + 1]))
     return chains
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
 
 
 def _measure_speed(results: Results, chains: EncodedObjects, series: list[bytes], alone: list[bytes]) -> None:

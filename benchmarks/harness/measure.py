@@ -111,6 +111,7 @@ class Results:
     full: bool
     rows: list[Row] = field(default_factory=list)
     peers: list[dict[str, Any]] = field(default_factory=list)
+    series: list[dict[str, Any]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     machines: dict[str, dict[str, str]] = field(default_factory=dict)  # by group: its machine, the day and the load
 
@@ -130,6 +131,7 @@ class Results:
             "machines": self.machines,
             "rows": [asdict(row) for row in self.rows],
             "peers": self.peers,
+            "series": self.series,
             "skipped": self.skipped,
         }
         self.path.write_text(json.dumps(data, indent=1) + "\n")

@@ -32,6 +32,8 @@ def write(path: Path) -> None:
     for group, title in TITLES.items():
         if mine := [row for row in rows if row.group == group]:
             parts.append(f"### {title}\n\n{_machine(results['machines'][group])}\n\n{_table(mine)}")
+        if group == "compact" and results.get("series"):
+            parts.append(_series(results["series"]))
     if results["peers"]:
         parts.append(f"### Side by side\n\n{_machine(results['machines']['peers'])}\n\n{_peers(results['peers'])}")
     if results["skipped"]:
@@ -87,6 +89,44 @@ def _peers(peers: list[dict[str, Any]]) -> str:
     settings = "\n".join(f"- {peer['name']}: {peer['settings']}" for peer in peers)
     _plot_of_peers(peers, kinds)
     return "\n".join(lines) + f"\n\n{settings}\n\n![Side by side](performance-peers.png)"
+
+
+def _series(series: list[dict[str, Any]]) -> str:
+    """Return the table of the series of real dumps, and draw it."""
+    lines = ["| Series | Program | Stored MB | Restore of the newest, middle, oldest, MB/s | Stored, MB/s | Memory |"]
+    lines.append("|---|---|---|---|---|---|")
+    for one in series:
+        night = one["size"] / one["nights"] / 1e6
+        for program, found in one["found"].items():
+            stored = f"{found['stored'] / 1e6:,.0f}" + (f" ({found['raw'] / 1e6:,.0f})" if "raw" in found else "")
+            restore = ", ".join(f"{night / seconds:,.0f}" for seconds in found["restore"].values())
+            memory = f"{found['memory'] >> 20} MiB" if found.get("memory") else ""
+            name = f"{one['nights']} nights of {one['name']}, {one['size'] / 1e6:,.0f} MB"
+            speed = f"{one['size'] / 1e6 / found['seconds']:,.0f}"
+            lines.append(f"| {name} | {program} | {stored} | {restore} | {speed} | {memory} |")
+    _plot_of_series(series)
+    note = (
+        "Speeds are megabytes for each second of processor time. In brackets: with `compact.newest = raw`. The speed "
+        "of storing has the upload, each encoding and each read-back; the memory is that of the process that encodes."
+    )
+    return "\n".join(lines) + f"\n\n{note}\n\n![Compact storage, restic and borg](performance-compact.png)"
+
+
+def _plot_of_series(series: list[dict[str, Any]]) -> None:
+    """Draw what each program stores, in percent of all bytes, and how fast it restores each night."""
+    figure, axes = _pyplot().subplots(2, len(series), figsize=(3.4 * len(series), 5), squeeze=False)
+    for one, above, below in zip(series, axes[0], axes[1], strict=True):
+        programs, night = list(one["found"]), one["size"] / one["nights"] / 1e6
+        above.bar(programs, [100 * found["stored"] / one["size"] for found in one["found"].values()], color="#58a")
+        above.set_title(f"{one['nights']} nights of {one['name']}: stored, % (less is better)", fontsize=8)
+        for place, age in enumerate(("newest", "middle", "oldest")):
+            speeds = [night / found["restore"][age] for found in one["found"].values()]
+            places = [number + place * 0.27 for number in range(len(programs))]
+            below.bar(places, speeds, width=0.25, label=age)
+        below.set_xticks([number + 0.27 for number in range(len(programs))], programs)
+        below.set_title("restore, MB for each second of a core", fontsize=8)
+        below.legend(fontsize=7)
+    _save(figure, "performance-compact.png")
 
 
 def _plot_of_rows(rows: list[Row]) -> str:
