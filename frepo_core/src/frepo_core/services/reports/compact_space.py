@@ -1,5 +1,6 @@
 """Reports about compact storage: what it saves, in all and of a collection, and what waits."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
@@ -14,6 +15,8 @@ from frepo_core.settings import Settings
 
 from ..upkeep.compact.figures import Figures, measure_debt, read_figures
 from .overview.sizes import read_sizes
+
+PAGE = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +80,19 @@ class CompactSpaces:
                 encoded=len(bases),
                 depth=_depth(session, bases),
             )
+
+    def read_stored(self, collection_ids: Sequence[str]) -> dict[str, int]:
+        """Return the bytes that are stored for the versions of each collection: equal contents once."""
+        found: dict[str, int] = {}
+        for start in range(0, len(collection_ids), PAGE):
+            of_page = Version.collection_id.in_(collection_ids[start : start + PAGE])
+            uses = select(Version.collection_id, File.blob_id).join(File, File.id == Version.file_id).where(of_page)
+            each = uses.distinct().subquery()
+            query = select(each.c.collection_id, func.sum(OBJECT_SIZE)).join(Blob, Blob.id == each.c.blob_id)
+            with self._database.reading() as session:
+                rows = session.execute(query.group_by(each.c.collection_id))
+                found |= {name: int(size) for name, size in rows}
+        return found
 
     def check(self) -> None:
         """Raise `CompactLateError` if bases that nothing else uses take more than `compact.debt` percent."""

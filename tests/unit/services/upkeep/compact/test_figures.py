@@ -37,6 +37,7 @@ def test_reports_count_stored_bytes(history, services):
     assert (0, 4, 3) == (before.compact.figures.encoded, after.compact.figures.encoded, after.compact.figures.depth)
     assert before.sizes.stored - after.sizes.stored == after.compact.figures.saved
     assert before.sizes.sent == after.sizes.sent == space.size
+    assert {collection: space.stored} == services.compact_spaces.read_stored([collection, "another"])
     assert (5, 4, 3, sum(row.object_size for row in rows)) == (space.contents, space.encoded, space.depth, space.stored)
 
 

@@ -12,7 +12,7 @@ from ...tables import ListCommand, Rows
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
 
-COLUMNS = ("Collection", "Name", "Versions", "Size", "Limit", "Growth a day", "Full on")
+COLUMNS = ("Collection", "Name", "Versions", "Size", "Limit", "Growth a day", "Full on", "Stored")
 MAX_LIMIT = 100_000
 
 
@@ -20,11 +20,12 @@ class Usage(ListCommand):
     """Show how much space the service and its largest collections use, how fast they grow, and when they are full.
 
     The first row is the whole service: its size is that of the stored contents, each counted once, and its limit is
-    that size and the free space of the storage. Growth is that of the last 30 days, measured once a day by the job
+    that size and the free space of the storage. `Stored` is what the versions of a collection take, equal contents
+    once: less than their size if they are compacted. Growth is that of the last 30 days, measured once a day by the job
     `samples`.
     """
 
-    long = frozenset({"Collection"})
+    long = frozenset({"Collection", "Stored"})
     examples = ("frepo storage:usage", "frepo storage:usage --limit 10 -f csv")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -52,11 +53,14 @@ def _rows(services: "Services", limit: int) -> Iterator[tuple[Any, ...]]:
         None if free is None else Size(stored + free),
         _growth(overview.growth.per_day),
         _day(overview.growth.full_on),
+        Size(stored),
     )
+    usages = list(usages)
+    space = services.compact_spaces.read_stored([one.id for one in usages])
     for one in usages:
         most = Size(one.max_size) if one.max_size else None
         growth, full_on = _growth(one.growth.per_day), _day(one.growth.full_on)
-        yield one.id, one.name, one.versions, Size(one.size), most, growth, full_on
+        yield one.id, one.name, one.versions, Size(one.size), most, growth, full_on, Size(space.get(one.id, 0))
 
 
 def _growth(per_day: int | None) -> Any:
