@@ -62,9 +62,6 @@ def _add_rows(results: Results, name: str, count: int, size: int, found: dict[st
             title = f"stored bytes of {what} : {other}"
             stored = [found[other]["stored"]]
             results.add(compare("compact", title, [ours["stored"]], stored, unit="B", reach=REACHES.get(name)))
-            for age in ("newest", "middle", "oldest"):
-                title = f"processor time to restore the {age} of {what} : {other}"
-                results.add(compare("compact", title, [ours["restore"][age]], [found[other]["restore"][age]], unit="s"))
 
 
 def _processor_time() -> float:

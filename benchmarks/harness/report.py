@@ -107,7 +107,8 @@ def _series(series: list[dict[str, Any]]) -> str:
     _plot_of_series(series)
     note = (
         "Speeds are megabytes for each second of processor time. In brackets: with `compact.newest = raw`. The speed "
-        "of storing has the upload, each encoding and each read-back; the memory is that of the process that encodes."
+        "of storing has the upload, each encoding and each read-back; the memory is that of the process that encodes. "
+        "Each was measured once."
     )
     return "\n".join(lines) + f"\n\n{note}\n\n![Compact storage, restic and borg](performance-compact.png)"
 
