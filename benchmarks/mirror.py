@@ -60,13 +60,13 @@ def measure_uploads(where: Path, count: int, earlier: Path | None) -> None:
     """Print what an upload costs each service. The job that copies gets a backlog that lasts."""
     with contextlib.ExitStack() as stack:
 
-        def start(name: str, **environment: str) -> Service:
-            return stack.enter_context(frepo(where / name, **environment))
+        def start(name: str, ini: Path | None = None, **environment: str) -> Service:
+            return stack.enter_context(frepo(where / name, ini, **environment))
 
         services = {"no mirror": start("none")}
         if earlier:
             sources = ":".join(str(path) for path in sorted(earlier.resolve().glob("frepo_*/src")))
-            services = {"earlier": start("earlier", PYTHONPATH=sources)} | services
+            services = {"earlier": start("earlier", earlier / "development.ini", PYTHONPATH=sources)} | services
         for name, job in (("paused", "off"), ("copying", "every 1m")):
             offsite = {"STORAGE_OFFSITE_DIRECTORY": str(where / name / "offsite"), "JOBS_MIRROR": job}
             services[name] = start(name, **MIRROR, **offsite)

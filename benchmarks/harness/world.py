@@ -20,12 +20,12 @@ def folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def frepo(where: Path, **environment: str) -> Iterator[Service]:
-    """Run the service of development.ini, which logs warnings only, with an administrator's token."""
+def frepo(where: Path, ini: Path | None = None, **environment: str) -> Iterator[Service]:
+    """Run the service of development.ini or of another file, logging warnings only, with an administrator's token."""
     where.mkdir(exist_ok=True)
     service = Service(where, HUGE | environment)
     quiet = where / "quiet.ini"
-    text = service.ini.read_text().replace("%(here)s", str(where)).replace("level = INFO", "level = WARNING")
+    text = (ini or service.ini).read_text().replace("%(here)s", str(where)).replace("level = INFO", "level = WARNING")
     quiet.write_text(text)
     service.ini = quiet
     service.start()
