@@ -130,6 +130,23 @@ def test_a_piece_waits_while_a_worker_is_in_a_quick_sink():
     assert [b"slow", b"quick", "closed"] == sink.calls
 
 
+def test_the_thread_that_reads_connections_does_not_wait_for_a_quick_sink_that_ends():
+    closes, go_on = threading.Event(), threading.Event()
+    sink = QuickSink()
+    sink.close = lambda: (closes.set(), sink.calls.append(go_on.wait(20)))
+    feed = new_feed(sink)
+    other = threading.Thread(target=feed.end)
+    other.start()
+    assert closes.wait(20)
+
+    feed.append(b"late")
+
+    assert [] == sink.calls
+    go_on.set()
+    other.join()
+    assert [True] == sink.calls
+
+
 def test_what_had_arrived_before_comes_first():
     sink = Sink()
     spool = BodySpool(MemoryBuffer(), None)

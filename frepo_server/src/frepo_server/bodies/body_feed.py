@@ -78,12 +78,12 @@ class BodyFeed:
                 self._busy.release()
 
     def _is_taken(self, data: bytes | memoryview) -> bool:
-        """Return whether the sink has taken a piece at once. It cannot before it has what waits."""
+        """Return whether the sink has taken a piece at once. It cannot before it has what waits, or while it ends."""
         write = self._sink.write_quickly
         if write is None or self._queued or not self._busy.acquire(blocking=False):
             return False
         try:
-            return not self._queued and write(data)
+            return write(data)
         except Exception:  # noqa: BLE001  # `write` gets the piece, too
             return False
         finally:
