@@ -122,7 +122,6 @@ FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_nam
 WEB = (
     web.Endpoint,
     web.BodySink,
-    web.QuickBodySink,
     web.Answer,
     web.FrepoRequest,
     web.Query,

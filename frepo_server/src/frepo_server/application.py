@@ -1,6 +1,6 @@
 """The optional interface between server and application, in addition to WSGI: the attribute `server_hooks`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 ATTRIBUTE = "server_hooks"
@@ -23,13 +23,6 @@ class Buffer(Protocol):
 
 class BodySink(Protocol):
     """Where the application gets the pieces of a body while they arrive, in workers, never two calls at once."""
-
-    @property
-    def write_quickly(self) -> Callable[[bytes | memoryview], bool] | None:
-        """Takes the next piece in the thread that reads connections, which must not wait, if it can.
-
-        If this returns False or raises an error, `write` gets the piece, in a worker. None: `write` gets all pieces.
-        """
 
     def write(self, piece: bytes) -> bool:
         """Process the next piece. If this returns False, the application is called at once, with its answer."""

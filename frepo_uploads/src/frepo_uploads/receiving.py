@@ -60,13 +60,11 @@ class Part:
     def _take(self, piece: bytes) -> None:
         if self._hash is not None:
             self._hash.update(piece)
-        elif self._is_step(self.file.offset):
+            return
+        arrived = self.file.offset - self.upload.offset
+        is_due = arrived >= STEP_BYTES or time.monotonic() - self._synced_at >= STEP_SECONDS
+        if is_due and self.file.offset != self.upload.length:
             self._acknowledge(State.RECEIVING)
-
-    def _is_step(self, offset: int) -> bool:
-        """Return whether what has arrived is acknowledged when `offset` is reached."""
-        is_due = offset - self.upload.offset >= STEP_BYTES or time.monotonic() - self._synced_at >= STEP_SECONDS
-        return is_due and offset != self.upload.length
 
     def ended(self, ok: bool) -> None:
         """Take the end. Raises what `write` does, and `EndpointError` with 460 for another checksum."""
@@ -114,14 +112,6 @@ class Part:
             raise BusyError(
                 409, "Another request has taken the upload over, because nothing came here", retry_after=1
             ) from None
-
-
-class PlainPart(Part):
-    """A part without a checksum. Between two steps, its bytes only go to the file: the server waits for no worker."""
-
-    def write_quickly(self, piece: bytes | memoryview) -> bool:
-        """Take the next bytes, unless a step is due or another request has the lock."""
-        return not self._is_step(self.file.offset + len(piece)) and self.file.write(piece, waits=False)
 
 
 class NoPart:

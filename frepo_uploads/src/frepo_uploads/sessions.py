@@ -16,7 +16,7 @@ from .disk.place import Place, default_folder, tag_of
 from .disk.room import Room
 from .hosts import Hosts
 from .outcomes import outcome_of
-from .receiving import NoPart, Part, PlainPart
+from .receiving import NoPart, Part
 from .refusals import Refusals
 from .session import COMMITS, TAKES_PARTS, BusyError, GoneError, State, Upload
 from .settings import UploadsSettings, share_of
@@ -144,8 +144,7 @@ class Sessions:
             if file.taken_over:
                 known = replace(self.uploads.change(upload, epoch=upload.epoch + 1), length=known.length)
             stores = self.uploads, self._digests, self.refusals
-            part = Part if head.checksum else PlainPart
-            return part(*stores, known, file, checksum=head.checksum, identify=identify)
+            return Part(*stores, known, file, checksum=head.checksum, identify=identify)
         except BaseException:
             file.close()
             raise

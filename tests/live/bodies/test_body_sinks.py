@@ -16,7 +16,7 @@ from frepo_core.errors import StorageFull
 from frepo_core.plugins import EndpointError
 from frepo_server.bodies.body_feed import QUEUED_BYTES
 from frepo_server.idle_timeout import Timeouts
-from support.contract.body_sinks import PATH, QuickSink, Sink, app_with, pieces_endpoint
+from support.contract.body_sinks import PATH, Sink, app_with, pieces_endpoint
 from support.scale import first_of
 from support.servers.in_process import running_server
 from support.wire import Wire, chunked, eventually, head
@@ -64,11 +64,10 @@ def test_pieces_arrive_before_the_body_is_complete(serve, patch, length):
     assert (b"".join(parts), [True]) == (sink.content, sink.ends)
 
 
-@pytest.mark.parametrize("kind", [Sink, QuickSink])
 @pytest.mark.parametrize("size", first_of([3 * MIB, 0, 5, 700_000]))
 @pytest.mark.parametrize("expect", [["Expect: 100-continue"], []], ids=["with Expect", "without Expect"])
-def test_a_body_of_any_size_arrives_whole(serve, patch, kind, size, expect):
-    sink, body = kind(), bytes(range(256)) * (size // 256) + bytes(size % 256)
+def test_a_body_of_any_size_arrives_whole(serve, patch, size, expect):
+    sink, body = Sink(), bytes(range(256)) * (size // 256) + bytes(size % 256)
     with Wire(serve(pieces_endpoint(sink.open))) as wire:
         wire.send(patch(f"Content-Length: {size}", *expect))
         if expect and size:
@@ -77,15 +76,13 @@ def test_a_body_of_any_size_arrives_whole(serve, patch, kind, size, expect):
 
     assert (200, size, [True]) == (reply.status, reply.json["size"], sink.ends)
     assert body == sink.content
-    assert kind is Sink or size < 3 * MIB or 0 < sink.quick_ones < len(sink.pieces)
 
 
-@pytest.mark.parametrize("kind", [Sink, QuickSink])
 @pytest.mark.parametrize("end", [Wire.close, Wire.half_close, reset])
 @pytest.mark.parametrize("sent", first_of([600_000, 0, 1000, 3 * MIB]))
 @pytest.mark.parametrize("length", LENGTHS)
-def test_a_broken_connection_ends_the_body_after_all_its_pieces(serve, patch, kind, end, sent, length):
-    sink = kind()
+def test_a_broken_connection_ends_the_body_after_all_its_pieces(serve, patch, end, sent, length):
+    sink = Sink()
     with Wire(serve(pieces_endpoint(sink.open), cleanup_interval=1)) as wire:
         wire.send(patch(LENGTHS[length].format(sent + 1000)))
         wire.send(chunked([bytes(sent)], end=b"") if length == "chunked" and sent else bytes(sent))
@@ -119,10 +116,9 @@ def test_bodies_that_were_sent_at_once_are_served_in_turn(serve, patch):
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize("kind", [Sink, QuickSink])
 @pytest.mark.parametrize(("error", "status"), [(EndpointError(460, "wrong"), 460), (StorageFull("no room"), 507)])
-def test_an_error_of_the_sink_is_answered_while_the_client_sends(serve, patch, length, kind, error, status):
-    sink = kind(error, "write")
+def test_an_error_of_the_sink_is_answered_while_the_client_sends(serve, patch, length, error, status):
+    sink = Sink(error, "write")
     with Wire(serve(pieces_endpoint(sink.open))) as wire:
         wire.send(patch(LENGTHS[length].format(100 * MIB)))
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""A part without a checksum goes to the disk in the thread that receives it, and is acknowledged while it arrives."""
+"""A part without a checksum is acknowledged while it arrives."""
 
 import hashlib
 

@@ -59,23 +59,6 @@ class Sink:
             raise self.error
 
 
-class QuickSink(Sink):
-    """Takes every third piece in the thread that reads connections, and fails there, too."""
-
-    quick_ones = offered = 0
-
-    def write_quickly(self, piece):
-        with self._alone():
-            assert not threading.current_thread().name.startswith("waitress-")
-            self._raise("write")
-            self.offered += 1
-            if self.offered % 3:
-                return False
-            self.quick_ones += 1
-            self.pieces.append(bytes(piece))
-            return True
-
-
 def pieces_endpoint(open_sink, **more):
     """Return an endpoint that answers how much its sink has got."""
 

@@ -12,8 +12,6 @@ from support.servers.in_process import MemoryBuffer
 
 
 class Sink:
-    write_quickly = None
-
     def __init__(self):
         self.calls = []
 
@@ -26,18 +24,6 @@ class Sink:
 
     def close(self):
         self.calls.append("closed")
-
-
-class QuickSink(Sink):
-    """Takes at once what contains no `slow`, and fails to take `bad`."""
-
-    def write_quickly(self, piece):
-        if piece == b"bad":
-            raise OSError(5, "Input/output error")
-        is_taken = b"slow" not in bytes(piece)
-        if is_taken:
-            self.calls.append(bytes(piece))
-        return is_taken
 
 
 def new_feed(sink=None, start=b""):
@@ -85,66 +71,6 @@ def test_one_worker_hands_over_what_waits():
     feed.hand_over()
     assert not feed.release_worker()
     assert not feed.needs_worker()
-
-
-def test_a_quick_sink_takes_pieces_where_they_arrive_and_in_their_order():
-    sink = QuickSink()
-    feed = new_feed(sink, b"start")
-    feed.append(memoryview(b"after start"))
-    assert [] == sink.calls, "what arrived before the decision comes first"
-    assert feed.is_full
-    assert feed.needs_worker()
-    feed.hand_over()
-    assert not feed.release_worker()
-
-    feed.append(memoryview(b"at once"))
-    assert not feed.needs_worker()
-    feed.append(memoryview(b"slow one"))
-    feed.append(memoryview(b"after the slow one"))
-    assert (True, True) == (feed.is_full, feed.needs_worker())
-    assert [b"start", b"after start", b"at once"] == sink.calls
-    feed.hand_over()
-    assert not feed.release_worker()
-    feed.append(b"bad")
-    assert feed.needs_worker()
-    feed.end()
-
-    assert [b"slow one", b"after the slow one", b"bad", "closed"] == sink.calls[3:]
-
-
-def test_a_piece_waits_while_a_worker_is_in_a_quick_sink():
-    writes, go_on = threading.Event(), threading.Event()
-    sink = QuickSink()
-    sink.write = lambda piece: (writes.set(), go_on.wait(20), sink.calls.append(piece))[1]
-    feed = new_feed(sink)
-    feed.append(b"slow")
-    worker = threading.Thread(target=feed.hand_over)
-    worker.start()
-    assert writes.wait(20)
-    feed.append(b"quick")
-    assert [] == sink.calls
-    go_on.set()
-    worker.join()
-    feed.end()
-
-    assert [b"slow", b"quick", "closed"] == sink.calls
-
-
-def test_the_thread_that_reads_connections_does_not_wait_for_a_quick_sink_that_ends():
-    closes, go_on = threading.Event(), threading.Event()
-    sink = QuickSink()
-    sink.close = lambda: (closes.set(), sink.calls.append(go_on.wait(20)))
-    feed = new_feed(sink)
-    other = threading.Thread(target=feed.end)
-    other.start()
-    assert closes.wait(20)
-
-    feed.append(b"late")
-
-    assert [] == sink.calls
-    go_on.set()
-    other.join()
-    assert [True] == sink.calls
 
 
 def test_what_had_arrived_before_comes_first():

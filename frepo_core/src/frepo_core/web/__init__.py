@@ -7,7 +7,7 @@ from pyramid.config import Configurator
 
 from frepo_core.services.composition.container import Services
 
-from .base.body_sink import BodySink, QuickBodySink
+from .base.body_sink import BodySink
 from .base.endpoint import Answer, Endpoint
 from .base.request import FrepoRequest
 from .content.request_body import coding_of
@@ -52,7 +52,6 @@ __all__ = [
     "FrepoRequest",
     "PageQuery",
     "Query",
-    "QuickBodySink",
     "Reply",
     "StoredFile",
     "Version",

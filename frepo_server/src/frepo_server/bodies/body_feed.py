@@ -16,8 +16,7 @@ PIECE = 256 << 10
 
 
 class BodyFeed:
-    """Hands the pieces of one body to the application's sink: in the thread that reads connections what the sink takes
-    there, otherwise by a queue in workers.
+    """Queues the pieces of one body between the thread that reads connections and the application's sink.
 
     `start` is the file with what arrived before the application decided, `length` its size in bytes. `delete_start` is
     called when it was handed over.
@@ -37,17 +36,16 @@ class BodyFeed:
         self._count(length)
 
     def append(self, data: bytes | memoryview) -> None:
-        """Hand over or queue a piece. It is discarded if the application has refused the body."""
+        """Queue a piece. It is discarded if the application has refused the body."""
         self.length += len(data)
-        if not self._is_refused and not self._is_taken(data):
+        if not self._is_refused:
             self._count(len(data))
             self._pieces.append(bytes(data))
 
     @property
     def is_full(self) -> bool:
-        """Whether no more may be read before the sink has taken something, of a quick sink all."""
-        most = QUEUED_BYTES if self._sink.write_quickly is None else 1
-        return self._queued >= most or (self._queued > 0 and BodyFeed._of_all >= QUEUED_OF_ALL)
+        """Whether no more may be read before the sink has taken something."""
+        return self._queued >= QUEUED_BYTES or (self._queued > 0 and BodyFeed._of_all >= QUEUED_OF_ALL)
 
     def needs_worker(self) -> bool:
         """Return whether a worker has to call `hand_over`, then `release_worker`: there are pieces, and none does."""
@@ -76,18 +74,6 @@ class BodyFeed:
                 self._sink.close()
             finally:
                 self._busy.release()
-
-    def _is_taken(self, data: bytes | memoryview) -> bool:
-        """Return whether the sink has taken a piece at once. It cannot before it has what waits, or while it ends."""
-        write = self._sink.write_quickly
-        if write is None or self._queued or not self._busy.acquire(blocking=False):
-            return False
-        try:
-            return write(data)
-        except Exception:  # noqa: BLE001  # `write` gets the piece, too
-            return False
-        finally:
-            self._busy.release()
 
     def _hand_over(self) -> bool:
         try:

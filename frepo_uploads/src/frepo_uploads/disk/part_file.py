@@ -65,26 +65,15 @@ class PartFile:
         """The path of the file."""
         return self._path
 
-    def write(self, piece: bytes | memoryview, *, waits: bool = True) -> bool:
-        """Append bytes. Raises `WriterLostError`, `StorageFull` or `StorageUnavailable`.
-
-        Return False, and append nothing, if it has to wait for another request and must not.
-        """
-        with translated():
-            try:
-                with self._alone(waits=waits):
-                    self._append(piece)
-            except BlockingIOError:
-                return False
-        return True
-
-    def _append(self, piece: bytes | memoryview) -> None:
-        view = memoryview(piece)
-        position = self.offset
-        while view:
-            count = os.pwrite(self._data, view, position)
-            view, position = view[count:], position + count
-        self.offset = position
+    def write(self, piece: bytes | memoryview) -> None:
+        """Append bytes. Raises `WriterLostError`, `StorageFull` or `StorageUnavailable`."""
+        with translated(), self._alone():
+            view = memoryview(piece)
+            position = self.offset
+            while view:
+                count = os.pwrite(self._data, view, position)
+                view, position = view[count:], position + count
+            self.offset = position
 
     def sync(self) -> int:
         """Bring everything to the disk; return how many bytes there are."""
@@ -182,9 +171,9 @@ class PartFile:
         os.close(copy)
 
     @contextlib.contextmanager
-    def _alone(self, *, waits: bool = True) -> Iterator[None]:
-        """Keep others from taking over meanwhile. Raises `WriterLostError` if one has, or `BlockingIOError`."""
-        with _flocked(self._data, waits=waits):
+    def _alone(self) -> Iterator[None]:
+        """Keep others from taking over meanwhile. Raises `WriterLostError` if one has."""
+        with _flocked(self._data):
             if not _is_at(self._lock, self._lock_path):
                 raise WriterLostError
             yield
@@ -260,8 +249,8 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _flocked(descriptor: int, *, waits: bool = True) -> Iterator[None]:
-    fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+def _flocked(descriptor: int) -> Iterator[None]:
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         yield
     finally:

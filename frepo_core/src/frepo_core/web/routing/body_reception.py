@@ -1,7 +1,7 @@
 """Hands the bodies of requests to the sinks of endpoints, while they arrive or, if the server cannot, at once."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from frepo_core.errors import BodyEndedError, EndpointError
 
@@ -28,9 +28,6 @@ class BodyReception:
         self._is_open = True
         services = request.services
         self._seconds, self._database = services.settings.database_max_wait, services.database
-        quick: Callable[[bytes | memoryview], bool] | None = getattr(sink, "write_quickly", None)
-        self._quick = quick
-        self.write_quickly = None if quick is None else self._write_quickly
 
     def write(self, piece: bytes) -> bool:
         """Hand over a piece. Return False if the body is refused: the application is called then, without the rest."""
@@ -43,15 +40,6 @@ class BodyReception:
             except Exception as error:  # noqa: BLE001  # `finish` raises it
                 self.fail(error)
         return self._is_open
-
-    def _write_quickly(self, piece: bytes | memoryview) -> bool:
-        size = self._received + len(piece)
-        if not self._is_open or self._quick is None or (self._limit is not None and size > self._limit):
-            return False
-        if self._quick(piece):
-            self._received = size
-            return True
-        return False
 
     def fail(self, error: Exception) -> None:
         """Refuse the body with an error of the server: a part of it is lost."""

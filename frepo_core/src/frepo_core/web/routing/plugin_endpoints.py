@@ -80,7 +80,6 @@ class _GuardedSink:
 
     def __init__(self, origin: str, own: BodySink) -> None:
         self.own = own
-        self.write_quickly = getattr(own, "write_quickly", None)  # if it fails, `write` gets the piece
         self._origin = origin
 
     def write(self, piece: bytes) -> None:
