@@ -1,3 +1,5 @@
+from importlib.metadata import version
+
 from webtest import TestApp
 
 from frepo_core.plugins.registry import PluginRegistry
@@ -48,7 +50,7 @@ def test_a_protected_endpoint_requires_a_token(app):
 
 
 def test_any_token_can_read_the_version(app, make_token):
-    assert app.get("/version", params={"_token": make_token()}).json == "0.1.0"
+    assert app.get("/version", params={"_token": make_token()}).json == version("frepo-core")
 
 
 def test_an_unknown_path_answers_json(app):

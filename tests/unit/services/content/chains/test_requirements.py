@@ -4,7 +4,7 @@ import pytest
 from alembic import command
 from sqlalchemy import inspect
 
-from frepo_core.db import migrations
+from frepo_core.db import make_engine, migrations
 from frepo_core.errors import ConfigurationError
 from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.content.encodings import libraries
@@ -12,13 +12,14 @@ from frepo_core.services.content.encodings import libraries
 
 def downgrade(services, revision):
     """Downgrade from the revision that made the columns: later ones cannot be taken back at all."""
-    engine = services.database.engine
+    engine = make_engine(services.database.engine.url.render_as_string(hide_password=False))
     with engine.connect() as connection, migrations._without_foreign_keys(connection):
         config = migrations._config()
         config.attributes["connection"] = connection
         command.stamp(config, "0040")
         command.downgrade(config, revision)
         connection.commit()
+    engine.dispose()
 
 
 def test_the_start_is_refused_without_the_libraries(services, plugins, blobs, contents, uploaded, monkeypatch):
