@@ -1,4 +1,4 @@
-"""An error names an argument that is in the usage of the command: docs/console.md says so."""
+"""An error names an argument that is in the usage of the command: docs/commands.md says so."""
 
 import re
 

@@ -20,7 +20,7 @@ class Lifecycle:
       Threads that it starts must be daemons.
     - `stop(context)`: called once after the last request, in reverse order of the starts. An exception is logged.
 
-    Console commands do not call them, except `frepo worker`.
+    Commands do not call them, except `frepo worker`.
     """
 
     start: Callable[[PluginContext], Any] = _do_nothing

@@ -15,7 +15,7 @@ from frepo_core.cli.tables import ListCommand
 from support.paths import ROOT
 
 SECTIONS = dict(
-    re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", (ROOT / "docs/console.md").read_text(), re.MULTILINE | re.DOTALL)
+    re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", (ROOT / "docs/commands.md").read_text(), re.MULTILINE | re.DOTALL)
 )
 COMMANDS = {entry.name: entry for entry in entry_points(group="frepo.commands") if entry.dist.name == "frepo-core"}
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"  # the collection of the examples
