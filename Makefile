@@ -17,6 +17,7 @@ endif
 # make soak SECONDS=60 PLOT=docs/soak.svg
 SECONDS ?= 3600
 PLOT ?= var/soak.svg
+SITE ?= build/site
 # make test PYTEST_OPTIONS="-k idempotency"
 PYTEST_OPTIONS ?=
 
@@ -132,11 +133,13 @@ coverage: test  ## run all tests, and show which lines no test runs
 soak: install  ## an hour of mixed load with random faults; SECONDS=60 for less
 	PYTHONPATH=tests $(BIN)/python -m support.soak $(SECONDS) $(PLOT)
 
+# make docs SITE=/srv/site, at the tag of each version, makes one site of them all.
 docs: $(DOCS_VENV)/installed  ## build the searchable site of the documentation in build/site; a broken link fails
-	rm -rf build/docs build/site
+	rm -rf build/docs build/pages
 	$(PYTHON) docs/stage.py build/docs
 	$(DOCS_VENV)/bin/zensical build --clean --strict
-	@echo "Look at it with: $(PYTHON) -m http.server --directory build/site --bind 127.0.0.1"
+	$(PYTHON) docs/versions.py build/pages "$(SITE)"
+	@echo "Look at it with: $(PYTHON) -m http.server --directory $(SITE) --bind 127.0.0.1"
 
 $(DOCS_VENV)/installed: Makefile
 	$(PYTHON) -m venv $(DOCS_VENV)

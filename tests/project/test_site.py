@@ -1,6 +1,7 @@
 """The site of the documentation has every page, and loads nothing from other sites."""
 
 import importlib.util
+import json
 import re
 import shutil
 import subprocess
@@ -15,12 +16,22 @@ IS_INSTALLED = (ROOT / ".venv-docs/installed").exists()  # written last
 CONFIGURATION = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
 
 
-@pytest.fixture(scope="module")
-def stage():
-    spec = importlib.util.spec_from_file_location("stage", ROOT / "docs/stage.py")
+def program(name):
+    """Load a program of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def stage():
+    return program("stage")
+
+
+@pytest.fixture(scope="module")
+def versions():
+    return program("versions")
 
 
 @pytest.fixture
@@ -68,6 +79,28 @@ def test_a_link_to_nothing_is_an_error(stage, tmp_path, monkeypatch):
         stage.adapt(page)
 
 
+def test_a_version_is_added_to_the_site_next_to_the_others(versions, tmp_path):
+    site = tmp_path / "site"
+    (site / "images").mkdir(parents=True)
+    for number, text in [("0.9.0", "old"), ("0.10.0", "faulty"), ("0.10.1", "corrected"), ("0.2.3", "older")]:
+        pages = tmp_path / "pages"
+        pages.mkdir()
+        (pages / "index.html").write_text(text)
+        versions.add(pages, site, number)
+
+    listed = json.loads((site / "versions.json").read_text())
+    assert ["0.10", "0.9", "0.2"] == [one["version"] for one in listed]
+    assert [["latest"], [], []] == [one["aliases"] for one in listed]
+    assert ["corrected", "old", "older"] == [(site / one["version"] / "index.html").read_text() for one in listed]
+    assert 'url=0.10/"' in (site / "index.html").read_text()
+
+
+def test_the_number_of_the_version_is_that_of_the_distributions(versions):
+    core = tomllib.loads((ROOT / "frepo_core/pyproject.toml").read_text())
+
+    assert core["project"]["version"] == versions.own_number()
+
+
 def build(folder):
     """Build the site from a staged copy in the folder."""
     shutil.copy(ROOT / "zensical.toml", folder)
@@ -82,7 +115,7 @@ needs_generator = pytest.mark.skipif(not IS_INSTALLED, reason="make docs install
 def test_pages_load_nothing_from_other_sites(staged, tmp_path):
     done = build(tmp_path)
 
-    pages = list((tmp_path / "build/site").rglob("*.html"))
+    pages = list((tmp_path / "build/pages").rglob("*.html"))
     loaded = [
         f"{page.name}: {tag}"
         for page in pages
@@ -98,7 +131,7 @@ def test_pages_load_nothing_from_other_sites(staged, tmp_path):
     assert [] == [
         page.name for page in pages if 'class="mermaid"' in page.read_text(encoding="utf-8")
     ]  # its script is on a CDN
-    assert (tmp_path / "build/site/search.json").exists()
+    assert (tmp_path / "build/pages/search.json").exists()
 
 
 @needs_generator
