@@ -180,23 +180,6 @@ def test_proxies_that_buffer_and_speak_http_1_0(machine, proxy):
     assert digest == hashlib.sha256((machine.home / "restored").read_bytes()).hexdigest()
 
 
-@pytest.mark.skipif(nginx.MISSING is not None, reason=str(nginx.MISSING))
-def test_a_certificate_of_an_own_authority_needs_ca_file(machine):
-    folder, config = machine.home, machine.home / "client.toml"
-    how = ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
-    subprocess.run([*how, *subject, *files], check=True, capture_output=True)
-    with nginx.nginx([machine.service.address], certificate=folder) as proxy:
-        machine.url = f"https://127.0.0.1:{proxy.port}"
-        done = machine.run("--retry", "0", "pipe", "shop.sql", "--", "echo", "INSERT", check=30)
-        config.write_text(f'[server]\nca_file = "{folder}/cert.pem"\n')
-        machine.run("--config", "client.toml", "pipe", "shop.sql", "--", "echo", "INSERT")
-
-    assert b"its certificate is not trusted (self-signed certificate); ca_file of [server]" in done.stderr
-    assert 1 == len(machine.versions())
-
-
 @pytest.fixture
 def own_machine(tmp_path, make_service, program):
     """Make a machine with a service of its own, which keeps its state in a folder, while the context is open."""

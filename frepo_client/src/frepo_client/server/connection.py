@@ -10,6 +10,7 @@ import urllib.parse
 import urllib.request
 from dataclasses import dataclass, field
 from email.message import Message
+from functools import cached_property
 from typing import Any, BinaryIO, Mapping
 
 from .. import __version__
@@ -114,9 +115,8 @@ class Connection:
         else:
             content = body
         request = urllib.request.Request(url, data=content, method=method, headers=sent)
-        handlers: list[Any] = [_NoRedirects(), urllib.request.HTTPSHandler(context=self._certificates())]
         try:
-            found = urllib.request.build_opener(*handlers).open(request, timeout=self.timeout)
+            found = self._opener.open(request, timeout=self.timeout)
         except urllib.error.HTTPError as error:
             with error:
                 raise _error_of(error) from None
@@ -130,6 +130,14 @@ class Connection:
         if self.token:
             sent["Authorization"] = f"Bearer {self.token}"
         return sent
+
+    @cached_property
+    def _opener(self) -> urllib.request.OpenerDirector:
+        """What opens the requests. The certificates of a system are a file of hundreds, which is read once."""
+        handlers: list[Any] = [_NoRedirects()]
+        if urllib.parse.urlsplit(self.url).scheme == "https":
+            handlers.append(urllib.request.HTTPSHandler(context=self._certificates()))
+        return urllib.request.build_opener(*handlers)
 
     def _certificates(self) -> ssl.SSLContext:
         try:
