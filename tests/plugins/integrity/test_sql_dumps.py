@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from sqlalchemy import make_url, text
 
+from frepo_integrity.formats.sql_dump import LITERALS, PROGRAMS
 from frepo_integrity.outcomes import BrokenContent
 from support.compressors import COMPRESSORS
 from support.dumps.programs import run
@@ -244,3 +245,11 @@ def test_a_dump_of_stored_dumps_is_whole(check, makers):
                 report = check(make(rows))
                 assert not isinstance(report, BrokenContent), (way, rows, report.message)
                 assert ("good", "content") == (report.outcome, report.covers)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_each_first_and_last_line_has_one_of_the_literals_that_are_searched_first(program):
+    written = [literal.replace(b"\n", rb"\n") for literal in LITERALS]
+
+    assert any(literal in program.start.pattern for literal in written)
+    assert any(literal in program.last_line.pattern for literal in written)

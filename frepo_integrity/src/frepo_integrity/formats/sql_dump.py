@@ -111,6 +111,8 @@ PROGRAMS = (
 )
 
 _LAST_LINES = {program.last: program.last_line for program in PROGRAMS}
+# Each start and each last line has one of these. Most blocks of a dump have none, and need no other search.
+LITERALS = (b"ump", b"PRAGMA foreign_keys=OFF;", b"\nCOMMIT;")
 
 # What may come before a dump's first line: comments, statements that somebody added, warnings of the program.
 _BEFORE = re.compile(rb"(?:\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*)")
@@ -206,6 +208,8 @@ class _Dumps:
 
 def _find_starts_and_ends(window: bytes, overlap: int) -> list[tuple[re.Match[bytes], Program | str]]:
     """Return in order what is new in the window: starts with their programs, and ends with their last lines."""
+    if not any(literal in window for literal in LITERALS):
+        return []
     found: list[tuple[re.Match[bytes], Program | str]] = []
     for program in PROGRAMS:
         found += [(match, program) for match in program.start.finditer(window)]

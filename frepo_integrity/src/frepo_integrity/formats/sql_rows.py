@@ -52,5 +52,9 @@ class RowDetector:
         return None
 
     def _copies_at(self, window: bytes, position: int) -> bool:
-        begin, end = window.rfind(_COPY, 0, position), window.rfind(_COPY_END, 0, position)
-        return begin > end if max(begin, end) >= 0 else self._is_copying
+        """Whether a place is between the two lines. One search is enough if the line that changes it is missing."""
+        if not self._is_copying:
+            begin = window.rfind(_COPY, 0, position)
+            return begin >= 0 and window.rfind(_COPY_END, begin, position) < 0
+        end = window.rfind(_COPY_END, 0, position)
+        return end < 0 or window.rfind(_COPY, end, position) >= 0
