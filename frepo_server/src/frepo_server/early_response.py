@@ -13,6 +13,7 @@ from .application import Decision
 from .application_task import ApplicationTask
 from .bodies.feed_task import start_feeding
 from .decision_task import METHODS_WITHOUT_BODY, DecisionTask, EarlyResponse, accept, is_arriving, note_abort
+from .read_size import read_size
 
 # Bodies up to this size, in bytes, are received without a decision, unless they are slow.
 MAX_UNDECIDED_BODY = 1 << 20
@@ -58,7 +59,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
     def handle_read(self) -> None:
         """Read from the socket. Ask for a decision when the head of a request has arrived."""
         try:
-            data = self.socket.recv(self.adj.recv_bytes)
+            data = self.socket.recv(read_size(self))
         except BlockingIOError:
             return
         except OSError:

@@ -108,7 +108,7 @@ class Uploads:
         path, own = self._path(upload.id), self._place.folder / f"{uuid.uuid4().hex}.new"
         try:
             with open(own, "w", encoding="utf-8") as file:
-                json.dump(_data(upload), file)
+                file.write(json.dumps(_data(upload)))  # `dump` takes ten times as long
                 file.flush()
                 os.fsync(file.fileno())
             os.rename(own, path)

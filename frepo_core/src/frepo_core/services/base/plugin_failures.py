@@ -5,6 +5,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
@@ -63,6 +64,11 @@ def call_with_context(function: Callable[..., Result], context: object, *argumen
 
 
 def _needs(function: Callable[..., Any]) -> int:
+    method = getattr(function, "__func__", None)
+    return _count(function) if method is None else _count_of_method(method) - 1
+
+
+def _count(function: Callable[..., Any]) -> int:
     """Return the number of positional parameters without a default."""
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -70,3 +76,7 @@ def _needs(function: Callable[..., Any]) -> int:
         return 0
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(each.kind in positional and each.default is each.empty for each in parameters)
+
+
+# A method stays as long as its class; another function may hold what belongs to one request.
+_count_of_method = lru_cache(maxsize=256)(_count)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -13,7 +14,7 @@ from frepo_core.db.models.base import copy_of
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.backups.locks import NONE, check_length
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import Identity, describe_actor, new_uuid4
+from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import check_limits
 from frepo_core.errors import AccessDeniedError, IdInUseError
 from frepo_core.settings import Settings
@@ -36,7 +37,7 @@ from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
 from .collection_change import CollectionChange
 from .collection_permissions import apply_all, check_roles, new_id
-from .collection_rows import find_collection, set_guards, set_rules
+from .collection_rows import collection_not_found, find_collection, set_guards, set_rules
 from .expected_backups import set_expectation
 from .newest_good import takes_last_good
 from .planned_change import (
@@ -56,6 +57,11 @@ log = logging.getLogger(__name__)
 
 NO_GUARDS = Guards()
 DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
+_COLLECTION, _LISTED = Collection.__table__, CollectionToken.__table__
+_IS_LISTED = select(_LISTED.c.token_key).where(
+    _LISTED.c.collection_id == _COLLECTION.c.id, _LISTED.c.token_key == bindparam("token")
+)
+_FOR_TOKEN = select(_COLLECTION, _IS_LISTED.exists().label("is_listed")).where(_COLLECTION.c.id == bindparam("id"))
 Precondition: TypeAlias = Callable[[CollectionRecord], None] | None
 
 
@@ -100,9 +106,11 @@ class Collections:
 
     def get_for_token(self, collection_id: str, identity: Identity) -> tuple[CollectionRecord, bool]:
         """Return a collection, and whether the token is on its list. Raises `FieldsError` if it does not exist."""
-        with self._database.reading() as session:
-            collection = CollectionRecord.of(find_collection(session, collection_id))
-            return collection, session.get(CollectionToken, (collection.id, identity.token)) is not None
+        key = parse_uuid4(collection_id.lower())
+        rows = self._database.fetch_rows(_FOR_TOKEN, id=key, token=identity.token) if key is not None else ()
+        if not rows:
+            raise collection_not_found(collection_id)
+        return CollectionRecord.of(rows[0]), bool(rows[0].is_listed)
 
     def create(
         self,

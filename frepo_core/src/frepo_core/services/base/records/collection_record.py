@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
+from sqlalchemy import Row
+
 from frepo_core.db.models import Collection
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
@@ -81,8 +83,8 @@ class CollectionRecord:
         return (contents[-1].compression or None) if contents else None
 
     @classmethod
-    def of(cls, row: Collection) -> "CollectionRecord":
-        """Make a record of a row."""
+    def of(cls, row: Collection | Row[Any]) -> "CollectionRecord":
+        """Make a record of a row, of the model or of its table."""
         return cls(
             id=row.id,
             limits=Limits(
@@ -129,7 +131,7 @@ class CollectionRecord:
         )
 
 
-def _guards_of(row: Collection) -> Guards:
+def _guards_of(row: Collection | Row[Any]) -> Guards:
     return Guards(
         min_retention=timedelta(seconds=row.min_retention),
         min_version_size=row.min_version_size,

@@ -1,0 +1,16 @@
+"""How much of a body is read at once: each piece costs the same, whatever its size."""
+
+from typing import Any
+
+# Few connections are read in larger pieces than `recv_bytes`. All together, they are read this much in turn, in bytes,
+# before others are served.
+TURN_READ = 8 << 20
+LARGEST_READ = 2 << 20
+
+
+def read_size(channel: Any) -> int:
+    """Return how many bytes to read from a connection."""
+    usual = int(channel.adj.recv_bytes)
+    if channel.request is None or channel.request.body_rcv is None:
+        return usual
+    return max(usual, min(LARGEST_READ, TURN_READ // len(channel._map)))
