@@ -25,6 +25,7 @@ from .memory import status
 
 SIZE = 20_000_000
 CODE = "a-code"
+ROLES = ["collections.upload_to_allowed_collections", "collections.list_versions_for_allowed_collections"]
 REACH, HEALTH, MEMORY = 2.0, 0.5, 350 << 20
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 
@@ -57,7 +58,10 @@ def run(results: Results, sizes: Sizes) -> None:
 
 
 class Clients:
-    """The machines that are backed up: a dump, a collection and a configuration for each."""
+    """The machines that are backed up: a dump, a collection, a token of its own and a configuration for each.
+
+    With one token for all, only `uploads.max_open` of them could send in parts at the same time.
+    """
 
     def __init__(self, where: Path, service: Service, count: int) -> None:
         self._where, self._service = where, service
@@ -65,8 +69,6 @@ class Clients:
         self._program = where / "frepo-client.pyz"
         self._program.write_bytes(build())
         self._asking = PersistentConnection(service.address, {"Authorization": f"Bearer {service.admin}"})
-        (where / "token").write_text(service.admin)
-        (where / "token").chmod(0o600)
         rows = (f"INSERT INTO `orders` VALUES ({number},'{os.urandom(40).hex()}');\n" for number in itertools.count())
         self._base = "".join(itertools.islice(rows, SIZE // 110)).encode()
         self._collections = [self._make(number) for number in range(count)]
@@ -80,6 +82,11 @@ class Clients:
             f'[defaults]\nspread = "0"\n[job.dump]\ncollection = "host-{number}.sql"\n'
             f'command = ["cat", "{home}/dump.sql"]\n'
         )
+        body = json.dumps({"roles": ROLES, "name": f"host-{number}", "expires_at": None}).encode()
+        token = json.loads(self._ask("POST", "/api/v1/tokens", body))
+        self._ask("PUT", f"/api/v1/collections/{collection}/access/{token['fingerprint']}")
+        (home / "token").write_text(token["secret"])
+        (home / "token").chmod(0o600)
         return collection
 
     def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
@@ -135,12 +142,13 @@ class Clients:
         return seconds
 
     def _environment(self, number: int) -> dict[str, str]:
-        own = {"HOME": self._home(number), "FREPO_URL": self._service.url}
-        return {"PATH": os.environ["PATH"]} | own | {"FREPO_TOKEN_FILE": str(self._where / "token")}
+        home = self._home(number)
+        own = {"HOME": home, "FREPO_URL": self._service.url, "FREPO_TOKEN_FILE": f"{home}/token"}
+        return {"PATH": os.environ["PATH"]} | own
 
     def _curl(self, number: int) -> list[str]:
         url = f"{self._service.url}/api/v1/collections/{self._collections[number]}/versions"
-        token = f"Authorization: Bearer {self._service.admin}"
+        token = f"Authorization: Bearer {Path(self._home(number), 'token').read_text()}"
         return [
             "curl",
             "--fail-with-body",

@@ -60,6 +60,15 @@ def test_a_token_has_few_uploads():
     assert 429 == refused.value.status
 
 
+@pytest.mark.parametrize(("idle", "seconds"), [([0, 1, 1], "15"), ([1, 1, 1], "600")])
+def test_a_token_whose_uploads_move_may_try_again_soon(idle, seconds):
+    others = [make(str(number), idle=timedelta(minutes=minutes)) for number, minutes in enumerate(idle)]
+    with pytest.raises(EndpointError) as refused:
+        admit(make("new"), others)
+
+    assert {"Retry-After": seconds} == refused.value.headers
+
+
 def test_the_longest_idle_upload_of_the_largest_holder_gives_way():
     others = [
         make("b1", "b", length=100, idle=timedelta(hours=3)),

@@ -11,6 +11,8 @@ from ..session import COMMITS, Upload
 # Only an upload that has waited so long for a part gives way.
 IDLE = timedelta(hours=1)
 RETRY_SECONDS = 600
+# Hosts with one token that begin at the same moment wait for each other: an upload that moves ends soon.
+MOVING, SOON_SECONDS = timedelta(minutes=1), 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +32,7 @@ class Room:
         uploads of the token, 507 if there is no room.
         """
         own = [each for each in others if each.owner == upload.owner]
-        self._require_few(own)
+        self._require_few(own, now)
         self._require_share(upload, own, max_version)
         return self._make_way(upload, list(others), now)
 
@@ -53,12 +55,13 @@ class Room:
         """Return what one token may hold in bytes."""
         return self.total // 4 if max_version is None else min(2 * max_version, self.total // 4)
 
-    def _require_few(self, own: Sequence[Upload]) -> None:
+    def _require_few(self, own: Sequence[Upload], now: datetime) -> None:
         if len(own) >= self.max_open:
+            moves = any(each.touched_at > now - MOVING for each in own)
             raise EndpointError(
                 429,
                 f"The token has {len(own)} open uploads, and may have {self.max_open}: finish or end one",
-                headers={"Retry-After": str(RETRY_SECONDS)},
+                headers={"Retry-After": str(SOON_SECONDS if moves else RETRY_SECONDS)},
             )
 
     def _require_share(self, upload: Upload, own: Sequence[Upload], max_version: int | None) -> None:
