@@ -7,6 +7,7 @@ from typing import cast
 from frepo_core.plugins import (
     DoctorCheck,
     DoctorFinding,
+    MissingSecretError,
     PluginContext,
     StorageBackend,
     Storages,
@@ -23,11 +24,25 @@ __all__ = ["SealedSettings", "frepo_doctor_checks", "frepo_storages"]
 
 def _build(settings: SealedSettings, storages: Storages) -> StorageBackend:
     from .backend import SealedStorage  # imports cryptography only if the storage is used
-    from .keys import read_keys
+    from .key_file import parse_key, write_keys
+    from .keys import KeyRing, missing_keys, read_keys
 
-    built = SealedStorage(storages.get(settings.over), read_keys(settings.key_file), key_file=settings.key_file)
-    built.require_right_keys()
-    return built
+    path = settings.key_file
+
+    def built(keys: KeyRing) -> SealedStorage:
+        storage = SealedStorage(storages.get(settings.over), keys, key_file=path)
+        storage.require_right_keys()
+        return storage
+
+    def enter(text: str) -> None:
+        secret = parse_key(text)
+        built(KeyRing([secret]))
+        write_keys(path, f"{secret.hex()}\n")
+
+    if not path.exists():
+        what = f"Key of the sealed storage over {settings.over}, 64 hex digits"
+        raise MissingSecretError(missing_keys(path), what=what, enter=enter)
+    return built(read_keys(path))
 
 
 @hookimpl

@@ -2,7 +2,6 @@
 
 import argparse
 import getpass
-import os
 import secrets
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from frepo_core.cli import FrepoCommand
 from frepo_core.plugins import ConfigurationError
 
-KEY_BYTES = 32
+from .key_file import KEY_BYTES, parse_key, write_keys
 
 
 class NewKey(FrepoCommand):
@@ -40,7 +39,7 @@ class NewKey(FrepoCommand):
         elif path.exists():
             raise ConfigurationError(f"{path} exists. With --add, a new key is put before those in it")
         secret = _ask() if arguments.enter else secrets.token_bytes(KEY_BYTES)
-        _write(path, f"{secret.hex()}\n{old}")
+        write_keys(path, f"{secret.hex()}\n{old}")
         if arguments.enter:
             self.say(f"The key {fingerprint(secret)} is in {path}.")
             return
@@ -74,27 +73,4 @@ class Rotate(FrepoCommand):
 
 def _ask() -> bytes:
     """Read a key that a terminal does not show. Neither a command line nor the history of a shell gets it."""
-    line = getpass.getpass("Key, 64 hex digits: ") if sys.stdin.isatty() else sys.stdin.readline()
-    try:
-        secret = bytes.fromhex(line)
-    except ValueError:
-        secret = b""
-    if len(secret) != KEY_BYTES:
-        raise ConfigurationError("This is not a key: 64 hex digits are expected. No file was written")
-    return secret
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the file at once or not at all."""
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with open(descriptor, "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    return parse_key(getpass.getpass("Key, 64 hex digits: ") if sys.stdin.isatty() else sys.stdin.readline())

@@ -89,16 +89,21 @@ def read_keys(path: Path) -> KeyRing:
     try:
         lines = path.read_text(encoding="ascii").splitlines()
     except FileNotFoundError:
-        raise ConfigurationError(
-            f"The file with the keys of the sealed storage is missing: {path}. If the storage is new, make it with "
-            f"`frepo sealed:new-key {path}`. Else enter the key from your safe: `frepo sealed:new-key {path} --enter`"
-        ) from None
+        raise ConfigurationError(missing_keys(path)) from None
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"The keys of the sealed storage in {path} cannot be read: {error}") from error
     found = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not found or not all(map(_KEY.fullmatch, found)):
         raise ConfigurationError(f"{path} must have one key in each line: 64 hex digits in lower case")
     return KeyRing([bytes.fromhex(line) for line in found])
+
+
+def missing_keys(path: Path) -> str:
+    """Return what to say if the file with the keys is missing."""
+    return (
+        f"The file with the keys of the sealed storage is missing: {path}. If the storage is new, make it with "
+        f"`frepo sealed:new-key {path}`. Else enter the key from your safe: `frepo sealed:new-key {path} --enter`"
+    )
 
 
 def fingerprint(secret: bytes) -> str:

@@ -1,6 +1,6 @@
 """The base of all errors, and those that any request can meet."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from frepo_core.error_explanations import NEUTRAL, FieldNames, explain, explain_fields
@@ -57,6 +57,19 @@ class ConfigurationError(FrepoError):
     """A setting, a plug-in or the environment prevents the start or a request. The message says what to change."""
 
     number = 7016106
+
+
+class MissingSecretError(ConfigurationError):
+    """A secret is missing that a person has in a safe, such as the key of a storage. `frepo recover` asks for it.
+
+    `what` names it in the question. `enter` gets what the person has typed, and puts it where the settings expect it.
+    It raises `ConfigurationError`, and changes nothing, if that is not the secret.
+    """
+
+    def __init__(self, message: str, *, what: str, enter: Callable[[str], None]) -> None:
+        super().__init__(message)
+        self.what = what
+        self.enter = enter
 
 
 class PluginError(FrepoError):

@@ -218,14 +218,41 @@ def test_a_second_copy_is_sealed_and_repairs_the_first(console, key_file):
     assert (console.folder / "restored").read_bytes() == CONTENT
 
 
-def test_a_lost_database_is_read_back_from_a_sealed_storage(sealed, key_file):
+@pytest.fixture
+def lost(sealed):
+    """Lose the database after its catalogue was stored; return a collection of it."""
     (sealed.folder / "dump.sql").write_bytes(CONTENT)
     collection = sealed.answer("backup:create-collection", "-f", "dump.sql")
     sealed.answer("backup:upload", collection, "dump.sql")
     sealed.answer("jobs:run", "catalogue")
     sealed.database.unlink()
+    return collection
 
+
+def test_a_lost_database_is_read_back_from_a_sealed_storage(sealed, lost):
     sealed.answer("recover", "--from", "sealed", "--yes")
 
-    sealed.answer("backup:download", collection, "latest", "--output", "restored")
+    sealed.answer("backup:download", lost, "latest", "--output", "restored")
     assert (sealed.folder / "restored").read_bytes() == CONTENT
+
+
+def test_a_recovery_asks_for_the_key_from_the_safe(sealed, lost, key_file):
+    key = key_file.read_text()
+    key_file.unlink()
+
+    sealed.answer("recover", "--from", "sealed", "--yes", stdin=key)
+
+    assert (key, 0o600) == (key_file.read_text(), stat.S_IMODE(key_file.stat().st_mode))
+    sealed.answer("backup:download", lost, "latest", "--output", "restored")
+    assert (sealed.folder / "restored").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [(f"{'ab' * 32}\n", "are not those of the sealed storage"), ("no key\n", "This is not a key"), ("", "is missing")],
+)
+def test_a_recovery_writes_no_file_for_a_wrong_key(sealed, lost, key_file, typed, said):
+    key_file.unlink()
+
+    assert said in sealed.refusal("recover", "--from", "sealed", "--yes", stdin=typed)
+    assert not key_file.exists()

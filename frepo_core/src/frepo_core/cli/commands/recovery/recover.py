@@ -1,6 +1,7 @@
 """The command that recovers a lost database from a storage."""
 
 import argparse
+from functools import partial
 from typing import TYPE_CHECKING
 
 from frepo_core.domain.durations import format_duration
@@ -10,6 +11,7 @@ from ...base import FrepoCommand
 from ...progress import ProgressLine
 from .lists import write_missing, write_tokens
 from .merging import merge, parse_time
+from .missing_secrets import with_secrets
 from .secrets_of_old import use_secrets
 
 if TYPE_CHECKING:
@@ -73,8 +75,9 @@ class Recover(FrepoCommand):
 
         if arguments.secrets:
             use_secrets(arguments.secrets, self.read_ini(), self.say)
-        services = self.assemble()
+        services = with_secrets(self.assemble, self.app.stdin)
         services.backends.check_name(arguments.source)
+        with_secrets(partial(services.backends.get, arguments.source), self.app.stdin)
         upgrade(services)
         upgrade_plugins(services, self.say)
         with ProgressLine("recover") as progress, services.recovery(arguments.source, progress) as recovery:
