@@ -27,7 +27,7 @@ from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 
-from .harness.measure import Results, compare
+from .harness.measure import Results, compare, compare_with_goal
 
 START = datetime(2028, 1, 1, 2, tzinfo=UTC)
 MB = 1_000_000
@@ -57,6 +57,9 @@ def _add_rows(results: Results, name: str, count: int, size: int, found: dict[st
     what = f"{count} nights of {name}, {size // count // MB} MB each"
     title = f"stored bytes of {what}, the newest zstd : all bytes"
     results.add(compare("compact", title, [ours["stored"]], [size], unit="B", reach=RATIOS.get(name)))
+    speed = [size / MB / (ours["seconds"] - ours["upload"])]
+    title = f"the job for {what}, one core : 100 MB/s"
+    results.add(compare_with_goal("compact", title, speed, 100, unit="MB/s", is_most=False))
     for other in ("restic", "borg"):
         if other in found:
             title = f"stored bytes of {what} : {other}"
@@ -176,9 +179,9 @@ class _Compact(_Program):
                 self._memory = max(self._memory, int(found[1]) << 10 if found else 0)
 
     def end(self) -> None:
-        """Delete the former bytes; the newest version is compressed when it is a day old."""
-        self._run_job(timedelta(days=2))
-        self._run_job(timedelta(days=5))
+        """Delete the former bytes; the newest version is compressed when it is three days old."""
+        self._run_job(timedelta(days=4))
+        self._run_job(timedelta(days=7))
 
     def restore(self, number: int) -> None:
         """Read a version as a download does."""

@@ -35,8 +35,9 @@ class StoredBlobs:
         row, target = self.row(content), BytesIO()
         base_row = None if base is None else self.row(base)
         head = self.write_object(row, base_row, target)
+        target.seek(0)
         return self.services.encoding_switch.replace(
-            row, target, head, base_id=base_row.id if base_row else None, **more
+            row, target, head, digest=sha256(target.getvalue()), base_id=base_row.id if base_row else None, **more
         )
 
     def write_object(self, row, base_row, target):

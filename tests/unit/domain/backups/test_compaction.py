@@ -216,16 +216,25 @@ UNUSED = Use(
 def test_what_is_downloaded_held_or_new_stays_raw(changes, expected):
     use = replace(UNUSED, **changes)
 
-    assert expected is find_freedom(use, Encoding.RAW, before=START, compresses_newest=False)
+    assert expected is find_freedom(use, Encoding.RAW, before=START, newest_before=None)
 
 
-def test_the_newest_is_compressed_if_the_setting_says_so():
-    use = replace(UNUSED, is_newest=True)
+@pytest.mark.parametrize(
+    ("encoding", "hours", "expected"),
+    [
+        (Encoding.RAW, 0, Freedom.ZSTD),
+        (Encoding.RAW, 1, Freedom.RAW),
+        (Encoding.ZSTD, 1, Freedom.ZSTD),
+        (Encoding.DELTA, 1, Freedom.ZSTD),
+    ],
+)
+def test_the_newest_is_compressed_when_it_is_old_enough(encoding, hours, expected):
+    use = replace(UNUSED, is_newest=True, used_at=START + timedelta(hours=hours))
 
-    assert Freedom.ZSTD is find_freedom(use, Encoding.RAW, before=START, compresses_newest=True)
+    assert expected is find_freedom(use, encoding, before=START, newest_before=START)
 
 
 def test_a_content_that_is_encoded_already_does_not_get_raw_by_a_new_version():
     use = replace(UNUSED, used_at=START + timedelta(hours=1))
 
-    assert Freedom.DELTA is find_freedom(use, Encoding.DELTA, before=START, compresses_newest=False)
+    assert Freedom.DELTA is find_freedom(use, Encoding.DELTA, before=START, newest_before=None)

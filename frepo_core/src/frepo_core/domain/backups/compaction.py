@@ -169,11 +169,11 @@ class Use:
     used_at: datetime
 
 
-def find_freedom(use: Use, encoding: Encoding, *, before: datetime, compresses_newest: bool) -> Freedom:
+def find_freedom(use: Use, encoding: Encoding, *, before: datetime, newest_before: datetime | None) -> Freedom:
     """Return what may be done with a content. One that arrived after `before` waits, unless it is encoded already.
 
-    What people download most, and what has to stay as it is, is stored raw. With `compresses_newest`, the newest
-    versions are compressed.
+    What people download most, and what has to stay as it is, is stored raw. The newest versions are compressed if they
+    arrived until `newest_before`; None: never.
     """
     if use.is_damaged:
         return Freedom.NONE
@@ -182,7 +182,8 @@ def find_freedom(use: Use, encoding: Encoding, *, before: datetime, compresses_n
     if use.was_tried and encoding is not Encoding.DELTA:
         return Freedom(encoding.value)
     if use.is_newest or use.is_newest_good:
-        return Freedom.ZSTD if compresses_newest else Freedom.RAW
+        waits = newest_before is None or (encoding is Encoding.RAW and use.used_at > newest_before)
+        return Freedom.RAW if waits else Freedom.ZSTD
     if use.is_pending or (use.used_at > before and encoding is Encoding.RAW):
         return Freedom.RAW
     return Freedom.DELTA

@@ -259,13 +259,16 @@ def test_a_process_that_is_killed_fails_one_content_only(history, monkeypatch):
     history.check()
 
 
-def test_the_newest_is_compressed_if_the_setting_says_so(history, services):
+def test_the_newest_is_compressed_if_the_setting_says_so_and_none_follows(history, services):
+    """Its bytes would stay for two days anyway: before, nothing is saved if the next one comes meanwhile."""
     object.__setattr__(services.settings, "compact_newest", "zstd")
     collection = history.make()
     for _ in range(4):
         history.push(collection)
     history.job()
 
+    assert ["delta"] * 3 + ["raw"] == history.encodings(collection)
+    history.job(days=4, hours=8)
     assert ["delta"] * 3 + ["zstd"] == history.encodings(collection)
     history.check()
 

@@ -20,7 +20,7 @@ from frepo_core.services.base.records.file_records import BlobRecord
 from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.chains import encoding_switch, replaced_objects
 from frepo_core.services.content.copies import copier
-from frepo_core.services.content.encodings import work_process
+from frepo_core.services.content.encodings import choice
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.compact import content_encoder
@@ -56,7 +56,7 @@ def encode(world):
     def encode_somewhere(self, task, keep_going):
         chance = world.draw.random()
         if not IS_BIG or chance < 0.9:
-            return work_process.choose(task, lambda: None)
+            return choice.Choice().choose(task, lambda: None)
         if chance < 0.95:
             self._started().kill()
         return encode(self, task, keep_going)

@@ -4,7 +4,8 @@ import hashlib
 import random
 from pathlib import Path
 
-from frepo_core.services.content.encodings.work_process import ObjectFile, Task
+from frepo_core.services.content.encodings.tasks import ObjectFile, Task
+from frepo_core.services.upkeep.compact import encoder_process
 from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
 from support.scale import IS_BIG
 
@@ -22,16 +23,15 @@ def write(path, seed):
     return ObjectFile(path=str(path), encoding="raw", digest=sha256.hexdigest())
 
 
-def test_the_process_needs_little_memory(tmp_path):
+def test_the_process_needs_little_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoder_process, "SHARE", 1)
     one, other = write(tmp_path / "one", 1), write(tmp_path / "other", 2)
-    task = Task(
-        content=[one], size=SIZE, base=[other], base_size=SIZE, target=str(tmp_path / "target"), rate=0, cores=4
-    )
+    task = Task(content=[one], size=SIZE, base=[other], base_size=SIZE, target=str(tmp_path / "target"), rate=0)
 
     with EncoderProcess() as process:
-        codec = process.encode(task, lambda: None)
+        outcome = process.encode(task, lambda: None)
         status = Path(f"/proc/{process._process.pid}/status").read_text()
 
     most = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-    assert "raw" == codec
+    assert "raw" == outcome.codec
     assert most < 128 << 10

@@ -18,11 +18,10 @@ from frepo_core.errors import DamagedObjectError, FrepoError
 
 from ..blobs.blob_damage import find_damage
 from ..blobs.failpoints import hit
-from ..checksums import digest_of
 from ..encodings.format import Head
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .chain_places import MOST_LEVELS, RAW, Place, place_of
+from .chain_places import MOST_LEVELS, RAW, place_of
 from .chain_reader import ChainReader
 from .dependents import find_dependents, outdate_copies, store_raw
 from .replaced_objects import delete_replaced
@@ -31,7 +30,6 @@ log = logging.getLogger(__name__)
 
 # A database that is restored from the last night names the bytes before.
 KEPT_FOR = timedelta(hours=48)
-_PIECE = 1 << 20
 # Decides in the transaction, with the locked rows of a blob and its new base.
 Allow = Callable[[Session, Blob, Blob | None], bool]
 
@@ -79,6 +77,7 @@ class EncodingSwitch:
         content: BinaryIO,
         head: Head,
         *,
+        digest: str,
         base_id: int | None = None,
         most_levels: int = MOST_LEVELS - 1,
         allow: Allow = always,
@@ -86,18 +85,18 @@ class EncodingSwitch:
     ) -> bool:
         """Store the encoded object in the file `content` instead of the bytes of a blob, as its row was read.
 
-        `head` is what `encode` has returned, and `base_id` the blob of its base. `pace` gets the size of each piece
-        that was read back; it may wait, or end the work. Returns False, and leaves no object, if the blob or its base
-        was changed meanwhile, if the chain would be deeper than `most_levels`, or if `allow` returns False. Raises the
-        errors of the storage, and those of the decoder if the object cannot be decoded.
+        `head` is what `encode` has returned, `digest` the SHA-256 (hex) of the object, and `base_id` the blob of its
+        base. `encode` has decoded each segment, so the object is read back without its base, and its SHA-256 is
+        compared. `pace` gets the size of each piece that was read back; it may wait, or end the work.
+        Returns False, and leaves no object, if the blob or its base was changed meanwhile, if the chain would be deeper
+        than `most_levels`, or if `allow` returns False. Raises the errors of the storage, and `DamagedObjectError` if
+        it has other bytes.
         """
-        content.seek(0)
-        digest = digest_of(content)
         new = NewObject(
             key=new_blob_key(blob.digest), encoding=head.codec, size=head.stored, digest=digest, base_id=base_id
         )
         content.seek(0)
-        return self._store_and_switch(blob, new, content, partial(self._read_back, blob, new, pace), most_levels, allow)
+        return self._store_and_switch(blob, new, content, partial(self._compare, blob, new, pace), most_levels, allow)
 
     def expand(self, blob: Blob, *, pace: Callable[[int], None] = lambda size: None) -> bool:
         """Store a blob raw again, as its row was read. Return whether it was changed. Raises as `replace` does."""
@@ -144,17 +143,6 @@ class EncodingSwitch:
         backend = self._backends.get(blob.storage)
         if problem := find_damage(backend, new.key, digest=new.digest, size=new.size, pace=pace):
             raise DamagedObjectError(blob.digest, f"read back: {problem}")
-
-    def _read_back(self, blob: Blob, new: NewObject, pace: Callable[[int], None]) -> None:
-        self._compare(blob, new, lambda size: None)
-        place = Place(storage=blob.storage, key=new.key, is_first=True, encoding=new.encoding, size=new.size)
-        found = 0
-        with self._reader.open(place, blob.digest, is_verified=True) as content:
-            while piece := content.read(_PIECE):
-                found += len(piece)
-                pace(len(piece))
-        if found != blob.size:
-            raise DamagedObjectError(blob.digest, f"read back: {found} bytes")
 
     def _discard(self, storage: str, key: str) -> None:
         try:

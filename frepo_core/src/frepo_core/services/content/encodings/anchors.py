@@ -1,22 +1,18 @@
-"""Finds for each segment of a content the place in its base that is most like it."""
+"""Finds the place of a part of a content in its base."""
 
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from statistics import median_low
-from typing import BinaryIO
 
 import xxhash
 
 from . import libraries
-from .windows import Windows
 
-CHUNK_SIZE = 32 << 10
+CHUNK_SIZE = 8 << 10
 MOST = 250_000
 # Instead of an offset, for a chunk that a base contains several times: it says nothing about the place.
 _AMBIGUOUS = (1 << 64) - 1
-# zstd takes no shorter prefix.
-_LEAST_WINDOW = 8
 
 
 class Anchors:
@@ -57,11 +53,11 @@ class Anchors:
                 offsets.append(self._offsets[number])
         self._hashes, self._offsets = hashes, offsets
 
-    def find_shift(self, segment: bytes, position: int) -> int | None:
-        """Return how many bytes later than `position` the base has what is like the segment; None if it has nothing."""
+    def find_shift(self, part: bytes, position: int) -> int | None:
+        """Return how many bytes later than `position` the base has what is like the part; None if it has nothing."""
         shifts = [
             there - position - offset
-            for offset, value in self._chunks(segment)
+            for offset, value in self._chunks(part)
             if (there := self._find(value)) is not None
         ]
         return median_low(shifts) if shifts else None
@@ -84,27 +80,3 @@ class Anchors:
         kept = [number for number, value in enumerate(self._hashes) if not value & self._mask]
         self._hashes = array("Q", (self._hashes[number] for number in kept))
         self._offsets = array("Q", (self._offsets[number] for number in kept))
-
-
-class Alignment:
-    """Chooses the window of the base for each segment of a content, from the first to the last."""
-
-    def __init__(self, anchors: Anchors, base: BinaryIO, *, size: int, margin: int) -> None:
-        """`size`: of the base; `margin`: what a window has before and after the place of its segment, in bytes."""
-        self._anchors = anchors
-        self._windows = Windows(base)
-        self._size = size
-        self._margin = margin
-        self._shift = 0
-
-    def read_window(self, segment: bytes, position: int) -> tuple[int, bytes | bytearray]:
-        """Return where the window begins, and its bytes. A segment like nothing in the base follows the one before it.
-
-        Windows must move ahead where the contents do, or a base that is encoded itself is decoded more than once.
-        """
-        shift = self._anchors.find_shift(segment, position)
-        if shift is not None:
-            self._shift = shift
-        start = max(0, position + self._shift - self._margin)
-        end = min(position + self._shift + len(segment) + self._margin, self._size)
-        return (start, self._windows.read(start, end - start)) if end - start >= _LEAST_WINDOW else (0, b"")

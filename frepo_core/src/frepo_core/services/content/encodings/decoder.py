@@ -12,11 +12,10 @@ from frepo_core.errors import DamagedBaseError, DamagedObjectError, FrepoError
 
 from . import libraries
 from .format import ENTRY_SIZE, Entry, checksum, read_fully, read_head, unpack_entry
+from .frames import decompress, make_prefix
 from .windows import Windows
 
 _ENTRIES = 1024
-# Window and segment of the largest object together have 2^26 bytes.
-_WINDOW_LOG_MAX = 27
 
 
 def _no_other_base(error: Exception) -> BinaryIO:
@@ -131,25 +130,15 @@ class DecodedContent(io.RawIOBase):
 
     def _decode(self, index: int) -> bytes:
         entry = self._entry(index)
-        prefix = None
-        if entry.window_length:
-            prefix = libraries.zstd.ZstdDict(self._window(entry, index), is_raw=True).as_prefix
+        prefix = make_prefix(self._window(entry, index)) if entry.window_length else None
         self._stored.seek(entry.offset)
         frame = read_fully(self._stored, entry.length)
         if checksum(frame) != entry.checksum:
             raise self._damaged("its bytes are wrong", index)
-        size = min(self.head.segment, self.head.size - index * self.head.segment)
-        decompressor = libraries.zstd.ZstdDecompressor(
-            prefix,
-            options={libraries.zstd.DecompressionParameter.window_log_max: _WINDOW_LOG_MAX},
-        )
         try:
-            data = decompressor.decompress(frame, size)
-        except libraries.zstd.ZstdError as error:
-            raise self._damaged(f"it cannot be decoded: {error}", index) from error
-        if len(data) != size or not decompressor.eof:
-            raise self._damaged("it has another size", index)
-        return data
+            return decompress(frame, self.head.segment_length(index), prefix)
+        except ValueError as error:
+            raise self._damaged(str(error), index) from error
 
     def _entry(self, index: int) -> Entry:
         if not self._first_entry <= index < self._first_entry + len(self._entries) // ENTRY_SIZE:

@@ -3,25 +3,29 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import BinaryIO
 
-from frepo_core.errors import DamagedBaseError, DamagedObjectError
+from frepo_core.errors import DamagedObjectError
 
 from . import libraries
-from .anchors import Alignment, Anchors
+from .alignment import Alignment
+from .base_index import BaseIndex
 from .format import ENTRY_SIZE, SEGMENT_SIZE, Entry, Head, checksum, read_fully
-
-_LEVEL = 3
+from .frames import compress, decompress, make_prefix
+from .windows import Windows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """The content that another one is encoded against: a seekable reader, the SHA-256 (hex), the size in bytes."""
+    """The content that another one is encoded against: a seekable reader, the SHA-256 (hex), the size in bytes.
+
+    With the `index` of an earlier reading, it is not read from start to end again.
+    """
 
     content: BinaryIO
     digest: str
     size: int
+    index: BaseIndex | None = None
 
 
 def encode(
@@ -36,7 +40,8 @@ def encode(
 ) -> Head:
     """Write the object of a content to an empty seekable file, and return its head.
 
-    The content is read once, from start to end, and the base twice; both must have the given digests and sizes.
+    The content is read once, from start to end, and the base twice; both must have the given digests and sizes. Each
+    segment is decoded again and compared.
     `keep_going` is called before each segment; what it raises is raised, and leaves an object without a head.
     Raises `ValueError` for a content that is its own base, `DamagedObjectError` if the content is wrong,
     `DamagedBaseError` if the base is, and `ConfigurationError` if the extra `compact` is missing. Needs about 60 MiB,
@@ -45,15 +50,15 @@ def encode(
     libraries.require_libraries()
     if base and base.digest == digest:
         raise ValueError(f"the content {digest} cannot be its own base")
-    alignment = _align(base, digest, segment_size, keep_going) if base else None
+    places = _Places(base, digest, segment_size, keep_going) if base else None
     plan = Head(digest=digest, size=size, stored=0, base=base.digest if base else None, segment=segment_size)
     sha256, position = hashlib.sha256(), plan.data
     for index in range(plan.count):
         keep_going()
-        segment = read_fully(content, min(segment_size, size - index * segment_size))
+        segment = read_fully(content, plan.segment_length(index))
         sha256.update(segment)
-        start, window = alignment.read_window(segment, index * segment_size) if alignment else (0, b"")
-        frame = _compress(segment, window)
+        start, window = places.read_window(segment, index * segment_size) if places else (0, b"")
+        frame = _compress(segment, window, digest, index)
         target.seek(plan.table + index * ENTRY_SIZE)
         target.write(_entry(position, frame, start, window).pack(digest, index))
         target.seek(position)
@@ -67,6 +72,36 @@ def encode(
     return head
 
 
+class _Places:
+    """Reads the window of each segment, from a base that was read once before."""
+
+    def __init__(self, base: Base, digest: str, segment_size: int, keep_going: Callable[[], None]) -> None:
+        index = base.index or BaseIndex.read(
+            base.content,
+            digest=base.digest,
+            size=base.size,
+            dependent=digest,
+            keep_going=keep_going,
+            block=segment_size // 4,
+        )
+        self._alignment = Alignment(index.anchors, size=base.size, margin=segment_size // 4)
+        self._windows = Windows(index.checked(base.content, digest))
+
+    def read_window(self, segment: bytes, position: int) -> tuple[int, bytes | bytearray]:
+        """Return where the window of a segment begins, and its bytes."""
+        start, length = self._alignment.find_window(segment, position)
+        return (start, self._windows.read(start, length)) if length else (0, b"")
+
+
+def _compress(segment: bytes, window: bytes | bytearray, digest: str, index: int) -> bytes:
+    """Return the frame of a segment, which was decoded again and compared."""
+    prefix = make_prefix(window)
+    frame = compress(segment, prefix)
+    if decompress(frame, len(segment), prefix) != segment:
+        raise DamagedObjectError(digest, "it is decoded to other bytes", segment=index)
+    return frame
+
+
 def _entry(position: int, frame: bytes, start: int, window: bytes | bytearray) -> Entry:
     return Entry(
         offset=position,
@@ -76,33 +111,3 @@ def _entry(position: int, frame: bytes, start: int, window: bytes | bytearray) -
         checksum=checksum(frame),
         window_checksum=checksum(window),
     )
-
-
-def _align(base: Base, digest: str, segment_size: int, keep_going: Callable[[], None]) -> Alignment:
-    """Read the whole base for its anchors, and compare its SHA-256."""
-    anchors, sha256, position = Anchors(), hashlib.sha256(), 0
-    base.content.seek(0)
-    for block in iter(partial(read_fully, base.content, segment_size), b""):
-        keep_going()
-        sha256.update(block)
-        anchors.add(block, position)
-        position += len(block)
-    if sha256.hexdigest() != base.digest or position != base.size:
-        raise DamagedBaseError(digest, base.digest, "the base's bytes are not its own")
-    anchors.sort()
-    return Alignment(anchors, base.content, size=base.size, margin=segment_size // 4)
-
-
-def _compress(segment: bytes, window: bytes | bytearray) -> bytes:
-    """Return one frame with its size and a checksum. The window is a prefix: it needs long-distance matching."""
-    parameter = libraries.zstd.CompressionParameter
-    options: dict[int, int] = {parameter.compression_level: _LEVEL, parameter.checksum_flag: 1}
-    prefix = None
-    if window:
-        prefix = libraries.zstd.ZstdDict(window, is_raw=True).as_prefix
-        options[parameter.enable_long_distance_matching] = 1
-        lowest, highest = parameter.window_log.bounds()
-        options[parameter.window_log] = min(max((len(window) + len(segment)).bit_length(), lowest), highest)
-    compressor = libraries.zstd.ZstdCompressor(options=options, zstd_dict=prefix)
-    compressor.set_pledged_input_size(len(segment))
-    return compressor.compress(segment, mode=libraries.zstd.ZstdCompressor.FLUSH_FRAME)

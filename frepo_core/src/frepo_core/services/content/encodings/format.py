@@ -55,6 +55,10 @@ class Head:
         """Return where the first segment begins."""
         return self.table + self.count * ENTRY_SIZE
 
+    def segment_length(self, index: int) -> int:
+        """Return the size of the content of a segment, in bytes."""
+        return min(self.segment, self.size - index * self.segment)
+
     def pack(self) -> bytes:
         """Return magic and head, in exactly `HEAD_SIZE` bytes."""
         fields = {

@@ -3,7 +3,7 @@
 from typing import BinaryIO
 
 # Larger pieces are copies that take memory while a base is decoded.
-_PIECE = 256 << 10
+_PIECE = 1 << 20
 
 
 class Windows:
@@ -18,13 +18,17 @@ class Windows:
 
     def read(self, start: int, length: int) -> bytearray:
         """Return `length` bytes from `start`, or fewer if the content ends before. Keep the second half of them."""
-        window = bytearray()
+        window, filled = bytearray(length), 0
         if 0 <= start - self._kept_at < len(self._kept):
-            window += self._kept[start - self._kept_at :][:length]
+            known = self._kept[start - self._kept_at :][:length]
+            filled = len(known)
+            window[:filled] = known
         self._kept = b""  # before the content is read: it may be a decoder that needs memory, too
-        if len(window) < length:
-            self._content.seek(start + len(window))
-        while len(window) < length and (piece := self._content.read(min(_PIECE, length - len(window)))):
-            window += piece
+        if filled < length:
+            self._content.seek(start + filled)
+        while filled < length and (piece := self._content.read(min(_PIECE, length - filled))):
+            window[filled : filled + len(piece)] = piece
+            filled += len(piece)
+        del window[filled:]
         self._kept, self._kept_at = bytes(memoryview(window)[length // 2 :]), start + length // 2
         return window

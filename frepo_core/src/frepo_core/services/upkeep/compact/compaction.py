@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob
-from frepo_core.domain.backups.compaction import Encoding, Freedom, Step, find_freedom
+from frepo_core.domain.backups.compaction import Encoding, Freedom, Step
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
@@ -25,7 +25,7 @@ from .content_encoder import ContentEncoder, Encoded
 from .figures import note_figures
 from .plans import Plans
 from .survey import Survey
-from .uses import describe_use, read_heads, read_users
+from .uses import freedom_of, read_heads, read_users
 
 log = logging.getLogger(__name__)
 
@@ -241,6 +241,7 @@ class Compaction:
                 row,
                 file,
                 head := read_head(file, row.digest),
+                digest=encoded.digest,
                 base_id=base.id if base is not None else None,
                 most_levels=self._settings.compact_depth,
                 allow=self._is_allowed,
@@ -273,8 +274,6 @@ class Compaction:
         """Return whether a content may still be encoded, by what uses it now that its row is locked."""
         now = utc_now()
         users = read_users(session, [blob.id], now)[blob.id]
-        use = describe_use(blob, users, read_heads(session, users.collections))
-        compresses = self._settings.compact_newest == "zstd"
-        before = now - self._settings.compact_after
-        freedom = find_freedom(use, Encoding(blob.encoding), before=before, compresses_newest=compresses)
+        heads = read_heads(session, users.collections)
+        freedom = freedom_of(blob, users, heads, self._settings, now)
         return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)

@@ -11,7 +11,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Blob
 
 from ...content.blobs.failpoints import hit
-from ...content.encodings.work_process import Task
+from ...content.encodings.tasks import Task
 from ...content.storages.backends import Backends
 from .encoder_process import EncoderProcess
 from .object_files import ObjectFiles
@@ -19,9 +19,10 @@ from .object_files import ObjectFiles
 
 @dataclass(frozen=True, kw_only=True)
 class Encoded:
-    """The file with the object of a content, and its codec; `raw` if none saves enough: then the file is of no use."""
+    """The file with the object of a content, its codec and its SHA-256; `raw` if none saves enough, and no object."""
 
     codec: str
+    digest: str
     path: Path
 
 
@@ -63,9 +64,9 @@ class ContentEncoder:
                 target=str(files.target),
                 rate=self._rate,
             )
-            codec = self._process.encode(task, self._keep_going)
+            outcome = self._process.encode(task, self._keep_going)
             hit("content_encoded")
-            yield Encoded(codec=codec, path=files.target)
+            yield Encoded(codec=outcome.codec, digest=outcome.digest, path=files.target)
 
     def __enter__(self) -> Self:
         return self

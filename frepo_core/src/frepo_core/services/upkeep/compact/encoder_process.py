@@ -13,11 +13,17 @@ from typing import Any, Self
 from frepo_core.errors import FrepoError
 
 from ...content.encodings import work_process
-from ...content.encodings.work_process import Task
+from ...content.encodings.choice import Outcome
+from ...content.encodings.tasks import Task
 
 WAIT_SECONDS = 1.0
 # A tenth of the share of other processes: with 19, a busy machine starves it for hours.
 NICENESS = 10
+# Of a processor. With what is not counted, as the end of a process, it is half of one at most.
+SHARE = 0.45
+# For the C library of GNU: keep buffers of a segment for the next one. Getting them from the system for each takes a
+# third of the time.
+MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(128 << 20)}
 
 
 class EncodingError(FrepoError):
@@ -31,8 +37,8 @@ class EncoderProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._read = b""
 
-    def encode(self, task: Task, keep_going: Callable[[], None]) -> str:
-        """Return the codec that was chosen for the object in the target: `raw` if none saves enough.
+    def encode(self, task: Task, keep_going: Callable[[], None]) -> Outcome:
+        """Return the codec of the object in the target and its SHA-256; `raw` if none saves enough.
 
         `keep_going` is called about once a second; what it raises ends the process. Raises `EncodingError`.
         """
@@ -50,12 +56,14 @@ class EncoderProcess:
             raise
         if "error" in answer:
             raise EncodingError(str(answer["error"]))
-        return str(answer["codec"])
+        return Outcome(**answer)
 
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._process is None:
-            command = [sys.executable, "-m", work_process.__name__, str(NICENESS)]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            command = [sys.executable, "-m", work_process.__name__, str(NICENESS), str(SHARE)]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | MEMORY
+            )
         return self._process
 
     def _wait(self, process: "subprocess.Popen[bytes]", keep_going: Callable[[], None]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Blob
 from frepo_core.errors import StorageFull
 
-from ...content.encodings.work_process import ObjectFile
+from ...content.encodings.tasks import ObjectFile
 from ...content.storages.backends import Backends
 
 _PIECE = 1 << 20

@@ -13,14 +13,14 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
-from frepo_core.domain.backups.compaction import Content, Encoding, Freedom, find_freedom
+from frepo_core.domain.backups.compaction import Content, Encoding, Freedom
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.settings import Settings
 
 from ...backups.collections.collection_change import CollectionChange
 from ...backups.preview.preview import NIGHTLY, Previews, UploadPlan
 from ...backups.trash.removal import incarnation_of
-from .uses import Heads, Users, describe_use, read_heads, read_users
+from .uses import Heads, Users, freedom_of, read_heads, read_users
 
 PAGE = 500
 # A simulated collection gets so many uploads, at most over two years: what is left then counts as kept.
@@ -63,7 +63,7 @@ class Surveys:
                 heads=heads,
                 collection_id=collection_id,
                 incarnation=incarnation,
-                before=now - self._settings.compact_after,
+                now=now,
             )
             possible = _find_possible(session, collection_id, rows, users)
         surveys = []
@@ -118,7 +118,7 @@ class _Facts:
     heads: Heads
     collection_id: str
     incarnation: str
-    before: datetime
+    now: datetime
 
     def place(self, row: Blob) -> int:
         """Return the number of the newest version of the collection that uses the content."""
@@ -128,18 +128,13 @@ class _Facts:
 
     def content(self, row: Blob, possible: frozenset[int] | None) -> Content:
         """Return what the plan needs to know of a content."""
-        users, encoding = self.users[row.id], Encoding(row.encoding)
-        freedom = find_freedom(
-            describe_use(row, users, self.heads),
-            encoding,
-            before=self.before,
-            compresses_newest=self.settings.compact_newest == "zstd",
-        )
+        users = self.users[row.id]
+        freedom = freedom_of(row, users, self.heads, self.settings, self.now)
         if users.collections and min(users.collections) != self.collection_id:
             freedom = Freedom.NONE  # it is planned with the other collection
         return Content(
             id=row.id,
-            encoding=encoding,
+            encoding=Encoding(row.encoding),
             freedom=freedom,
             base_id=row.base_id,
             ends_at=None if users.versions else max(end for _, _, end in users.trash),

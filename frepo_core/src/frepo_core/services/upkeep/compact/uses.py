@@ -9,9 +9,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, File, TrashEntry, Version
-from frepo_core.domain.backups.compaction import Use
+from frepo_core.domain.backups.compaction import Encoding, Freedom, Use, find_freedom
+from frepo_core.settings import Settings
 
 from ...backups.collections.newest_good import read_newest_good
+from ...content.chains.encoding_switch import KEPT_FOR
 
 PAGE = 500
 
@@ -135,3 +137,15 @@ def describe_use(blob: Blob, users: Users, heads: Heads) -> Use:
         was_tried=blob.tried_at is not None,
         used_at=max(users.arrived, default=blob.created_at),
     )
+
+
+def freedom_of(row: Blob, users: Users, heads: Heads, settings: Settings, now: datetime) -> Freedom:
+    """Return what may be done with a content, by what uses it.
+
+    The bytes of a newest version stay for two days after it is compressed. If the next one comes before, that only
+    costs: so it waits as long.
+    """
+    before = now - settings.compact_after
+    newest_before = before - KEPT_FOR if settings.compact_newest == "zstd" else None
+    use = describe_use(row, users, heads)
+    return find_freedom(use, Encoding(row.encoding), before=before, newest_before=newest_before)

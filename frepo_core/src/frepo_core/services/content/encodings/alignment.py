@@ -1,0 +1,55 @@
+"""Chooses for each segment of a content the window of its base that is most like it."""
+
+from .anchors import Anchors
+
+# The start and the end of a segment are looked for first. If both are found, the window needs no wide margin.
+_SAMPLE = 256 << 10
+_NARROW = 64 << 10
+# zstd takes no shorter prefix.
+_LEAST_WINDOW = 8
+
+
+class Alignment:
+    """The windows of the segments of one content, from the first to the last."""
+
+    def __init__(self, anchors: Anchors, *, size: int, margin: int) -> None:
+        """`size`: of the base; `margin`: what a window has before and after a segment whose ends are not found."""
+        self._anchors = anchors
+        self._size = size
+        self._margin = margin
+        self._shift = 0
+
+    def find_window(self, segment: bytes, position: int) -> tuple[int, int]:
+        """Return where the window begins, and its length; 0 for a segment that gets none.
+
+        A segment like nothing in the base follows the one before it. Windows must move ahead where the contents do, or
+        a base that is encoded itself is decoded more than once.
+        """
+        start, end = self._find_ends(segment, position) or self._find_place(segment, position)
+        start, end = max(0, start), min(end, self._size)
+        return (start, end - start) if end - start >= _LEAST_WINDOW else (0, 0)
+
+    def _find_ends(self, segment: bytes, position: int) -> tuple[int, int] | None:
+        """Return the window from the place of the first bytes to that of the last ones; None if it would be too large.
+
+        It is also None if they are not found, or if less than half of the segment is between them.
+        """
+        end = position + len(segment)
+        if len(segment) <= 2 * _SAMPLE:
+            return None
+        first = self._anchors.find_shift(segment[:_SAMPLE], position)
+        last = self._anchors.find_shift(segment[-_SAMPLE:], end - _SAMPLE)
+        if first is None or last is None:
+            return None
+        start, end = position + first - _NARROW, end + last + _NARROW
+        if not len(segment) // 2 <= end - start <= len(segment) + 2 * self._margin:
+            return None
+        self._shift = last
+        return start, end
+
+    def _find_place(self, segment: bytes, position: int) -> tuple[int, int]:
+        shift = self._anchors.find_shift(segment, position)
+        if shift is not None:
+            self._shift = shift
+        start = position + self._shift
+        return start - self._margin, start + len(segment) + self._margin

@@ -1,0 +1,112 @@
+"""Chooses how a content is stored: raw, compressed, or as the difference to another one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from .base_index import BaseIndex
+from .decoder import DecodedContent
+from .encoder import Base, encode
+from .format import DELTA, SEGMENT_SIZE, ZSTD, Head, read_fully
+from .frames import compress
+from .object_check import check_object
+from .tasks import ObjectFile, Task
+
+LEAST_SAVED = 0.2
+# A difference that is larger than this part of its content is compared with the compressed content.
+GOOD_DELTA = 0.2
+# What compressing would save is estimated by so many segments, or each sixteenth of more.
+SAMPLES, EACH = 8, 16
+RAW = "raw"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The codec of the object in the target, and its SHA-256 (hex). `raw`: nothing saves enough, and there is none."""
+
+    codec: str
+    digest: str = ""
+
+
+class Choice:
+    """Encodes one content after the other. It remembers the last base, of which several contents may be differences."""
+
+    def __init__(self) -> None:
+        self._index: BaseIndex | None = None
+
+    def choose(self, task: Task, keep_going: Callable[[], None]) -> Outcome:
+        """Write the object that saves most to the target; none if no one saves 20 %.
+
+        A difference makes a content depend on another one, so it must save 20 % against the compressed content.
+        Raises what `encode` raises.
+        """
+        delta = self._encode_delta(task, keep_going) if task.base else None
+        if delta is not None and delta.stored <= task.size * GOOD_DELTA:
+            return _check(task, DELTA)
+        most = task.size * (1 - LEAST_SAVED)
+        alone = _estimate(task, keep_going)
+        if delta is not None and delta.stored <= min(most, alone * (1 - LEAST_SAVED)):
+            return _check(task, DELTA)
+        if alone > most or _encode_alone(task, keep_going).stored > most:
+            return Outcome(codec=RAW)
+        return _check(task, ZSTD)
+
+    def _encode_delta(self, task: Task, keep_going: Callable[[], None]) -> Head:
+        digest = task.base[0].digest
+        if self._index is None or self._index.digest != digest:
+            self._index = None
+            with _open(task.base) as content:
+                self._index = BaseIndex.read(
+                    content,
+                    digest=digest,
+                    size=task.base_size,
+                    dependent=task.content[0].digest,
+                    keep_going=keep_going,
+                )
+        with _open(task.base) as content:
+            base = Base(content=content, digest=digest, size=task.base_size, index=self._index)
+            return _encode(task, keep_going, base)
+
+
+def _encode_alone(task: Task, keep_going: Callable[[], None]) -> Head:
+    return _encode(task, keep_going, None)
+
+
+def _encode(task: Task, keep_going: Callable[[], None], base: Base | None) -> Head:
+    with _open(task.content) as content, Path(task.target).open("w+b") as file:
+        return encode(content, file, digest=task.content[0].digest, size=task.size, base=base, keep_going=keep_going)
+
+
+def _estimate(task: Task, keep_going: Callable[[], None]) -> float:
+    """Return about how many bytes the content takes if it is compressed, by some of its segments."""
+    count = -(-task.size // SEGMENT_SIZE)
+    samples = min(count, max(SAMPLES, count // EACH))
+    read = stored = 0
+    with _open(task.content) as content:
+        for number in range(samples):
+            keep_going()
+            content.seek(number * count // samples * SEGMENT_SIZE)
+            segment = read_fully(content, SEGMENT_SIZE)
+            read += len(segment)
+            stored += len(compress(segment, None))
+    return task.size * stored / read if read else 0.0
+
+
+def _check(task: Task, codec: str) -> Outcome:
+    with Path(task.target).open("rb") as file:
+        return Outcome(codec=codec, digest=check_object(file, task.content[0].digest))
+
+
+def _open(objects: list[ObjectFile]) -> BinaryIO:
+    """Open a content. Its SHA-256 is not compared here: `encode` and `BaseIndex.read` do that."""
+    first, bases = objects[0], objects[1:]
+    file = Path(first.path).open("rb")  # noqa: SIM115  # the caller closes it
+    if first.encoding == RAW:
+        return file
+    try:
+        content = DecodedContent(file, digest=first.digest, open_base=lambda _: _open(bases), is_base=True)
+    except BaseException:
+        file.close()
+        raise
+    return cast(BinaryIO, content)

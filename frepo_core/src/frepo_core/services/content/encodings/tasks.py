@@ -1,0 +1,41 @@
+"""What the process that encodes is asked to do."""
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectFile:
+    """A file with an object: its path, its encoding (`raw`, `zstd`, `delta`), and the SHA-256 of its content."""
+
+    path: str
+    encoding: str
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A content to encode into the file `target`, in the way that saves most.
+
+    `content` and `base` begin with the object itself; the objects that each needs as its base follow. Sizes are those
+    of the contents, in bytes. `rate` is in bytes a second; 0: no limit.
+    """
+
+    content: list[ObjectFile]
+    size: int
+    base: list[ObjectFile]
+    base_size: int
+    target: str
+    rate: int
+
+    def to_json(self) -> str:
+        """Return the task as a line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str) -> "Task":
+        """Make the task of a line."""
+        values = json.loads(line)
+        for name in ("content", "base"):
+            values[name] = [ObjectFile(**each) for each in values[name]]
+        return cls(**values)
