@@ -1,6 +1,7 @@
 """The job `compact`: encodes what the plans of the collections say, one content at a time, and undoes that."""
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,12 +17,14 @@ from frepo_core.plugins import LeaseLost
 from frepo_core.settings import Settings
 
 from ...backups.preview.preview import Previews
+from ...base.processor_share import ProcessorShare
 from ...base.rate_limit import RateLimit
 from ...content.blobs.lifecycle import Blobs
 from ...content.chains.encoding_switch import EncodingSwitch
 from ...content.encodings.format import read_head
 from ...content.encodings.libraries import require_libraries
 from .content_encoder import ContentEncoder, Encoded
+from .encoder_process import SHARE
 from .figures import note_figures
 from .plans import Plans
 from .survey import Survey
@@ -113,11 +116,19 @@ class Compaction:
         """
         require_libraries()
         report = CompactReport()
-        pace = RateLimit(self._settings.compact_rate, keep_going=keep_going)
+        share = ProcessorShare(
+            SHARE, used=time.thread_time
+        )  # the process that encodes has the same, and they take turns
+
+        def go_on() -> None:
+            keep_going()
+            share()
+
+        pace = RateLimit(self._settings.compact_rate, keep_going=go_on)
         self._expand_adopted(report, pace)
         busy = self._plans.busy_hours() if avoids_busy_hours else frozenset()
-        with self._encoder(self._settings.compact_rate, keep_going, pace) as encoder:
-            for survey, step in self._plans.steps(report.note_failure, keep_going):
+        with self._encoder(self._settings.compact_rate, go_on, pace) as encoder:
+            for survey, step in self._plans.steps(report.note_failure, go_on):
                 if utc_now().hour in busy:
                     report.waiting += 1
                     continue
@@ -127,6 +138,7 @@ class Compaction:
         for storage in self._blobs.backends.configured:
             report.deleted += self._switch.delete_replaced(storage, keep_going=keep_going)
         note_figures(self._database, report.failed + report.skipped + report.waiting)
+        share()
         return report
 
     def forecast(self, *, keep_going: Callable[[], None], progress: Callable[[str], None] = lambda _: None) -> Forecast:

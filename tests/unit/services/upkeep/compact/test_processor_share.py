@@ -1,0 +1,49 @@
+"""The job takes at most half a processor in all, and most of that in a process of low priority."""
+
+import os
+import re
+import resource
+import time
+from datetime import timedelta
+
+from frepo_core.db.types import simulated_time
+from frepo_core.services.upkeep.compact import encoder_process
+from frepo_core.services.upkeep.compact.encoder_process import NICENESS, EncoderProcess
+from support.encodings.nights import nights
+from support.paths import ROOT
+
+ROWS = 100_000
+DOCUMENTED = (ROOT / "docs/compact.md").read_text()
+
+
+def used():
+    """Seconds of processor time of this thread and of the processes that it has started and that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.thread_time() + children.ru_utime + children.ru_stime
+
+
+def test_the_job_takes_half_a_processor_at_most(history, services):
+    collection = history.make()
+    for content in nights(6, ROWS):
+        history.push(collection, content)
+
+    with simulated_time(history.time + timedelta(hours=8)):
+        began, before = time.monotonic(), used()
+        report = services.compaction.run(keep_going=lambda: None)
+        taken, passed = used() - before, time.monotonic() - began
+
+    assert (5, 0) == (report.encoded, report.failed)
+    assert taken <= passed / 2
+
+
+def test_the_process_has_the_priority_that_is_documented(monkeypatch):
+    monkeypatch.setattr(encoder_process, "NICENESS", NICENESS)
+
+    with EncoderProcess() as process:
+        pid = process._started().pid
+        end = time.monotonic() + 10
+        while os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) and time.monotonic() < end:
+            time.sleep(0.01)
+        found = os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, 0)
+
+    assert int(re.search(r"niceness of (\d+)", DOCUMENTED)[1]) == found
