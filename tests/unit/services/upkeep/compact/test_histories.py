@@ -2,20 +2,17 @@
 
 import hashlib
 import os
-import random
-from collections import Counter
-from datetime import UTC, datetime, timedelta
+import shutil
+from datetime import timedelta
 from io import BytesIO
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from frepo_core.db import types
 from frepo_core.db.models import Blob, BlobCopy, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import FrepoError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.records.file_records import BlobRecord
 from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.chains import encoding_switch, replaced_objects
@@ -26,15 +23,14 @@ from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.compact import content_encoder
 from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
 from frepo_core.services.upkeep.mirror import departures, mirror_run, repairs
-from frepo_core.services.upkeep.storage import Migrator, verify
+from frepo_core.services.upkeep.storage import Migrator
 from support.encodings.nights import nights
-from support.reliability.clock import clock_of
+from support.histories.random_history import JOBS, RandomHistory
 from support.scale import IS_BIG
 
 MODULES_WITH_POINTS = (content_encoder, encoding_switch, replaced_objects, copier, mirror_run, departures, repairs)
 HISTORIES, STEPS = (15, 60) if IS_BIG else (1, 12)
 ROWS = 300
-JOBS = ["trash", "verify", "sweep", "mirror", "mirror", "journal", "catalogue", "migrate"]
 # No transaction is open at these points, so that a client may do something there.
 POINTS = {"content_encoded", "object_stored", "object_read_back", "blob_switched", "replaced_forgotten"}
 POINTS |= {"copies_claimed", "copy_stored", "copy_read_back", "copies_gone", "first_repaired"}
@@ -64,13 +60,11 @@ def encode(world):
     return encode_somewhere
 
 
-class World:
-    """What happens to two collections. `tried` counts what was done and what was refused."""
+class World(RandomHistory):
+    """A history of two collections of dumps, whose older ones are stored as differences."""
 
     def __init__(self, services, by, run, folders, seed):
-        self.services, self.by, self.run, self.folders = services, by, run, folders
-        self.draw = random.Random(seed)
-        self.now = datetime(2028, 2, 25, 2, tzinfo=UTC)
+        super().__init__(services, by, run, folders, seed)
         self.dumps = nights(500, ROWS, seed=seed)
         keep = {"strategy": "keep", "strategy_options": {"last": 2, "daily": 3, "weekly": 2}}
         changes = [
@@ -78,19 +72,8 @@ class World:
             CollectionChange(limits={COUNT: 30}, filename="dump.sql", **keep),
         ]
         self.collections = [services.collections.create(change, by=by).id for change in changes]
-        self.contents, self.log, self.tried = {}, [], Counter()
         self.chance_between = 0.0
         self.is_within = False
-
-    def step(self, names):
-        name = self.draw.choice(names)
-        self.log.append(name)
-        try:
-            getattr(self, name)()
-            self.tried[name, "done"] += 1
-        except FrepoError as error:
-            self.tried[name, type(error).__name__] += 1
-            self.log.append(f"({error})")
 
     def hit(self, point):
         """A job is at a point: it may be killed, or a client may do something."""
@@ -125,32 +108,9 @@ class World:
         if self.draw.random() < 0.7:
             self.services.files.delete(added.file.stored_name, "", by=self.by)
 
-    def delete(self):
-        collection, number = self._version()
-        self.services.versions.delete(collection, f"v{number}", by=self.by)
-
-    def restore(self):
-        self.services.trash.restore(*self._entry(), by=self.by)
-
-    def end(self):
-        self.services.trash.end(*self._entry(), by=self.by)
-
-    def pin(self):
-        collection, number = self._version()
-        version = self.services.versions.find(collection, f"v{number}")
-        self.services.version_edits.edit(collection, version.id, VersionChange(pinned=not version.pinned), by=self.by)
-
     def lock(self):
         change = CollectionChange(limits={}, locked=timedelta(days=self.draw.randint(0, 2)))
         self.services.collections.edit(self.draw.choice(self.collections), change, by=self.by)
-
-    def move(self):
-        """Give a collection another storage, and move what it has."""
-        collection = self.draw.choice(self.collections)
-        change = CollectionChange(limits={}, storage=self.draw.choice(["archive", "", "second", "local"]))
-        self.services.collections.edit(collection, change, by=self.by)
-        self.services.collection_moves.request(collection)
-        self.run("migrate")
 
     def migrate(self):
         """Move all blobs, as `storage:migrate` does."""
@@ -162,21 +122,35 @@ class World:
     def promote(self):
         """Make the other storage the first one, when both have everything."""
         self.settle()
-        plan = self.services.promotions.plan(self.draw.choice(["second", "local"]))
-        if not plan.loss.contents:
-            self.services.promotions.promote(plan)
-            if self.draw.random() < 0.5:
-                self.services.promotions.switch_rows()
+        super().promote()
 
-    def damage(self):
-        """Flip a bit of some objects on one side, or delete them, when both have everything."""
+    def settle(self, rounds=3):
+        """Let all damage be found and repaired, on both sides: a chain takes longer."""
+        super().settle(rounds)
+
+    def lose(self):
+        """Replace a storage by an empty folder for a moment: what has a copy elsewhere is read from that."""
         self.settle()
         folder = self.draw.choice(self.folders)
-        paths = sorted(path for path in folder.glob("??/*") if path.name.partition("-")[0] in self.used())
-        for path in self.draw.sample(paths, min(2, len(paths))):
-            data = bytearray(path.read_bytes())
-            data[self.draw.randrange(len(data))] ^= 1 << self.draw.randrange(8)
-            path.unlink() if self.draw.random() < 0.3 else path.write_bytes(data)
+        safe = self._elsewhere("local" if folder.name == "storage" else folder.name)
+        folder.rename(folder.with_name("away"))
+        folder.mkdir()
+        try:
+            self._check_bytes(safe)
+        finally:
+            shutil.rmtree(folder)
+            folder.with_name("away").rename(folder)
+        self.settle()
+
+    def _elsewhere(self, lost):
+        """Return the ids of the blobs in use that another storage has. What came since a promotion has one copy."""
+        copies = select(BlobCopy.blob_id).where(BlobCopy.state == "present", BlobCopy.storage != lost)
+        with self.services.database.reading() as session:
+            found = set(session.scalars(select(Blob.id).where(Blob.storage != lost))) | set(session.scalars(copies))
+        used = self._used_blobs()
+        self.tried["lose", "safe"] += len(used & found)
+        self.tried["lose", "one copy"] += len(used - found)
+        return used & found
 
     def compact(self):
         self.run("compact")
@@ -206,59 +180,27 @@ class World:
     def expand(self):
         self.services.compaction.expand_all(keep_going=lambda: None)
 
-    def work(self):
-        self.run(self.draw.choice(JOBS))
-
-    def wait(self):
-        self.run("journal")
-        self.now += timedelta(hours=self.draw.choice([1, 13, 49]))
-
-    def settle(self):
-        """Let all damage be found and repaired, on both sides."""
-        for _ in range(3):
-            for _ in range(2):
-                due = update(BlobCopy).where(BlobCopy.state.in_(["wanted", "missing", "damaged"]))
-                self.services.database.execute(due.values(next_try=self.now))
-                self.run("mirror")
-            self.now += timedelta(hours=1)
-            verify(self.services.database, self.services.backends)
-            self.services.mirror.verify()
-        self.run("mirror")
-
-    def _version(self):
-        with self.services.database.reading() as session:
-            rows = session.execute(select(Version.collection_id, Version.number).order_by(Version.id)).all()
-        if not rows:
-            raise FrepoError("there is no version")
-        return self.draw.choice(rows)
-
-    def _entry(self):
-        with self.services.database.reading() as session:
-            rows = session.execute(select(TrashEntry.collection_id, TrashEntry.number).order_by(TrashEntry.id)).all()
-        if not rows:
-            raise FrepoError("the trash is empty")
-        return self.draw.choice(rows)
-
-    def used(self):
-        """Return the digests of what is listed or in the trash."""
-        with self.services.database.reading() as session:
-            versions = session.scalars(select(Version)).all()
-            return {row.file.blob.digest for row in versions} | set(session.scalars(select(TrashEntry.digest)))
-
     def check(self):
         """Each version and each entry of the trash has its bytes, and no chain is too long."""
-        with self.services.database.reading() as session:
-            blobs = {row.id: row for row in session.scalars(select(Blob))}
-            used = {version.file.blob_id for version in session.scalars(select(Version))}
-            used |= set(session.scalars(select(TrashEntry.blob_id)))
-        for blob_id in used:
-            found = self._read(blob_id)
-            assert self.contents[blobs[blob_id].digest] == found, f"{vars(blobs[blob_id])} {found!r:.80} {self.log}"
+        blobs = self._check_bytes(self._used_blobs())
         for row in blobs.values():
             depth, storage = 0, row.storage
             while row.base_id is not None:
                 row, depth = blobs[row.base_id], depth + 1
             assert (row.storage, True) == (storage, depth <= self.services.settings.compact_depth), self.log
+
+    def _check_bytes(self, blob_ids):
+        with self.services.database.reading() as session:
+            blobs = {row.id: row for row in session.scalars(select(Blob))}
+        for blob_id in blob_ids:
+            found = self._read(blob_id)
+            assert self.contents[blobs[blob_id].digest] == found, f"{vars(blobs[blob_id])} {found!r:.80} {self.log}"
+        return blobs
+
+    def _used_blobs(self):
+        with self.services.database.reading() as session:
+            used = {version.file.blob_id for version in session.scalars(select(Version))}
+            return used | set(session.scalars(select(TrashEntry.blob_id)))
 
     def _read(self, blob_id):
         """Read a content, and again if its bytes are wrong: that is known at the end, and the repeat reads a copy."""
@@ -281,7 +223,7 @@ ALL = [
     *("work",) * 5,
     *("wait",) * 3,
     *WHAT_CLIENTS_DO,
-    *("move", "migrate", "promote", "damage", "kill", "kill", "expand"),
+    *("move", "migrate", "promote", "damage", "lose", "kill", "kill", "expand"),
 ]
 
 
@@ -289,14 +231,12 @@ ALL = [
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_no_history_makes_a_version_unreadable(services, by, run, tmp_path, monkeypatch, seed):
     folders = [tmp_path / name for name in ("storage", "second", "archive")]
-    services.copy_reads.notes._start = lambda work: work()
     world = World(services, by, run, folders, seed)
-    monkeypatch.setattr(types, "datetime", clock_of(lambda: datetime.timestamp(world.now)))
     monkeypatch.setattr(EncoderProcess, "encode", encode(world))
     for module in MODULES_WITH_POINTS:
         monkeypatch.setattr(module, "hit", world.hit)
+    world.begin(monkeypatch)
 
-    run("catalogue")
     for _ in range(STEPS):
         world.step(ALL)
         world.check()

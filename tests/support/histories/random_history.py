@@ -1,0 +1,131 @@
+"""What may happen to collections with several storages, drawn at random. Tests add steps and checks of their own."""
+
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import select, update
+
+from frepo_core.db import types
+from frepo_core.db.models import BlobCopy, TrashEntry, Version
+from frepo_core.errors import FrepoError
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.versions.version_edits import VersionChange
+from frepo_core.services.upkeep.storage import verify
+from support.reliability.clock import clock_of
+
+JOBS = ["mirror", "mirror", "sweep", "verify", "trash", "journal", "catalogue", "migrate"]
+
+
+class RandomHistory:
+    """The storages `local`, `second` and `archive`, and some collections, which a test makes.
+
+    `tried` counts what was done and what was refused; `log` has the names of the steps.
+    """
+
+    def __init__(self, services, by, run, folders, seed):
+        self.services, self.by, self.run, self.folders = services, by, run, folders
+        self.draw = random.Random(seed)
+        self.now = datetime(2028, 2, 25, 2, tzinfo=UTC)
+        self.collections, self.contents = [], {}
+        self.log, self.tried = [], Counter()
+
+    def begin(self, monkeypatch):
+        """Let the service live in the time of the history, and note at once what its reads find."""
+        self.services.copy_reads.notes._start = lambda work: work()
+        monkeypatch.setattr(types, "datetime", clock_of(lambda: datetime.timestamp(self.now)))
+        self.run("catalogue")
+
+    def step(self, names):
+        name = self.draw.choice(names)
+        self.log.append(name)
+        try:
+            getattr(self, name)()
+            self.tried[name, "done"] += 1
+        except FrepoError as error:
+            self.tried[name, type(error).__name__] += 1
+            self.log.append(f"({error})")
+
+    def delete(self):
+        collection, number = self._version()
+        self.services.versions.delete(collection, f"v{number}", by=self.by)
+
+    def restore(self):
+        self.services.trash.restore(*self._entry(), by=self.by)
+
+    def end(self):
+        self.services.trash.end(*self._entry(), by=self.by)
+
+    def pin(self):
+        collection, number = self._version()
+        version = self.services.versions.find(collection, f"v{number}")
+        self.services.version_edits.edit(collection, version.id, VersionChange(pinned=not version.pinned), by=self.by)
+
+    def move(self):
+        """Give a collection another storage, and move what it has."""
+        collection = self.draw.choice(self.collections)
+        change = CollectionChange(limits={}, storage=self.draw.choice(["archive", "", "second", "local"]))
+        self.services.collections.edit(collection, change, by=self.by)
+        self.services.collection_moves.request(collection)
+        self.run("migrate")
+
+    def promote(self):
+        """Make the other storage the first one, if it has everything."""
+        plan = self.services.promotions.plan(self.draw.choice(["second", "local"]))
+        if not plan.loss.contents:
+            self.services.promotions.promote(plan)
+            if self.draw.random() < 0.5:
+                self.services.promotions.switch_rows()
+
+    def damage(self):
+        """Delete some objects on one side, or change their bytes, when both have everything."""
+        self.settle()
+        folder = self.draw.choice(self.folders)
+        used = self.used()
+        paths = sorted(path for path in folder.glob("??/*") if path.name.partition("-")[0] in used)
+        for path in self.draw.sample(paths, min(2, len(paths))):
+            path.unlink() if self.draw.random() < 0.4 else path.write_bytes(self.changed(path.read_bytes()))
+
+    def changed(self, data):
+        """Flip a bit of an object."""
+        place = self.draw.randrange(len(data))
+        return data[:place] + bytes([data[place] ^ 1 << self.draw.randrange(8)]) + data[place + 1 :]
+
+    def work(self):
+        """Run a job, as the worker does."""
+        self.run(self.draw.choice(JOBS))
+
+    def wait(self):
+        self.run("journal")
+        self.now += timedelta(hours=self.draw.choice([1, 13, 49]))
+
+    def settle(self, rounds=2):
+        """Let all damage be found and repaired, on both sides."""
+        for _ in range(rounds):
+            for _ in range(2):
+                due = update(BlobCopy).where(BlobCopy.state.in_(["wanted", "missing", "damaged"]))
+                self.services.database.execute(due.values(next_try=self.now))
+                self.run("mirror")
+            self.now += timedelta(hours=1)
+            verify(self.services.database, self.services.backends)
+            self.services.mirror.verify()
+        self.run("mirror")
+
+    def used(self):
+        """Return the digests of what is listed or in the trash."""
+        with self.services.database.reading() as session:
+            versions = session.scalars(select(Version)).all()
+            return {row.file.blob.digest for row in versions} | set(session.scalars(select(TrashEntry.digest)))
+
+    def _version(self):
+        return self._one_of(Version, "there is no version")
+
+    def _entry(self):
+        return self._one_of(TrashEntry, "the trash is empty")
+
+    def _one_of(self, model, nothing):
+        with self.services.database.reading() as session:
+            rows = session.execute(select(model.collection_id, model.number).order_by(model.id)).all()
+        if not rows:
+            raise FrepoError(nothing)
+        return self.draw.choice(rows)
