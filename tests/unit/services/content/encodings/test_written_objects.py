@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -80,7 +81,7 @@ def test_a_base_that_changes_after_it_was_read_is_found():
 
 def test_a_frame_that_is_decoded_to_other_bytes_is_not_used(monkeypatch):
     (content,) = nights(1, 1000)
-    monkeypatch.setattr(encoder, "compress", lambda segment, prefix: frames[0](segment[:-1] + b"?", prefix))
+    monkeypatch.setattr(encoder, "compress", lambda segment, *more: frames[0](segment[:-1] + b"?", *more))
     frames = [choice.compress]
 
     with pytest.raises(DamagedObjectError, match="other bytes"):
@@ -107,10 +108,21 @@ def test_what_cannot_be_compressed_is_not_compressed_to_its_end(tmp_path, monkey
     content = random.Random(1).randbytes(100 * SEGMENT)
     (tmp_path / "random").write_bytes(content)
     compressed = []
-    monkeypatch.setattr(choice, "compress", lambda segment, _: compressed.append(segment) or segment)
+    monkeypatch.setattr(choice, "compress", lambda segment, _, level: compressed.append(level) or segment)
     monkeypatch.setattr(choice, "encode", None)
     one = ObjectFile(path=str(tmp_path / "random"), encoding="raw", digest=sha256(content))
     about = Task(content=[one], size=len(content), base=[], base_size=0, target=str(tmp_path / "target"), rate=0)
 
     assert "raw" == Choice().choose(about, lambda: None).codec
-    assert 8 == len(compressed)
+    assert [1, 3] * 8 == compressed
+
+
+@pytest.mark.parametrize("best", [1, 3])
+def test_the_level_that_saves_more_of_the_samples_is_used(best, files, tmp_path, monkeypatch):
+    used, frame = [], choice.compress
+    monkeypatch.setattr(choice, "compress", lambda segment, _, level: frame(segment, None)[: 10 + (level != best)])
+    monkeypatch.setattr(encoder, "compress", lambda segment, _, level: used.append(level) or frame(segment, None))
+    about = replace(task(files[0], files[1], tmp_path), base=[])
+
+    assert "zstd" == Choice().choose(about, lambda: None).codec
+    assert {best} == set(used)

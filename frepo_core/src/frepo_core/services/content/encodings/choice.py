@@ -9,15 +9,17 @@ from .base_index import BaseIndex
 from .decoder import DecodedContent
 from .encoder import Base, encode
 from .format import DELTA, SEGMENT_SIZE, ZSTD, Head, read_fully
-from .frames import compress
+from .frames import LEVEL, compress
 from .object_check import check_object
 from .tasks import ObjectFile, Task
 
 LEAST_SAVED = 0.2
 # A difference that is larger than this part of its content is compared with the compressed content.
 GOOD_DELTA = 0.2
-# What compressing would save is estimated by so many segments, or each sixteenth of more.
+# What compressing would save is estimated by so many segments, or each sixteenth of more, with each of these levels:
+# level 3 makes archives 7 % smaller than level 1, and some dumps 4 % larger.
 SAMPLES, EACH = 8, 16
+LEVELS = (1, 3)
 RAW = "raw"
 
 
@@ -45,10 +47,10 @@ class Choice:
         if delta is not None and delta.stored <= task.size * GOOD_DELTA:
             return _check(task, DELTA)
         most = task.size * (1 - LEAST_SAVED)
-        alone = _estimate(task, keep_going)
+        alone, level = _estimate(task, keep_going)
         if delta is not None and delta.stored <= min(most, alone * (1 - LEAST_SAVED)):
             return _check(task, DELTA)
-        if alone > most or _encode_alone(task, keep_going).stored > most:
+        if alone > most or _encode(task, keep_going, None, level).stored > most:
             return Outcome(codec=RAW)
         return _check(task, ZSTD)
 
@@ -69,28 +71,27 @@ class Choice:
             return _encode(task, keep_going, base)
 
 
-def _encode_alone(task: Task, keep_going: Callable[[], None]) -> Head:
-    return _encode(task, keep_going, None)
-
-
-def _encode(task: Task, keep_going: Callable[[], None], base: Base | None) -> Head:
+def _encode(task: Task, keep_going: Callable[[], None], base: Base | None, level: int = LEVEL) -> Head:
+    digest = task.content[0].digest
     with _open(task.content) as content, Path(task.target).open("w+b") as file:
-        return encode(content, file, digest=task.content[0].digest, size=task.size, base=base, keep_going=keep_going)
+        return encode(content, file, digest=digest, size=task.size, base=base, level=level, keep_going=keep_going)
 
 
-def _estimate(task: Task, keep_going: Callable[[], None]) -> float:
-    """Return about how many bytes the content takes if it is compressed, by some of its segments."""
+def _estimate(task: Task, keep_going: Callable[[], None]) -> tuple[float, int]:
+    """Return about how many bytes the content takes if it is compressed, by some of its segments, and the level."""
     count = -(-task.size // SEGMENT_SIZE)
     samples = min(count, max(SAMPLES, count // EACH))
-    read = stored = 0
+    read, stored = 0, dict.fromkeys(LEVELS, 0)
     with _open(task.content) as content:
         for number in range(samples):
             keep_going()
             content.seek(number * count // samples * SEGMENT_SIZE)
             segment = read_fully(content, SEGMENT_SIZE)
             read += len(segment)
-            stored += len(compress(segment, None))
-    return task.size * stored / read if read else 0.0
+            for level in LEVELS:
+                stored[level] += len(compress(segment, None, level))
+    best = min(LEVELS, key=lambda level: stored[level])
+    return (task.size * stored[best] / read if read else 0.0), best
 
 
 def _check(task: Task, codec: str) -> Outcome:

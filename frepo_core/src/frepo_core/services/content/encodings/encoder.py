@@ -11,7 +11,7 @@ from . import libraries
 from .alignment import Alignment
 from .base_index import BaseIndex
 from .format import ENTRY_SIZE, SEGMENT_SIZE, Entry, Head, checksum, read_fully
-from .frames import compress, decompress, make_prefix
+from .frames import LEVEL, compress, decompress, make_prefix
 from .windows import Windows
 
 
@@ -36,12 +36,13 @@ def encode(
     size: int,
     base: Base | None = None,
     segment_size: int = SEGMENT_SIZE,
+    level: int = LEVEL,
     keep_going: Callable[[], None] = lambda: None,
 ) -> Head:
     """Write the object of a content to an empty seekable file, and return its head.
 
     The content is read once, from start to end, and the base twice; both must have the given digests and sizes. Each
-    segment is decoded again and compared.
+    segment is decoded again and compared. `level` is that of zstd.
     `keep_going` is called before each segment; what it raises is raised, and leaves an object without a head.
     Raises `ValueError` for a content that is its own base, `DamagedObjectError` if the content is wrong,
     `DamagedBaseError` if the base is, and `ConfigurationError` if the extra `compact` is missing. Needs about 60 MiB,
@@ -58,7 +59,7 @@ def encode(
         segment = read_fully(content, plan.segment_length(index))
         sha256.update(segment)
         start, window = places.read_window(segment, index * segment_size) if places else (0, b"")
-        frame = _compress(segment, window, digest, index)
+        frame = _compress(segment, window, level, digest, index)
         target.seek(plan.table + index * ENTRY_SIZE)
         target.write(_entry(position, frame, start, window).pack(digest, index))
         target.seek(position)
@@ -93,10 +94,10 @@ class _Places:
         return (start, self._windows.read(start, length)) if length else (0, b"")
 
 
-def _compress(segment: bytes, window: bytes | bytearray, digest: str, index: int) -> bytes:
+def _compress(segment: bytes, window: bytes | bytearray, level: int, digest: str, index: int) -> bytes:
     """Return the frame of a segment, which was decoded again and compared."""
     prefix = make_prefix(window)
-    frame = compress(segment, prefix)
+    frame = compress(segment, prefix, level)
     if decompress(frame, len(segment), prefix) != segment:
         raise DamagedObjectError(digest, "it is decoded to other bytes", segment=index)
     return frame

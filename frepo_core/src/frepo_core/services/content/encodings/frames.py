@@ -7,8 +7,8 @@ from . import libraries
 if TYPE_CHECKING:
     from .libraries import zstd
 
-# Of dumps and archives, the higher levels save at most 2 % more, and take up to three times as long.
-_LEVEL = 1
+# Of differences, the higher levels save no more, and take up to twice as long.
+LEVEL = 1
 # Window and segment of the largest object together have 2^26 bytes.
 _WINDOW_LOG_MAX = 27
 
@@ -18,10 +18,10 @@ def make_prefix(window: bytes | bytearray) -> "zstd.ZstdDict | None":
     return libraries.zstd.ZstdDict(window, is_raw=True) if window else None
 
 
-def compress(segment: bytes, prefix: "zstd.ZstdDict | None") -> bytes:
+def compress(segment: bytes, prefix: "zstd.ZstdDict | None", level: int = LEVEL) -> bytes:
     """Return a frame with its size and a checksum. A prefix needs long-distance matching."""
     parameter = libraries.zstd.CompressionParameter
-    options: dict[int, int] = {parameter.compression_level: _LEVEL, parameter.checksum_flag: 1}
+    options: dict[int, int] = {parameter.compression_level: level, parameter.checksum_flag: 1}
     if prefix:
         options[parameter.enable_long_distance_matching] = 1
         lowest, highest = parameter.window_log.bounds()
