@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from sqlalchemy import update
@@ -117,7 +117,7 @@ def test_a_search_finds_ids(create, names):
 @pytest.fixture
 def three_days(services, create):
     """Collections of the day before yesterday, of yesterday and of today."""
-    midnight = utc_now().replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = datetime.combine(TODAY, time.min, UTC)  # also if the tests began before midnight
     moments = {
         "before": midnight - timedelta(days=1, microseconds=1),
         "begin": midnight - timedelta(days=1),
