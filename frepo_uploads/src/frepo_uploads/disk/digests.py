@@ -12,7 +12,8 @@ from frepo_core.plugins import Checksums, StorageUnavailable
 from ..session import Upload
 from .part_file import PartFile
 
-BLOCK = 1 << 20
+# Between two blocks a thread waits for the others that receive: with small ones it would fall behind.
+BLOCK = 4 << 20
 # What an upload that another process has ended leaves here is small, and goes when there are so many.
 MAX_KNOWN = 1000
 THREADS = 2
