@@ -16,7 +16,7 @@ from sqlalchemy import make_url
 from support.paths import ROOT
 from support.scale import only_in_long_form
 from support.servers import nginx, postgresql
-from support.servers.processes import free_port, running_process
+from support.servers.processes import free_port, is_answered, running_process
 
 CLIENTS = ROOT / ".venv-clients/bin/kubernetes-validate"
 COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
@@ -157,15 +157,6 @@ def make_database(admin_url, wanted):
         user, name, password = (wanted[f"POSTGRES_{part}"] for part in ("USER", "DB", "PASSWORD"))
         connection.execute(f"CREATE ROLE {user} LOGIN PASSWORD '{password}'")
         connection.execute(f"CREATE DATABASE {name} OWNER {user}")
-
-
-def is_answered(url):
-    """Whether a server answers at the URL."""
-    try:
-        urllib.request.urlopen(url, timeout=5).close()
-    except OSError:
-        return False
-    return True
 
 
 def send(url, token, method="GET", body=None):

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,9 +39,10 @@ def blocks(page: str, title: str) -> list[Block]:
 class Terminal:
     """One bash in a folder; each block must succeed."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], inside: Sequence[str] = ()) -> None:
+        """Start it; `inside` are words that let a command run elsewhere."""
         self._bash = subprocess.Popen(
-            ["bash", "-euo", "pipefail"],
+            [*inside, "bash", "-euo", "pipefail"],
             cwd=folder,
             env=environment,
             stdin=subprocess.PIPE,
