@@ -7,9 +7,11 @@ LINES = (
 
 
 def test_an_empty_database_gets_its_schema(console):
-    console.answer("install")
+    printed = console.answer("install")
 
     assert console.count("token") == 0
+    assert " is ready\n" in printed
+    assert "schema" not in printed  # a word of the inside
 
 
 def test_the_administrators_token_is_made(console):

@@ -33,8 +33,8 @@ class Install(FrepoCommand):
         services = self.assemble()
         # Parsed first: an invalid line must not change anything.
         lines = [_words(line) for line in services.settings.post_install_cmd]
-        _, revision = upgrade(services)
-        self.say(f"The schema of the database {services.database.name} is at {revision}")
+        upgrade(services)
+        self.say(f"The database {services.database.name} is ready")
         upgrade_plugins(services, self.say)
         make_ready(services.database, services.settings, services.plugins)
         if admin := services.settings.security_admin_token.get_secret_value():
@@ -50,7 +50,7 @@ class Install(FrepoCommand):
         settings = services.settings
         if were_printed(services.database, settings):
             return
-        why = "If it is lost, `frepo recover --secrets FILE` needs them: without them, all tokens are void."
+        why = "If this machine is lost, `frepo recover --secrets FILE` needs them: without them, all tokens are void."
         if not were_made_here(settings):
             self.say(f"Keep app.secret and enc.token_phrase in a safe outside of this machine, too. {why}")
         else:
