@@ -18,6 +18,8 @@ TITLES = {
     "growth": "What must not grow",
     "cockpit": "What an operator asks, many rows : few",
     "stores": "S3",
+    "sealed": "A sealed storage",
+    "night": "The night",
     "memory": "Memory",
     "compact": "Compact storage",
     "console": "Starting",
