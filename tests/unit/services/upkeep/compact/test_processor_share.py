@@ -7,7 +7,8 @@ import time
 from datetime import timedelta
 
 from frepo_core.db.types import simulated_time
-from frepo_core.services.upkeep.compact import encoder_process
+from frepo_core.services.base.processor_share import ProcessorShare
+from frepo_core.services.upkeep.compact import compaction, encoder_process
 from frepo_core.services.upkeep.compact.encoder_process import NICENESS, EncoderProcess
 from support.encodings.nights import nights
 from support.paths import ROOT
@@ -47,3 +48,17 @@ def test_the_process_has_the_priority_that_is_documented(monkeypatch):
         found = os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, 0)
 
     assert int(re.search(r"niceness of (\d+)", DOCUMENTED)[1]) == found
+
+
+def test_the_lease_is_kept_while_the_job_pauses(services, monkeypatch):
+    """A large object takes seconds to store: the job pauses as long, and may be ended then."""
+    calls = []
+
+    class Pausing(ProcessorShare):
+        def __call__(self):
+            self._waiting()
+
+    monkeypatch.setattr(compaction, "ProcessorShare", Pausing)
+    services.compaction.run(keep_going=lambda: calls.append("check"))
+
+    assert ["check"] == calls

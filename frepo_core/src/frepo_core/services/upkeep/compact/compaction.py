@@ -116,9 +116,8 @@ class Compaction:
         """
         require_libraries()
         report = CompactReport()
-        share = ProcessorShare(
-            SHARE, used=time.thread_time
-        )  # the process that encodes has the same, and they take turns
+        # The process that encodes has the same share, and they take turns.
+        share = ProcessorShare(SHARE, used=time.thread_time, waiting=keep_going)
 
         def go_on() -> None:
             keep_going()
