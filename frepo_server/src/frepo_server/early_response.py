@@ -129,7 +129,9 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
                 self._ask(request)
 
     def _is_too_long(self, request: Any) -> bool:
-        return self._max_body is not None and len(request.body_rcv) > self._max_body
+        # The reading thread asks without a lock: a worker may change an attribute after it was read once.
+        body, most = request.body_rcv, self._max_body
+        return body is not None and most is not None and len(body) > most
 
     def send_continue(self) -> None:
         """Send `100 Continue`, once the application has allowed the body (RFC 9110, 10.1.1)."""
@@ -192,7 +194,9 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
     @property
     def waits_for_application(self) -> bool:
         """Whether the application decides about the body, or is taking what was read of it."""
-        return self.is_decision_pending or bool(self.request and self.request.feed and self.request.feed.has_worker)
+        request = self.request
+        feed = request.feed if request else None
+        return self.is_decision_pending or bool(feed and feed.has_worker)
 
     def is_deciding_about(self, request: Any) -> bool:
         """Return whether a decision about the request is pending."""
@@ -257,12 +261,13 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
 
     def _is_full(self) -> bool:
         request = self.request
-        if request is None or request.body_rcv is None:
+        body = None if request is None else request.body_rcv
+        if request is None or body is None:
             return False
         if request.feed is not None:
             return bool(request.feed.is_full)
         if self.requests and self.hooks is not None:  # `check_body` asks when they are served
-            return len(request.body_rcv) > MAX_UNWRITTEN_BODY
+            return len(body) > MAX_UNWRITTEN_BODY
         return self.is_deciding_about(request) and self._is_too_long(request)
 
     def handle_write(self) -> None:

@@ -108,7 +108,7 @@ def _close_idle(sockets: dict[int, Any]) -> int:
     """Close idle connections, and the others after their answers. Return the number of open connections."""
     channels = _channels(sockets)
     for channel in channels:
-        started = [*channel.requests, *([channel.request] if channel.request else [])]
+        started = [each for each in (*channel.requests, channel.request) if each is not None]
         for request in started:
             request.headers["CONNECTION"] = "close"  # as if the client had requested it
         is_idle = not started and not channel.total_outbufs_len

@@ -125,7 +125,9 @@ class IdleTimeout:
         waiting = [each for each in self._channels() if not each.requests and not each.total_outbufs_len]
         idle = [(each.last_activity, each) for each in waiting if each.request is None and not each.is_discarding]
         heads = [
-            (each.request.started_at, each) for each in waiting if each.request and not each.request.headers_finished
+            (request.started_at, each)
+            for each in waiting
+            if (request := each.request) is not None and not request.headers_finished
         ]
         for group, age in ((idle, MIN_IDLE_SECONDS), (heads, MIN_HEAD_SECONDS)):
             for since, channel in sorted(group, key=lambda pair: pair[0])[: max(count, 0)]:

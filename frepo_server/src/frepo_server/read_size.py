@@ -11,6 +11,7 @@ LARGEST_READ = 2 << 20
 def read_size(channel: Any) -> int:
     """Return how many bytes to read from a connection."""
     usual = int(channel.adj.recv_bytes)
-    if channel.request is None or channel.request.body_rcv is None:
+    request = channel.request  # a worker may answer it meanwhile
+    if request is None or request.body_rcv is None:
         return usual
     return max(usual, min(LARGEST_READ, TURN_READ // len(channel._map)))
