@@ -3,7 +3,7 @@
 from typing import BinaryIO
 
 # Larger pieces are copies that take memory while a base is decoded.
-_PIECE = 1 << 20
+_PIECE = 256 << 10
 
 
 class Windows:
