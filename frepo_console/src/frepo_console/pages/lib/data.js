@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from "./html.js";
 import { Problem, read } from "./api.js";
 
 const POLL_SECONDS = 15;
+/** The rows of the first page of a list; a phone has room for fewer. */
+export const SCREENFUL = matchMedia("(max-width: 40rem)").matches ? 20 : 50;
 const SLOW_MS = 200;
 const MAX_ITEMS = 500;
 /** @type {Omit<Resource, "reload" | "retry">} */
@@ -28,7 +30,7 @@ export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
  * again. `name` says which list of this path it is: give it if `query` has a time that moves with the clock. The rows
  * of the same list stay, and are read with the current query.
  */
-export function useList(path, { query = {}, name = query, limit = 50, every = POLL_SECONDS } = {}) {
+export function useList(path, { query = {}, name = query, limit = SCREENFUL, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, name, limit]);
   const wanted = useRef({ key: /** @type {string | null} */ (null), count: 0 });
   if (wanted.current.key !== key) wanted.current = { key, count: limit };

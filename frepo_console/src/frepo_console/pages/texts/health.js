@@ -46,6 +46,7 @@ export const t = {
   since: (time) => `since ${time}`,
   damagedContents: (number) => plural(number, "damaged content", "damaged contents"),
   jobs: "Jobs",
+  otherJobs: (number) => `${plural(number, "job", "jobs")} without a failure`,
   neverRun: "has not run yet",
   next: (time) => `next ${time}`,
   every: (time) => `every ${time.replace(/^1 /, "")}`,

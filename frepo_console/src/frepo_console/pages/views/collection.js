@@ -258,12 +258,15 @@ function Facts({ collection, now }) {
         ([name, value, text, colour]) =>
           html`<div>
             <dt>${name}</dt>
-            <dd class=${colour ? `${colour} fg` : ""}>${value}<small>${text}</small></dd>
+            <dd class=${colour ? `${colour} fg` : ""}>${together(value)}<small>${text}</small></dd>
           </div>`,
       )}
     </dl>
   </section>`;
 }
+
+/** "60 minutes ago" in one line. */
+const together = (value) => value.replaceAll(" ", "\u00a0");
 
 /** When the newest good restore test was, and that the last one failed if it did; nothing if there was none at all. */
 function restoreFact({ restore_tested_at: tested, restore_tried_at: tried, restore_outcome: outcome }, now) {

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
-import { useList } from "../lib/data.js";
+import { SCREENFUL, useList } from "../lib/data.js";
 import { date, exactTime, size } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { useInterrupted, useTransfers } from "../lib/transfers.js";
@@ -18,14 +18,12 @@ import { DropZone } from "./files/drop_zone.js";
 import { Picture, REACH_ICONS, reachOf } from "./files/file.js";
 import { TOPIC, Uploads, textOf } from "./files/uploads.js";
 
-const PAGE = 100;
-
 export default function Files({ route }) {
   const access = useAccess();
   const [, selected] = route.parts;
   const { query } = route;
   const filters = { q: query.get("q") ?? "", tag: query.get("tag") ?? "" };
-  const list = useList(access.may("file.list") ? "/files" : null, { query: filters, limit: PAGE });
+  const list = useList(access.may("file.list") ? "/files" : null, { query: filters, limit: 2 * SCREENFUL });
   const uploads = useTransfers(TOPIC);
   useInterrupted(TOPIC, access.inParts({}), { finished: list.reload, textOf });
   const choose = useRef(/** @type {HTMLInputElement | null} */ (null));

@@ -2,7 +2,7 @@
 
 import { html, useContext, useState } from "../lib/html.js";
 import { About, useAccess } from "../lib/access.js";
-import { useList, useNow } from "../lib/data.js";
+import { SCREENFUL, useList, useNow } from "../lib/data.js";
 import { date, exactTime, relative } from "../lib/format.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { Aside } from "../components/aside.js";
@@ -20,7 +20,6 @@ import { Secret } from "./tokens/secret.js";
 
 const DAY = 24 * 3600 * 1000;
 const SOON = 7 * DAY;
-const PAGE = 100;
 const LONG_UNUSED = 30 * DAY;
 const ROLES = [
   "collections.upload_to_allowed_collections",
@@ -34,7 +33,7 @@ export default function Tokens({ route }) {
   const access = useAccess();
   const now = useNow();
   const filters = filtersOf(route.query);
-  const list = useList("/tokens", { query: filters, name: route.query.toString(), limit: PAGE });
+  const list = useList("/tokens", { query: filters, name: route.query.toString(), limit: SCREENFUL });
   const shown = issued?.fingerprint === selected ? issued : null;
   const finish = (token) => {
     setIssued(token);

@@ -15,19 +15,33 @@ import { t } from "../../texts/health.js";
 
 const STATES = { good: "ok", failed: "overdue", lost: "overdue", interrupted: "late" };
 const RUNS = 20;
+const IS_PHONE = matchMedia("(max-width: 40rem)").matches;
 
 /** The job named `open` shows its history. */
 export function Jobs({ resource, open }) {
   return html`<section class="card flush">
     <div class="sec"><h2>${t.jobs}</h2></div>
     <${Loaded} resource=${resource} lines=${8}
-      >${({ items }) =>
-        html`<ul class="list">
-          ${items.map((one) => html`<${Row} key=${one.name} job=${one} reload=${resource.reload} />`)}
-        </ul>`}<//
+      >${({ items }) => html`<${IS_PHONE ? Folded : Rows} items=${items} reload=${resource.reload} />`}<//
     >
     ${open && html`<${History} key=${open} name=${open} />`}
   </section>`;
+}
+
+const Rows = ({ items, reload }) =>
+  html`<ul class="list">
+    ${items.map((one) => html`<${Row} key=${one.name} job=${one} reload=${reload} />`)}
+  </ul>`;
+
+/** Only what has not ended well is shown before somebody asks for the rest. */
+function Folded({ items, reload }) {
+  const isBad = ({ last_run: run }) => Boolean(run?.outcome) && run.outcome !== "good";
+  const others = items.filter((one) => !isBad(one));
+  return html`<${Rows} items=${items.filter(isBad)} reload=${reload} />
+    <details>
+      <summary class="list-end">${t.otherJobs(others.length)}</summary>
+      <${Rows} items=${others} reload=${reload} />
+    </details>`;
 }
 
 /** "every 15 minutes"; cron as it is. */
@@ -51,7 +65,7 @@ function Row({ job, reload }) {
   return html`<li class=${state}>
     <${Icon} name=${state} label=${run?.outcome ? t.outcomes[run.outcome] : undefined} isColoured />
     <div class="grow">
-      <div class="row"><b>${job.name}</b><span class="dim sm cut" title=${job.summary}>${job.summary}</span></div>
+      <b>${job.name}</b>${" "}<span class="dim sm">${job.summary}</span>
       <div class="sm">
         ${run ? html`<${Result} run=${run} />` : html`<span class="dim">${t.neverRun}</span>`}<span class="dim"
           >${" · "}${

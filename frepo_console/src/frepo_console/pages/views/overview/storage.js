@@ -11,6 +11,8 @@ import { t } from "../../texts.js";
 const DAY = 24 * 60 * 60 * 1000;
 const RANGES = [30, 182, 730];
 const FIVE_YEARS = 5 * 365 * DAY;
+// As high as the figures next to it, if they are next to it.
+const HEIGHT = matchMedia("(max-width: 62rem)").matches ? 190 : 290;
 const SPREAD = 0.25;
 
 export function Storage({ overview, now }) {
@@ -39,7 +41,11 @@ export function Storage({ overview, now }) {
     ${samples.error && html`<${ChartError} error=${samples.error} at=${samples.at} retry=${samples.retry} />`}
     ${
       chart
-        ? html`<${Curve} ...${chart} label=${t.storage.label(size(overview.size.stored), sentence(overview, now))} />
+        ? html`<${Curve}
+              ...${chart}
+              height=${HEIGHT}
+              label=${t.storage.label(size(overview.size.stored), sentence(overview, now))}
+            />
             <div class="key">
               <span
                 ><svg width="18" height="4" aria-hidden="true"><path d="M0 2h18" class="stroke" /></svg
