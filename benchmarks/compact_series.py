@@ -27,7 +27,7 @@ from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 
-from .harness.measure import Results, compare, compare_with_goal
+from .harness.measure import Results, compare
 
 START = datetime(2028, 1, 1, 2, tzinfo=UTC)
 MB = 1_000_000
@@ -57,9 +57,6 @@ def _add_rows(results: Results, name: str, count: int, size: int, found: dict[st
     what = f"{count} nights of {name}, {size // count // MB} MB each"
     title = f"stored bytes of {what}, the newest zstd : all bytes"
     results.add(compare("compact", title, [ours["stored"]], [size], unit="B", reach=RATIOS.get(name)))
-    speed = [size / MB / (ours["seconds"] - ours["upload"])]
-    title = f"the job for {what}, one core : 100 MB/s"
-    results.add(compare_with_goal("compact", title, speed, 100, unit="MB/s", is_most=False))
     for other in ("restic", "borg"):
         if other in found:
             title = f"stored bytes of {what} : {other}"

@@ -105,11 +105,14 @@ def _series(series: list[dict[str, Any]]) -> str:
             memory = f"{found['memory'] >> 20} MiB" if found.get("memory") else ""
             name = f"{one['nights']} nights of {one['name']}, {one['size'] / 1e6:,.0f} MB"
             speed = f"{one['size'] / 1e6 / found['seconds']:,.0f}"
+            if "upload" in found:
+                speed += f" ({one['size'] / 1e6 / (found['seconds'] - found['upload']):,.0f})"
             lines.append(f"| {name} | {program} | {stored} | {restore} | {speed} | {memory} |")
     _plot_of_series(series)
     note = (
         "Speeds are megabytes for each second of processor time. In brackets: with `compact.newest = raw`. The speed "
-        "of storing has the upload, each encoding and each read-back; the memory is that of the process that encodes. "
+        "of storing has the upload, each encoding and each read-back; in brackets: without the "
+        "upload. The memory is that of the process that encodes. "
         "Each was measured once."
     )
     return "\n".join(lines) + f"\n\n{note}\n\n![Compact storage, restic and borg](performance-compact.png)"
