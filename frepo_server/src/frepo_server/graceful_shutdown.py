@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 # A proxy may just be sending a request on an idle connection. It is closed only after this time without data.
 IDLE_SECONDS = 1.0
 MAX_WAIT = 1.0
+# A fault that stays must not take a whole processor, nor fill the log at once.
+FAULT_PAUSE = 0.1
 
 
 class StopSignal:
@@ -70,8 +72,23 @@ class _Loop:
         """
         before = time.monotonic()
         timeout = self._tasks.start_waiting() or MAX_WAIT
-        wasyncore.loop(timeout, use_poll=True, map=self._sockets, count=1)  # select takes 1,024 descriptors only
-        self._idle.check(before)
+        try:
+            wasyncore.loop(timeout, use_poll=True, map=self._sockets, count=1)  # select takes 1,024 descriptors only
+            self._idle.check(before)
+        except Exception:
+            log.exception("the thread that reads all connections has met an error: a fault of frepo-server")
+            self._close_faulty()
+
+    def _close_faulty(self) -> None:
+        """Close the connections whose state raises an error: one of them must not end the service for all."""
+        time.sleep(FAULT_PAUSE)
+        for channel in _channels(self._sockets):
+            try:
+                channel.readable()
+                channel.writable()
+            except Exception:  # noqa: BLE001  # it was logged
+                with contextlib.suppress(Exception):
+                    channel.handle_close("error")
 
 
 def _drain(loop: _Loop, sockets: dict[int, Any], deadline: float) -> None:
