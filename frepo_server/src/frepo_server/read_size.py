@@ -1,4 +1,7 @@
-"""How much of a body is read at once: each piece costs the same, whatever its size."""
+"""How much is read at once of a body that the application takes while it arrives.
+
+Each piece costs the same, whatever its size.
+"""
 
 from typing import Any
 
@@ -12,6 +15,7 @@ def read_size(channel: Any) -> int:
     """Return how many bytes to read from a connection."""
     usual = int(channel.adj.recv_bytes)
     request = channel.request  # a worker may answer it meanwhile
-    if request is None or request.body_rcv is None:
+    # Other bodies get room in steps, or wait for a decision: what is read beyond would need the disk.
+    if request is None or request.feed is None:
         return usual
     return max(usual, min(LARGEST_READ, TURN_READ // len(channel._map)))

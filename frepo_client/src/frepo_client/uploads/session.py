@@ -21,6 +21,7 @@ PART = 16 << 20
 SMALLEST = 1 << 20
 SESSIONS = "/api/v1/uploads"
 _TUS = {"Tus-Resumable": "1.0.0"}
+_BREAKS = {502, 504}  # a proxy says so; a service that has no room or no time has none for a smaller part either
 _OTHER_OFFSET, _GONE, _WRONG_CHECKSUM = 409, {404, 410}, 460
 
 
@@ -78,7 +79,7 @@ class UploadSession:
         """Send a part until the server has acknowledged it. Raises `SessionGoneError` or `WrongContentError`.
 
         `size` is how many bytes of the content it has, which may be compressed. After a break what is left is sent in
-        halves: some networks break each connection before a whole part has passed.
+        halves: some networks, and the time limits of some proxies, end each request before a whole part has passed.
         """
         begin, end, most = self.offset, self.offset + len(part), len(part)
         while self.offset < end:
@@ -91,7 +92,8 @@ class UploadSession:
                 self.offset = self._offset_within(begin, end)
                 if self.offset > begin + done:
                     self._api.retry.succeeded()
-                most = max(most // 2, SMALLEST)
+                if not isinstance(error, TransientAnswerError) or error.status in _BREAKS:
+                    most = max(most // 2, SMALLEST)
         self.size += size
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
