@@ -1,6 +1,5 @@
 """Answers one request with the application's answer."""
 
-import time
 from typing import Any
 
 from waitress.task import WSGITask
@@ -20,7 +19,7 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     def get_environment(self) -> dict[str, Any]:
         """Return the WSGI environment."""
         environ: dict[str, Any] = super().get_environment()
-        environ["frepo.age"] = time.monotonic() - self.request.head_at
+        environ["frepo.head_at"] = self.request.head_at
         environ["frepo.is_decided"] = self.request.is_decided
         environ.update(self.request.decided_environ)
         environ["frepo.received_at"] = self.request.completed_at

@@ -94,12 +94,13 @@ class Tokens:
         body arrived: if this token has expired since, it may have been cleared.
         Raises `AccessDeniedError` for any other. The reason is only logged, as it could help an attacker.
         """
+        began_at = utc_now() - timedelta(seconds=age)  # before the database, which may keep it waiting
         row = self._fetch(token_id)
         identity = identity_of(row, address) if row is not None else self._find_cleared(token_id, earlier)
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
-        if reason := refusal_reason(identity, address, user_agent, utc_now() - timedelta(seconds=age)):
+        if reason := refusal_reason(identity, address, user_agent, began_at):
             log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
             raise AccessDeniedError(NO_ACCESS)
         if row is not None and row.replaces_key and row.last_used_at is None:

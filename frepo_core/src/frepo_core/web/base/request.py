@@ -23,9 +23,9 @@ from frepo_core.services.content.spool import Spool
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
 # Keys of the WSGI environment, about the time before the body arrived: the last number of the collection, the identity
-# of the token, whether the collection lists it, how many seconds ago the head was complete, and to which collection the
-# body is uploaded.
-NOTED, SENDER, LISTED, AGE = "frepo.noted", "frepo.sender", "frepo.listed", "frepo.age"
+# of the token, whether the collection lists it, when the head was complete (by `time.monotonic`), and to which
+# collection the body is uploaded.
+NOTED, SENDER, LISTED, HEAD_AT = "frepo.noted", "frepo.sender", "frepo.listed", "frepo.head_at"
 UPLOAD_TO = "frepo.upload_to"
 _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 

@@ -1,5 +1,6 @@
 """The security policy: finds the identity of the token, and checks permissions by the rules of `domain.permissions`."""
 
+import time
 from typing import Any, cast
 
 from pyramid.request import RequestLocalCache
@@ -9,7 +10,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
 from ..base.context import Context
-from ..base.request import AGE, SENDER, FrepoRequest
+from ..base.request import HEAD_AT, SENDER, FrepoRequest
 
 
 class TokenPolicy:
@@ -46,11 +47,12 @@ class TokenPolicy:
     def _load(self, request: FrepoRequest) -> Identity | None:
         if not request.token_id:
             return None
+        now = time.monotonic()
         identity = request.services.tokens.identify(
             request.token_id,
             address=request.client_address,
             user_agent=request.user_agent or "",
-            age=request.environ.get(AGE, 0),
+            age=now - request.environ.get(HEAD_AT, now),
             earlier=request.environ.get(SENDER),
         )
         request.is_authenticated = True
