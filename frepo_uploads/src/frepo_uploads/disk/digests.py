@@ -12,8 +12,10 @@ from frepo_core.plugins import Checksums, StorageUnavailable
 from ..session import Upload
 from .part_file import PartFile
 
-# Between two blocks a thread waits for the others that receive: with small ones it would fall behind.
-BLOCK = 4 << 20
+# At the end, many uploads may be hashed at once.
+BLOCK = 1 << 20
+# Between two blocks one of the few threads waits for those that receive: with small ones it would fall behind.
+LARGE_BLOCK = 2 << 20
 # What an upload that another process has ended leaves here is small, and goes when there are so many.
 MAX_KNOWN = 1000
 THREADS = 2
@@ -79,7 +81,7 @@ class Digests:
         try:
             with open(path, "rb", buffering=0) as file:
                 while left := self._left(hashing):
-                    block = os.pread(file.fileno(), min(BLOCK, left), hashing.hashed)
+                    block = os.pread(file.fileno(), min(LARGE_BLOCK, left), hashing.hashed)
                     if not block:
                         raise EOFError
                     hashing.sums.update(block)
