@@ -12,6 +12,7 @@ DOCUMENT = ROOT / "docs/performance.md"
 BEGIN, END = "<!-- made by `make bench-full` -->", "<!-- end -->"
 TITLES = {
     "uploads": "Large uploads",
+    "sessions": "Uploads in parts",
     "transfers": "Large files",
     "small": "Small requests",
     "many_clients": "Many clients",
