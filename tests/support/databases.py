@@ -4,6 +4,7 @@ import uuid
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,24 +111,33 @@ class Server:
         self._running.callback(self._engines.pop, self.url)
 
 
-@pytest.fixture(scope="session")
-def make_quick_engine() -> Callable[..., Engine]:
-    """Make engines that share, for SQLite, a dialect and what it compiled.
+class QuickEngines:
+    """Makes engines that share, for SQLite, a dialect and what it compiled.
 
     Their commits are real, but not synced: that commits survive a power cut is the live suite's affair.
     """
-    shared: dict[str, Any] = {}
-    compiled: dict[Any, Any] = {}
 
-    def make(url: str, *more: Any) -> Engine:
+    def __init__(self) -> None:
+        self._dialect: Any = None
+        self._compiled: dict[Any, Any] = {}
+
+    def make(self, url: str, *more: Any) -> Engine:
         engine = make_engine(url, *more)
         if engine.dialect.name == "sqlite":
-            event.listen(engine, "connect", lambda connection, record: connection.execute("PRAGMA synchronous = OFF"))
-            engine.dialect = shared.setdefault("dialect", engine.dialect)
-            engine.update_execution_options(compiled_cache=compiled)
+            if self._dialect is not None:
+                engine.dialect = self._dialect
+            event.listen(engine, "connect", partial(self._note_connection, engine.dialect))
+            engine.update_execution_options(compiled_cache=self._compiled)
         return engine
 
-    return make
+    def _note_connection(self, dialect: Any, connection: Any, record: Any) -> None:
+        connection.execute("PRAGMA synchronous = OFF")
+        self._dialect = self._dialect or dialect  # not before: it learns the version of SQLite from a connection
+
+
+@pytest.fixture(scope="session")
+def make_quick_engine() -> Callable[..., Engine]:
+    return QuickEngines().make
 
 
 @pytest.fixture(scope="session")

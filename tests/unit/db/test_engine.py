@@ -7,6 +7,7 @@ from sqlalchemy.exc import OperationalError
 from frepo_core.db import Database, make_engine
 from frepo_core.db.engine import normalize_url
 from frepo_core.errors import ConfigurationError
+from support.databases import QuickEngines
 
 
 def test_each_database_has_one_driver():
@@ -151,3 +152,14 @@ def test_no_value_of_a_statement_is_logged(tmp_path, caplog):
     engine.dispose()
 
     assert ("SELECT ?" in caplog.text, "a secret" in caplog.text) == (True, False)
+
+
+def test_the_engines_of_tests_share_no_dialect_that_has_not_met_its_database(tmp_path):
+    quick = QuickEngines()
+    quick.make(f"sqlite:///{tmp_path}/never_opened.db")
+    engine = quick.make(f"sqlite:///{tmp_path}/a.db")
+    engine.connect().close()
+    engine.dispose()
+
+    assert engine.dialect.server_version_info is not None
+    assert engine.dialect is quick.make(f"sqlite:///{tmp_path}/b.db").dialect

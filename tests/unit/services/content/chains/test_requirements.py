@@ -14,7 +14,6 @@ def downgrade(services, revision):
     """Downgrade from the revision that made the columns: later ones cannot be taken back at all."""
     engine = make_engine(services.database.engine.url.render_as_string(hide_password=False))
     with engine.connect() as connection, migrations._without_foreign_keys(connection):
-        engine.dialect.initialize(connection)
         config = migrations._config()
         config.attributes["connection"] = connection
         command.stamp(config, "0040")
