@@ -14,7 +14,7 @@ from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.compact import encoder_process
-from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
+from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess, EncodingError
 from frepo_core.testing import Fail
 
 
@@ -141,6 +141,26 @@ def test_all_is_expanded_and_that_can_be_repeated(history, services):
 
     assert [3, 0] == [report.expanded for report in reports]
     assert ["raw"] * 4 == history.encodings(collection)
+    history.check()
+
+
+def test_what_the_process_cannot_decode_is_expanded_by_the_worker(history, services, monkeypatch):
+    """The process knows no second copies, and may be killed."""
+    collection = history.make()
+    for _ in range(3):
+        history.push(collection)
+    history.job()
+    tasks = []
+
+    def fail(self, task, keep_going):
+        tasks.append(task)
+        raise EncodingError("the process that encodes has ended")
+
+    monkeypatch.setattr(EncoderProcess, "encode", fail)
+    report = services.compaction.expand_all(keep_going=lambda: None)
+
+    assert [True, True] == [task.is_raw for task in tasks]
+    assert (2, 0) == (report.expanded, report.failed)
     history.check()
 
 

@@ -62,3 +62,28 @@ def test_the_lease_is_kept_while_the_job_pauses(services, monkeypatch):
     services.compaction.run(keep_going=lambda: calls.append("check"))
 
     assert ["check"] == calls
+
+
+def test_storing_everything_raw_again_has_the_same_share_and_process(history, services, monkeypatch):
+    collection, shares, tasks, encode = history.make(), [], [], EncoderProcess.encode
+    for _ in range(3):
+        history.push(collection)
+    history.job()
+
+    class Noted(ProcessorShare):
+        def __call__(self):
+            shares.append(self._share)
+
+    def note(self, task, keep_going):
+        keep_going()
+        tasks.append(task.is_raw)
+        return encode(self, task, keep_going)
+
+    monkeypatch.setattr(compaction, "ProcessorShare", Noted)
+    monkeypatch.setattr(EncoderProcess, "encode", note)
+    services.compaction.expand_all(keep_going=lambda: None)
+
+    assert [True, True] == tasks
+    assert {encoder_process.SHARE} == set(shares)
+    assert ["raw"] * 3 == history.encodings(collection)
+    history.check()

@@ -99,12 +99,16 @@ class EncodingSwitch:
         return self._store_and_switch(blob, new, content, partial(self._compare, blob, new, pace), most_levels, allow)
 
     def expand(self, blob: Blob, *, pace: Callable[[int], None] = lambda size: None) -> bool:
-        """Store a blob raw again, as its row was read. Return whether it was changed. Raises as `replace` does."""
+        """Decode a blob, as its row was read, from any copies, and store it raw. Return and raise as `use_raw` does."""
         if blob.encoding == RAW:
             return False
-        new = NewObject(key=new_blob_key(blob.digest), encoding=RAW, size=blob.size, digest=blob.digest)
         with self._reader.open(place_of(blob), blob.digest, is_verified=True) as content:
-            return self._store_and_switch(blob, new, content, partial(self._compare, blob, new, pace), 0, always)
+            return self.use_raw(blob, content, pace=pace)
+
+    def use_raw(self, blob: Blob, content: BinaryIO, *, pace: Callable[[int], None] = lambda size: None) -> bool:
+        """Store the content of an encoded blob raw. Return whether it was changed. Raises as `replace` does."""
+        new = NewObject(key=new_blob_key(blob.digest), encoding=RAW, size=blob.size, digest=blob.digest)
+        return self._store_and_switch(blob, new, content, partial(self._compare, blob, new, pace), 0, always)
 
     def switch(
         self, blob: Blob, new: NewObject, *, most_levels: int, allow: Allow = always, watch: CommitWatch | None = None

@@ -1,9 +1,12 @@
 """Chooses how a content is stored: raw, compressed, or as the difference to another one."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from frepo_core.errors import DamagedObjectError
 
 from .base_index import BaseIndex
 from .decoder import DecodedContent
@@ -41,8 +44,10 @@ class Choice:
         """Write the object that saves most to the target; none if no one saves 20 %.
 
         A difference makes a content depend on another one, so it must save 20 % against the compressed content.
-        Raises what `encode` raises.
+        A content that is to be raw is decoded instead. Raises what `encode` and a `DecodedContent` raise.
         """
+        if task.is_raw:
+            return _decode(task, keep_going)
         delta = self._encode_delta(task, keep_going) if task.base else None
         if delta is not None and delta.stored <= task.size * GOOD_DELTA:
             return _check(task, DELTA)
@@ -92,6 +97,20 @@ def _estimate(task: Task, keep_going: Callable[[], None]) -> tuple[float, int]:
                 stored[level] += len(compress(segment, None, level))
     best = min(LEVELS, key=lambda level: stored[level])
     return (task.size * stored[best] / read if read else 0.0), best
+
+
+def _decode(task: Task, keep_going: Callable[[], None]) -> Outcome:
+    """Write the content itself to the target, and compare its SHA-256."""
+    digest, size = hashlib.sha256(), 0
+    with _open(task.content) as content, Path(task.target).open("wb") as file:
+        while data := read_fully(content, SEGMENT_SIZE):
+            keep_going()
+            digest.update(data)
+            file.write(data)
+            size += len(data)
+    if (digest.hexdigest(), size) != (task.content[0].digest, task.size):
+        raise DamagedObjectError(task.content[0].digest, "its bytes are not its own")
+    return Outcome(codec=RAW, digest=digest.hexdigest())
 
 
 def _check(task: Task, codec: str) -> Outcome:

@@ -18,7 +18,8 @@ class Task:
     """A content to encode into the file `target`, in the way that saves most.
 
     `content` and `base` begin with the object itself; the objects that each needs as its base follow. Sizes are those
-    of the contents, in bytes. `rate` is in bytes a second; 0: no limit.
+    of the contents, in bytes. `rate` is in bytes a second; 0: no limit. With `is_raw`, the content is decoded into the
+    target instead, and has no base.
     """
 
     content: list[ObjectFile]
@@ -27,6 +28,7 @@ class Task:
     base_size: int
     target: str
     rate: int
+    is_raw: bool = False
 
     def to_json(self) -> str:
         """Return the task as a line."""

@@ -1,11 +1,10 @@
 """The job `compact`: encodes what the plans of the collections say, one content at a time, and undoes that."""
 
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -23,54 +22,16 @@ from ...content.blobs.lifecycle import Blobs
 from ...content.chains.encoding_switch import EncodingSwitch
 from ...content.encodings.format import read_head
 from ...content.encodings.libraries import require_libraries
+from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE
+from .expansion import Expansion
 from .figures import note_figures
 from .plans import Plans
 from .survey import Survey
 from .uses import freedom_of, read_heads, read_users
 
-log = logging.getLogger(__name__)
-
-PAGE = 100
-PROBLEMS = 10
 SAMPLES = 20
-
-
-@dataclass(kw_only=True)
-class CompactReport:
-    """What a run has done.
-
-    :param encoded: the number of contents that were encoded, or got another base
-    :param expanded: the number of contents that were stored raw again
-    :param left: the number of contents that were tried and save less than 20 %
-    :param skipped: the number of contents that were changed meanwhile: the next run tries them again
-    :param before_size: the bytes of the contents that were encoded or expanded, as they were stored
-    :param after_size: their bytes now
-    :param deleted: the number of former objects that were deleted, two days after they were replaced
-    :param failed: the number of contents that failed, and `problems` the first ten
-    :param waiting: the number of contents that wait, because uploads usually come at this hour
-    """
-
-    encoded: int = 0
-    expanded: int = 0
-    left: int = 0
-    skipped: int = 0
-    before_size: int = 0
-    after_size: int = 0
-    deleted: int = 0
-    failed: int = 0
-    waiting: int = 0
-
-    def __post_init__(self) -> None:
-        self.problems: list[str] = []
-
-    def note_failure(self, what: str, error: FrepoError) -> None:
-        """Count a failure. Nothing was changed, and the next run tries it again."""
-        self.failed += 1
-        if len(self.problems) < PROBLEMS:
-            self.problems.append(f"{what}: {error.message}")
-        log.warning("not compacted: %s: %s", what, error.message)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,22 +77,17 @@ class Compaction:
         """
         require_libraries()
         report = CompactReport()
-        # The process that encodes has the same share, and they take turns.
-        share = ProcessorShare(SHARE, used=time.thread_time, waiting=keep_going)
-
-        def go_on() -> None:
-            keep_going()
-            share()
-
-        pace = RateLimit(self._settings.compact_rate, keep_going=go_on)
-        self._expand_adopted(report, pace)
+        share = _share(keep_going)
+        go_on, pace = _paced(self._settings.compact_rate, keep_going, share)
         busy = self._plans.busy_hours() if avoids_busy_hours else frozenset()
         with self._encoder(self._settings.compact_rate, go_on, pace) as encoder:
+            expansion = self._expansion(encoder, report, pace)
+            expansion.expand_adopted()
             for survey, step in self._plans.steps(report.note_failure, go_on):
                 if utc_now().hour in busy:
                     report.waiting += 1
                     continue
-                self._do(survey, step, encoder, report, pace)
+                self._do(survey, step, encoder, expansion, report, pace)
                 saved = readable_size(report.before_size - report.after_size)
                 progress(f"{report.encoded} contents encoded, {saved} saved")
         for storage in self._blobs.backends.configured:
@@ -173,50 +129,24 @@ class Compaction:
     def expand_all(
         self, *, keep_going: Callable[[], None], progress: Callable[[str], None] = lambda _: None
     ) -> CompactReport:
-        """Store all contents raw again. It can be stopped at any time, and repeated.
-
-        First those of which nothing depends, so that each is read through as few others as possible afterwards.
-        """
+        """Store all contents raw again. It can be stopped at any time, and repeated."""
+        require_libraries()
+        go_on, pace = _paced(0, keep_going, _share(keep_going))
         report = CompactReport()
-        pace = RateLimit(0, keep_going=keep_going)
-        after = 0
-        while True:
-            query = select(Blob).where(Blob.encoding != Encoding.RAW, Blob.id > after).order_by(Blob.id).limit(PAGE)
-            with self._database.reading() as session:
-                rows = session.scalars(query).all()
-            if not rows:
-                note_figures(self._database, 0)
-                return report
-            for row in rows:
-                self._expand(row, report, pace)
-                progress(f"{report.expanded} contents expanded")
-            after = rows[-1].id
+        with self._encoder(0, go_on, pace) as encoder:
+            self._expansion(encoder, report, pace).expand_all(progress)
+        note_figures(self._database, 0)
+        return report
 
-    def _expand_adopted(self, report: CompactReport, pace: Callable[[int], None]) -> None:
-        """Store those contents raw that were uploaded again, or that something waits for."""
-        query = select(Blob).where(Blob.expand_since.is_not(None)).order_by(Blob.expand_since)
-        with self._database.reading() as session:
-            rows = session.scalars(query).all()
-        for row in rows:
-            self._expand(row, report, pace)
-
-    def _expand(self, row: Blob, report: CompactReport, pace: Callable[[int], None]) -> None:
-        try:
-            if self._switch.expand(row, pace=pace):
-                report.expanded += 1
-                report.before_size += row.object_size
-                report.after_size += row.size
-                self._collect_base(row)
-        except LeaseLost:
-            raise
-        except FrepoError as error:
-            report.note_failure(f"content {row.digest}", error)
+    def _expansion(self, encoder: ContentEncoder, report: CompactReport, pace: Callable[[int], None]) -> Expansion:
+        return Expansion(self._database, self._blobs, self._switch, encoder, report, pace)
 
     def _do(
         self,
         survey: Survey,
         step: Step,
         encoder: ContentEncoder,
+        expansion: Expansion,
         report: CompactReport,
         pace: Callable[[int], None],
     ) -> None:
@@ -225,11 +155,11 @@ class Compaction:
             report.skipped += 1
             return
         if step.encoding is Encoding.RAW:
-            self._expand(row, report, pace)
+            expansion.expand(row)
             return
         try:
             with encoder.encoded(row, base) as encoded:
-                self._use(encoded, row, base, report, pace)
+                self._use(encoded, row, base, expansion, report, pace)
         except LeaseLost:
             raise
         except FrepoError as error:
@@ -241,10 +171,16 @@ class Compaction:
             return session.get(Blob, step.content_id), base
 
     def _use(
-        self, encoded: Encoded, row: Blob, base: Blob | None, report: CompactReport, pace: Callable[[int], None]
+        self,
+        encoded: Encoded,
+        row: Blob,
+        base: Blob | None,
+        expansion: Expansion,
+        report: CompactReport,
+        pace: Callable[[int], None],
     ) -> None:
         if encoded.codec == Encoding.RAW or encoded.codec == row.encoding == Encoding.ZSTD:
-            self._note_tried(row, encoded.codec, report, pace)
+            self._note_tried(row, encoded.codec, expansion, report)
             return
         base = base if encoded.codec == Encoding.DELTA else None
         with encoded.path.open("rb") as file:
@@ -264,9 +200,10 @@ class Compaction:
         report.encoded += 1
         report.before_size += row.object_size
         report.after_size += head.stored
-        self._collect_base(row)
+        if row.base_id is not None:
+            self._blobs.collect([row.base_id])
 
-    def _note_tried(self, row: Blob, codec: str, report: CompactReport, pace: Callable[[int], None]) -> None:
+    def _note_tried(self, row: Blob, codec: str, expansion: Expansion, report: CompactReport) -> None:
         """Leave a content as it is for good, because it is compressed or encrypted, or differs too much from others.
 
         One that has a base is moved away from it.
@@ -274,12 +211,7 @@ class Compaction:
         self._database.execute(update(Blob).where(Blob.id == row.id).values(tried_at=utc_now()))
         report.left += 1
         if row.encoding != codec:
-            self._expand(row, report, pace)
-
-    def _collect_base(self, row: Blob) -> None:
-        """Delete the former base of a content if nothing uses it any more."""
-        if row.base_id is not None:
-            self._blobs.collect([row.base_id])
+            expansion.expand(row)
 
     def _is_allowed(self, session: Session, blob: Blob, base: Blob | None) -> bool:
         """Return whether a content may still be encoded, by what uses it now that its row is locked."""
@@ -288,3 +220,20 @@ class Compaction:
         heads = read_heads(session, users.collections)
         freedom = freedom_of(blob, users, heads, self._settings, now)
         return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)
+
+
+def _share(keep_going: Callable[[], None]) -> ProcessorShare:
+    """Return the share of this thread. The process that encodes has the same one, and they take turns."""
+    return ProcessorShare(SHARE, used=time.thread_time, waiting=keep_going)
+
+
+def _paced(
+    rate: int, keep_going: Callable[[], None], share: ProcessorShare
+) -> tuple[Callable[[], None], Callable[[int], None]]:
+    """Return what the work calls about once a second, and what it calls with the bytes that it has read."""
+
+    def go_on() -> None:
+        keep_going()
+        share()
+
+    return go_on, RateLimit(rate, keep_going=go_on)

@@ -1,4 +1,4 @@
-"""Encodes one content into a file, in the process for that."""
+"""Encodes one content into a file, or decodes it, in the process for that."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -67,6 +67,27 @@ class ContentEncoder:
             outcome = self._process.encode(task, self._keep_going)
             hit("content_encoded")
             yield Encoded(codec=outcome.codec, digest=outcome.digest, path=files.target)
+
+    @contextlib.contextmanager
+    def decoded(self, row: Blob) -> Iterator[Path]:
+        """Decode a content into a file that is deleted afterwards.
+
+        Only first copies are read. Raises as `encoded` does.
+        """
+        with ObjectFiles(self._database, self._backends, self._directory, self._pace) as files:
+            files.require_room(row.size)
+            content = files.chain(row)
+            task = Task(
+                content=content,
+                size=row.size,
+                base=[],
+                base_size=0,
+                target=str(files.target),
+                rate=self._rate,
+                is_raw=True,
+            )
+            self._process.encode(task, self._keep_going)
+            yield files.target
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,46 @@
+"""What a run of the job `compact` has done."""
+
+import logging
+from dataclasses import dataclass
+
+from frepo_core.errors import FrepoError
+
+log = logging.getLogger(__name__)
+
+PROBLEMS = 10
+
+
+@dataclass(kw_only=True)
+class CompactReport:
+    """What a run has done.
+
+    :param encoded: the number of contents that were encoded, or got another base
+    :param expanded: the number of contents that were stored raw again
+    :param left: the number of contents that were tried and save less than 20 %
+    :param skipped: the number of contents that were changed meanwhile: the next run tries them again
+    :param before_size: the bytes of the contents that were encoded or expanded, as they were stored
+    :param after_size: their bytes now
+    :param deleted: the number of former objects that were deleted, two days after they were replaced
+    :param failed: the number of contents that failed, and `problems` the first ten
+    :param waiting: the number of contents that wait, because uploads usually come at this hour
+    """
+
+    encoded: int = 0
+    expanded: int = 0
+    left: int = 0
+    skipped: int = 0
+    before_size: int = 0
+    after_size: int = 0
+    deleted: int = 0
+    failed: int = 0
+    waiting: int = 0
+
+    def __post_init__(self) -> None:
+        self.problems: list[str] = []
+
+    def note_failure(self, what: str, error: FrepoError) -> None:
+        """Count a failure. Nothing was changed, and the next run tries it again."""
+        self.failed += 1
+        if len(self.problems) < PROBLEMS:
+            self.problems.append(f"{what}: {error.message}")
+        log.warning("not compacted: %s: %s", what, error.message)

@@ -1,0 +1,89 @@
+"""Stores contents raw again: those that something waits for, and all of them before `compact` is given up."""
+
+import logging
+from collections.abc import Callable
+
+from sqlalchemy import select
+
+from frepo_core.db import Database
+from frepo_core.db.models import Blob
+from frepo_core.domain.backups.compaction import Encoding
+from frepo_core.errors import FrepoError
+
+from ...content.blobs.lifecycle import Blobs
+from ...content.chains.encoding_switch import EncodingSwitch
+from .compact_report import CompactReport
+from .content_encoder import ContentEncoder
+
+log = logging.getLogger(__name__)
+
+PAGE = 100
+
+
+class Expansion:
+    """Expands contents in one run of the job, one after the other, and counts them in its report."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: Blobs,
+        switch: EncodingSwitch,
+        encoder: ContentEncoder,
+        report: CompactReport,
+        pace: Callable[[int], None],
+    ) -> None:
+        """`pace` is called with the bytes that were read back; it may end the run."""
+        self._database = database
+        self._blobs = blobs
+        self._switch = switch
+        self._encoder = encoder
+        self._report = report
+        self._pace = pace
+
+    def expand_all(self, progress: Callable[[str], None]) -> None:
+        """Expand all contents.
+
+        First those of which nothing depends, so that each is read through as few others as possible afterwards.
+        """
+        after = 0
+        while True:
+            query = select(Blob).where(Blob.encoding != Encoding.RAW, Blob.id > after).order_by(Blob.id).limit(PAGE)
+            with self._database.reading() as session:
+                rows = session.scalars(query).all()
+            if not rows:
+                return
+            for row in rows:
+                self.expand(row)
+                progress(f"{self._report.expanded} contents expanded")
+            after = rows[-1].id
+
+    def expand_adopted(self) -> None:
+        """Expand those contents that were uploaded again, or that something waits for."""
+        query = select(Blob).where(Blob.expand_since.is_not(None)).order_by(Blob.expand_since)
+        with self._database.reading() as session:
+            rows = session.scalars(query).all()
+        for row in rows:
+            self.expand(row)
+
+    def expand(self, row: Blob) -> None:
+        """Expand one content, as its row was read. If that fails, it is reported."""
+        try:
+            if self._use_raw(row):
+                self._report.expanded += 1
+                self._report.before_size += row.object_size
+                self._report.after_size += row.size
+                if row.base_id is not None:
+                    self._blobs.collect([row.base_id])
+        except FrepoError as error:
+            self._report.note_failure(f"content {row.digest}", error)
+
+    def _use_raw(self, row: Blob) -> bool:
+        """Decode a content in the process of low priority; in this one if that fails, where second copies are read."""
+        if row.encoding == Encoding.RAW:
+            return False
+        try:
+            with self._encoder.decoded(row) as path, path.open("rb") as content:
+                return self._switch.use_raw(row, content, pace=self._pace)
+        except FrepoError as error:
+            log.warning("content %s is decoded by the worker: %s", row.digest, error.message)
+        return self._switch.expand(row, pace=self._pace)
