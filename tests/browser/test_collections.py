@@ -75,7 +75,7 @@ class TestList:
         page.get_by_role("button", name="Expected interval").click()
         page.get_by_label("A backup is expected every").fill("soon")
         page.get_by_role("button", name="Change 1 collection").click()
-        expect(page.get_by_text("“soon” is not a duration")).to_be_visible()
+        expect(page.locator(".err", has_text="“soon” is not a duration")).to_be_visible()
         page.get_by_label("A backup is expected every").fill("12 h")
         page.get_by_role("button", name="Change 1 collection").click()
         expect(page.get_by_role("dialog")).to_have_count(0)

@@ -15,6 +15,7 @@ from typing import Any, Self
 from urllib.parse import quote, urlencode
 
 from frepo_core.services.content import held_bytes
+from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import OwnerMark
 from support.servers.service import Service
 
@@ -170,9 +171,13 @@ def rows(service: Service) -> dict[str, int]:
 
 
 def blob_files(service: Service) -> list[str]:
-    """All files in the storage, including partly written ones, but without the owner's mark."""
-    files = [path for path in service.storage.rglob("*") if path.is_file()]
-    return sorted(str(path) for path in files if not OwnerMark.parse(path.relative_to(service.storage).as_posix()))
+    """All files in the storage, including partly written ones, but without what the worker writes by itself there.
+
+    That is the owner's mark, the journal and the catalogue.
+    """
+    root = service.storage
+    keys = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
+    return sorted(str(root / key) for key in keys if not (OwnerMark.parse(key) or JournalKey.parse(key)))
 
 
 def open_files(service: Service) -> list[str]:
