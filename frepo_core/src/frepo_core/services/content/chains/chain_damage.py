@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.errors import BlobDamaged, BlobNotFound, DamagedBaseError, DamagedObjectError, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
@@ -14,18 +14,18 @@ from .chain_reader import ChainReader
 def find_row_damage(
     reader: ChainReader,
     backend: StorageBackend,
-    row: Blob,
+    row: Blob | BlobCopy,
     *,
     sums: Checksums | None = None,
     pace: Callable[[int], None] | None = None,
 ) -> str | None:
-    """Return what is wrong with a blob, or why it cannot be decoded; None if it is sound.
+    """Return what is wrong with a blob or a second copy, or why it cannot be decoded; None if it is sound.
 
     The parameters and errors are those of `find_damage`. A base is read from a second copy if its first one is damaged:
     the blob is not affected then.
     """
     if row.encoding == RAW:
-        return find_damage(backend, row.key, digest=row.digest, size=row.size, sums=sums, pace=pace)
+        return find_damage(backend, place_of(row).key, digest=row.digest, size=row.size, sums=sums, pace=pace)
     try:
         found = _read(reader, row, sums or Checksums(), pace)
     except BlobNotFound:
@@ -33,13 +33,13 @@ def find_row_damage(
     except (BlobDamaged, DamagedObjectError, DamagedBaseError) as error:
         return error.message
     except (StorageUnavailable, OSError) as error:
-        if is_there(backend, row.key):
+        if is_there(backend, place_of(row).key):
             raise UnreadableError(f"it cannot be read: {error}") from error
         return MISSING
     return None if found == row.size else f"it has {found} bytes, not {row.size}"
 
 
-def _read(reader: ChainReader, row: Blob, sums: Checksums, pace: Callable[[int], None] | None) -> int:
+def _read(reader: ChainReader, row: Blob | BlobCopy, sums: Checksums, pace: Callable[[int], None] | None) -> int:
     """Read a content to its end, which compares its SHA-256; return its size."""
     found = 0
     with reader.open(place_of(row), row.digest, is_verified=True) as content:

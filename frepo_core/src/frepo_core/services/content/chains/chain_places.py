@@ -14,6 +14,7 @@ from ..copies.states import CopyState
 RAW = "raw"
 # Encodings are made less deep than this. It ends a circle, which the transaction that switches blobs prevents.
 MOST_LEVELS = 12
+_READABLE = (CopyState.PRESENT.value, CopyState.LEAVING.value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +37,15 @@ def first_place(blob: BlobRecord) -> Place:
 
 
 def find_places(session: Session, digest: str, storage: str) -> Sequence[Place]:
-    """Return all copies of a content, those in the given storage first, those that are known to be damaged last."""
+    """Return all copies of a content, those in the given storage first.
+
+    The last ones are known to be damaged, or are leaving, because the blob was deleted: the copy of another one that
+    was not made again since may still need them.
+    """
     blobs = select(Blob).where(Blob.digest == digest)
-    copies = select(BlobCopy).where(BlobCopy.digest == digest, BlobCopy.state == CopyState.PRESENT.value)
+    copies = select(BlobCopy).where(BlobCopy.digest == digest, BlobCopy.state.in_(_READABLE))
     first = [(row.damaged_at is not None, place_of(row)) for row in session.scalars(blobs)]
-    second = [(False, place_of(row)) for row in session.scalars(copies)]
+    second = [(row.state == CopyState.LEAVING, place_of(row)) for row in session.scalars(copies)]
     found = sorted(first + second, key=lambda one: (one[0], one[1].storage != storage))
     return [place for _, place in found]
 

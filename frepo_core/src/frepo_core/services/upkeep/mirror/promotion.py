@@ -27,6 +27,7 @@ from ...content.storages.first_storage import (
 from ...content.storages.storage_identity import NEWEST, is_there
 from ...events.recording import NewEvent, record
 from ..storage.progress import Progress, no_progress
+from .incomplete_chains import with_incomplete_chain
 from .row_switch import RowSwitch
 
 NAMED = 20
@@ -40,7 +41,7 @@ class PromotionRefusedError(FrepoError):
 class Loss:
     """What can only be read if the former first storage works again.
 
-    :param contents: the number of contents that have no second copy, and `size` their bytes
+    :param contents: the number of contents that have no second copy that can be decoded, and `size` their bytes
     :param names: the newest versions and files that use them, for people
     :param works: whether the former storage answers and is the right one
     """
@@ -174,7 +175,7 @@ def _lacks_copy(storage: str, former: str) -> tuple[ColumnElement[bool], ...]:
     copies = select(BlobCopy.id).where(
         BlobCopy.blob_id == Blob.id, BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value
     )
-    return Blob.storage == former, ~copies.exists(), is_used()
+    return Blob.storage == former, or_(~copies.exists(), Blob.id.in_(with_incomplete_chain(storage))), is_used()
 
 
 def _count(session: Session, *conditions: ColumnElement[bool]) -> tuple[int, int]:

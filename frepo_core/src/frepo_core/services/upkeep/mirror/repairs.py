@@ -15,9 +15,10 @@ from frepo_core.domain.identity import By
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import FrepoError, StorageError
 
+from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.failpoints import hit
 from ...content.chains.chain_places import RAW
-from ...content.chains.dependents import store_raw, verify_dependents
+from ...content.chains.dependents import outdate_copies, store_raw, verify_dependents
 from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.copies.copy_check import CopyCheck
 from ...content.copies.states import CopyState
@@ -25,6 +26,7 @@ from ...content.storages.backends import Backends
 from ...content.storages.write_guard import Presence
 from ...events.blob_facts import blob_healed
 from ...events.recording import record
+from ..storage.copied_blob import CopiedBlob, DamagedBlobError
 
 log = logging.getLogger(__name__)
 
@@ -73,6 +75,40 @@ class Repairs:
             return [(blob, copy) for blob, copy in session.execute(query)]
 
     def _repair(self, blob: Blob, source: BlobCopy) -> bool:
+        """Repair a blob from a second copy; return whether it was."""
+        if self._lacks_base(blob, source):
+            return self._repair_decoded(blob, source)
+        return self._repair_as_stored(blob, source)
+
+    def _lacks_base(self, blob: Blob, source: BlobCopy) -> bool:
+        """Return whether the object of the copy needs a base that has no blob in the storage: it had it before."""
+        query = select(Blob.id).where(Blob.digest == source.base_digest, Blob.storage == blob.storage)
+        with self.database.reading() as session:
+            return source.base_digest is not None and session.scalar(query) is None
+
+    def _repair_decoded(self, blob: Blob, source: BlobCopy) -> bool:
+        """Store the content raw."""
+        try:
+            self.presence.require(blob.storage)
+            with CopiedBlob(self.database, self.backends, self.presence, source, blob.storage, self.pace) as copy:
+                repaired = copy.use(self.database, lambda session: self._use_raw(session, blob, copy.key))
+        except (FrepoError, OSError, DamagedBlobError, UnreadableError) as error:
+            log.warning("the blob %s was not repaired from %s: %s", blob.id, source.storage, error)
+            return False
+        if repaired:
+            self._note_repaired(blob, source)
+        return repaired
+
+    def _use_raw(self, session: Session, seen: Blob, key: str) -> bool:
+        blob = session.scalar(select(Blob).where(Blob.id == seen.id, Blob.key == seen.key).with_for_update())
+        if blob is None:
+            return False
+        store_raw(blob, key)
+        outdate_copies(session, blob.id)
+        self._note_sound(session, blob)
+        return True
+
+    def _repair_as_stored(self, blob: Blob, source: BlobCopy) -> bool:
         """Store the bytes of the second copy under a fresh key, read them back, and let the blob's row name them."""
         task = CopyTask(
             id=blob.id,
@@ -101,19 +137,25 @@ class Repairs:
             if not switched and not watch.outcome_is_unknown:
                 copier.discard(task)
         if switched:
-            hit("first_repaired")
-            log.warning("the blob %s was repaired from its copy in %s", blob.id, source.storage)
-            self._delete_old(blob)
+            self._note_repaired(blob, source)
         return switched
+
+    def _note_repaired(self, blob: Blob, source: BlobCopy) -> None:
+        hit("first_repaired")
+        log.warning("the blob %s was repaired from its copy in %s", blob.id, source.storage)
+        self._delete_old(blob)
 
     def _switch(self, session: Session, seen: Blob, task: CopyTask) -> bool:
         blob = session.scalar(select(Blob).where(Blob.id == seen.id, Blob.key == seen.key).with_for_update())
         if blob is None or not store_copied(session, blob, task):
             return False
+        self._note_sound(session, blob)
+        return True
+
+    def _note_sound(self, session: Session, blob: Blob) -> None:
         blob.verified_at, blob.damaged_at = utc_now(), None
         verify_dependents(session, blob.id)
         record(session, blob_healed(session, blob, by=self.by))
-        return True
 
     def _doubt_source(self, source: BlobCopy, outcome: Outcome) -> None:
         """Read a second copy that could not be copied, and mark it if it is wrong."""

@@ -1,5 +1,6 @@
 """Lets the records of contents name their copies in a promoted storage, page by page, while the service runs."""
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -16,6 +17,9 @@ from ...content.storages.first_storage import Promotion, read_promotion
 from ...events.blob_facts import blob_healed
 from ...events.recording import record
 from ..storage.progress import Progress, count_blobs
+from .former_bases import find_base
+
+log = logging.getLogger(__name__)
 
 PAGE = 200
 # The name of the value in the table `installation` with the epoch whose rows were switched.
@@ -107,10 +111,14 @@ def _switch(
 
 
 def _exchange(session: Session, blob: Blob, copy: BlobCopy) -> None:
-    """Let blob and copy change places."""
+    """Let blob and copy change places, unless the copy needs a base that is nowhere."""
+    new_base = None if copy.base_digest is None else find_base(session, copy, blob.storage)
+    if copy.base_digest is not None and new_base is None:
+        log.error("the content %s has no readable copy in %s: its base is missing there", blob.digest, copy.storage)
+        return
     was_damaged, now = blob.damaged_at is not None, utc_now()
     blob.verified_at, blob.damaged_at = copy.verified_at, None
-    _exchange_objects(session, blob, copy)
+    _exchange_objects(session, blob, copy, new_base)
     copy.state = (CopyState.DAMAGED if was_damaged else CopyState.MISSING).value
     copy.stored_at = copy.verified_at = copy.error = None
     copy.attempts, copy.wanted_at, copy.next_try = 0, now, min(now, blob.created_at)
@@ -118,18 +126,15 @@ def _exchange(session: Session, blob: Blob, copy: BlobCopy) -> None:
         record(session, blob_healed(session, blob, by=None))
 
 
-def _exchange_objects(session: Session, blob: Blob, copy: BlobCopy) -> None:
+def _exchange_objects(session: Session, blob: Blob, copy: BlobCopy, new_base: int | None) -> None:
     """Let the rows change their places and encodings. A base has the same row before and after."""
     base = session.get(Blob, blob.base_id) if blob.base_id else None
-    new_base = copy.base_digest and session.scalar(
-        select(Blob.id).where(Blob.digest == copy.base_digest, Blob.storage.in_([blob.storage, copy.storage]))
-    )
     (blob.storage, blob.key), (copy.storage, copy.key) = (copy.storage, copy.key or ""), (blob.storage, blob.key)
     for name in ("encoding", "stored_size", "stored_digest"):
         ours, theirs = getattr(blob, name), getattr(copy, name)
         setattr(blob, name, theirs)
         setattr(copy, name, ours)
-    blob.base_id, copy.base_digest = new_base or None, base.digest if base else None
+    blob.base_id, copy.base_digest = new_base, base.digest if base else None
 
 
 def _find_same_contents(session: Session, storage: str, digests: Sequence[str]) -> dict[str, Blob]:

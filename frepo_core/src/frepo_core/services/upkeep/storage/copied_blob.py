@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.commit_watch import CommitWatch
-from frepo_core.db.models import Blob, File, TrashEntry
+from frepo_core.db.models import Blob, BlobCopy, File, TrashEntry
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
@@ -40,7 +40,7 @@ class CopiedBlob:
         database: Database,
         backends: Backends,
         presence: Presence,
-        row: Blob,
+        row: Blob | BlobCopy,
         target: str,
         pace: Callable[[int], None] | None = None,
     ) -> None:
