@@ -113,10 +113,17 @@ class EncodingSwitch:
     def switch(
         self, blob: Blob, new: NewObject, *, most_levels: int, allow: Allow = always, watch: CommitWatch | None = None
     ) -> bool:
-        """Let a blob, as its row was read, use an object that is stored already. Return False as `replace` does."""
-        is_switched = self._database.write(
-            lambda session: _switch(session, blob, new, most_levels=most_levels, allow=allow), watch=watch
-        )
+        """Let a blob, as its row was read, use an object that is stored already. Return False as `replace` does.
+
+        Raises `BlobNotFound` if a sweep has deleted the object while this process was suspended: it had no row.
+        """
+
+        def work(session: Session) -> bool:
+            is_switched = _switch(session, blob, new, most_levels=most_levels, allow=allow)
+            self._backends.get(blob.storage).stat(new.key)
+            return is_switched
+
+        is_switched = self._database.write(work, watch=watch)
         hit("blob_switched")
         if is_switched and blob.base_id is not None:
             self._collect([blob.base_id])
