@@ -11,6 +11,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import BlobCopy, ReplacedObject
 from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.blobs.failpoints import COMPACT_POINTS
+from frepo_core.services.content.copies import copier
 from frepo_core.services.content.copies.states import CopyState
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
@@ -59,6 +60,30 @@ def test_copies_are_renewed_and_stay_until_then(services, blobs, contents, files
     assert {*second.present_keys(), *before} == {*second.stored()}
     assert [] == services.mirror.verify().damaged
     assert contents == [read(file) for file in files]
+
+
+def test_a_copy_that_a_sweep_has_deleted_before_it_had_a_row_is_not_used(
+    services, blobs, contents, files, mirror, second, monkeypatch
+):
+    """As when the machine of the worker is suspended for a day while a copy is renewed."""
+    mirror()
+    before, hit = second.stored(), copier.hit
+    blobs.chain(contents)
+
+    def sleep_at(point):
+        hit(point)
+        if point == "copy_read_back":
+            for key in {*second.stored()} - {*before}:
+                second.backend.delete(key)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(copier, "hit", sleep_at)
+        mirror()
+    assert before == second.present_keys() == second.stored()
+
+    mirror()
+    assert 3 == len({*second.present_keys()} - {*before})
+    assert {*second.present_keys()} <= {*second.stored()}
 
 
 @pytest.mark.databases

@@ -12,6 +12,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.errors import BlobNotFound
 
 from ...content.chains.encoding_switch import KEPT_FOR
 from ...content.copies.copier import Copier, CopyTask, Outcome
@@ -42,7 +43,7 @@ def renew_copies(
     while tasks := database.write(lambda session, after=after: _find_due(session, storage, after)):  # type: ignore[misc]
         for task, old_key in tasks:
             keep_going()
-            renewed += _renew(database, copier, task, old_key)
+            renewed += _renew(database, backends, copier, task, old_key)
         after = tasks[-1][0].id
     return renewed
 
@@ -61,12 +62,12 @@ def _find_due(session: Session, storage: str, after: int) -> list[tuple[CopyTask
     return [(task_of(session, copy, blob, new_blob_key(copy.digest)), str(copy.key)) for copy, blob in rows]
 
 
-def _renew(database: Database, copier: Copier, task: CopyTask, old_key: str) -> bool:
+def _renew(database: Database, backends: Backends, copier: Copier, task: CopyTask, old_key: str) -> bool:
     watch, is_used = CommitWatch(), False
     try:
         result = copier.copy(task)
         if result.outcome is Outcome.PRESENT:
-            is_used = database.write(partial(_use, task, old_key), watch=watch)
+            is_used = database.write(partial(_use, backends, task, old_key), watch=watch)
         else:
             log.warning("the copy %s in %s was not renewed: %s", old_key, task.storage, result.problem)
             database.write(partial(_pause, task))
@@ -76,11 +77,18 @@ def _renew(database: Database, copier: Copier, task: CopyTask, old_key: str) -> 
     return is_used
 
 
-def _use(task: CopyTask, old_key: str, session: Session) -> bool:
-    """Let the row of the copy name the new object, unless the copy or the blob was changed meanwhile."""
+def _use(backends: Backends, task: CopyTask, old_key: str, session: Session) -> bool:
+    """Let the row of the copy name the new object, unless the copy or the blob was changed meanwhile.
+
+    Without a row, the object was an orphan: a sweep may have deleted it while this process was suspended.
+    """
     blob = session.scalar(select(Blob).where(Blob.id == task.blob_id, Blob.key == task.from_key).with_for_update())
     copy = session.scalar(select(BlobCopy).where(BlobCopy.id == task.id, BlobCopy.key == old_key).with_for_update())
     if blob is None or copy is None or copy.state != CopyState.PRESENT:
+        return False
+    try:
+        backends.get(task.storage).stat(task.key)
+    except BlobNotFound:
         return False
     replaced = {"storage": copy.storage, "key": old_key, "size": copy.object_size}
     copy.key, copy.delete_after = task.key, None
