@@ -117,6 +117,13 @@ def test_a_text_is_recognized_in_well_under_a_millisecond():
     assert (time.process_time() - started) / 60 < 0.002
 
 
+def seconds_for(head: bytes) -> float:
+    """Return the processor time. The least of several is that of the work: other work on the same core adds to it."""
+    started = time.thread_time()
+    detect_type(head)
+    return time.thread_time() - started
+
+
 def test_a_content_that_is_made_to_cost_much_is_recognized_in_milliseconds():
     """Without bounds, libmagic searches a head of blanks for a quarter of a second."""
     for start in [b"", b"<", b"\x80", b"-----BEGIN PGP ", b"\x7fELF", b"RIFF"]:
@@ -124,10 +131,7 @@ def test_a_content_that_is_made_to_cost_much_is_recognized_in_milliseconds():
             head = (start + unit * HEAD_BYTES)[:HEAD_BYTES]
             detect_type(head)
 
-            started = time.thread_time()
-            detect_type(head)
-
-            assert time.thread_time() - started < 0.03, start
+            assert min(seconds_for(head) for _ in range(3)) < 0.03, start
 
 
 def test_a_format_is_recognized_before_a_long_run_of_one_character():
