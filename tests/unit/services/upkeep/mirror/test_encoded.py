@@ -86,6 +86,24 @@ def test_a_copy_that_a_sweep_has_deleted_before_it_had_a_row_is_not_used(
     assert {*second.present_keys()} <= {*second.stored()}
 
 
+def test_a_blob_that_is_encoded_while_it_is_copied_gets_a_new_copy(
+    services, blobs, contents, files, mirror, monkeypatch
+):
+    hit, left = copier.hit, [contents]
+
+    def encode_at(point):
+        hit(point)
+        if point == "copy_read_back" and left:
+            blobs.chain(left.pop())
+
+    monkeypatch.setattr(copier, "hit", encode_at)
+    mirror()
+    mirror()
+
+    deltas = [(CopyState.PRESENT, "delta")] * 3
+    assert [*deltas, (CopyState.PRESENT, "raw")] == encodings(services)
+
+
 @pytest.mark.databases
 def test_a_delta_is_copied_after_its_base(services, blobs, contents, files, mirror, second):
     blobs.chain(contents)

@@ -23,6 +23,7 @@ def record_results(database: Database, results: Sequence[CopyResult]) -> list[Co
 
 
 def _record(session: Session, results: Sequence[CopyResult], now: datetime) -> list[CopyTask]:
+    blobs = _lock_blobs(session, [result.task.blob_id for result in results if result.outcome is Outcome.PRESENT])
     query = select(BlobCopy).where(BlobCopy.id.in_([result.task.id for result in results]))
     rows = {row.id: row for row in session.scalars(query.with_for_update())}
     changed: list[CopyTask] = []
@@ -31,16 +32,24 @@ def _record(session: Session, results: Sequence[CopyResult], now: datetime) -> l
         if row is None or row.key != result.task.key or row.state not in {state.value for state in LACKING}:
             changed.append(result.task)
         else:
-            _record_one(row, result, now)
+            _record_one(row, blobs.get(result.task.blob_id), result, now)
     return changed
 
 
-def _record_one(row: BlobCopy, result: CopyResult, now: datetime) -> None:
+def _lock_blobs(session: Session, blob_ids: Sequence[int]) -> dict[int, Blob]:
+    """Return blobs that nobody stores in another way until the end of the transaction."""
+    query = select(Blob).where(Blob.id.in_(blob_ids)).order_by(Blob.id)
+    return {blob.id: blob for blob in session.scalars(query.with_for_update(read=True))}
+
+
+def _record_one(row: BlobCopy, blob: Blob | None, result: CopyResult, now: datetime) -> None:
     if result.outcome is Outcome.PRESENT:
         row.state = CopyState.PRESENT.value
         row.attempts, row.error, row.next_try = 0, None, now
         row.stored_at = row.verified_at = now
         note_object(row, result.task)
+        if blob is not None and blob.object_digest != row.object_digest:  # it was stored in another way meanwhile
+            row.delete_after = now
     elif result.outcome is Outcome.AGAIN:
         row.key, row.next_try = None, now
     else:
