@@ -9,6 +9,7 @@ import pytest
 from frepo_core.errors import FrepoError
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.upkeep.compact import survey
+from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess, EncodingError
 from support.scale import IS_BIG
 
 pytestmark = pytest.mark.databases
@@ -75,6 +76,31 @@ def test_a_version_leaves_while_its_collection_is_read(history, monkeypatch):
 
     assert not left
     assert [3, 4] == list(history.rows(collection))
+    history.check()
+
+
+def test_what_is_deleted_while_it_is_read_is_no_failure(history, services, monkeypatch):
+    collection, left = history.make(), ["v1"]
+    for _ in range(4):
+        history.push(collection)
+
+    def fail_late(*arguments):
+        if left:
+            history.delete(collection, left.pop())
+            history.job("trash", days=5)
+        raise EncodingError("the objects of the content are missing")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(EncoderProcess, "encode", fail_late)
+        summary = history.job()
+    assert (1, 2) == (summary["skipped"], summary["failed"])
+    history.job()
+    left.append("v2")
+    monkeypatch.setattr(EncoderProcess, "encode", fail_late)
+
+    report = services.compaction.expand_all(keep_going=lambda: None)
+
+    assert (1, 0, 1) == (report.skipped, report.failed, report.expanded)
     history.check()
 
 

@@ -25,7 +25,7 @@ from ...content.encodings.libraries import require_libraries
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE
-from .expansion import Expansion
+from .expansion import Expansion, is_unchanged
 from .figures import note_figures
 from .plans import Plans
 from .survey import Survey
@@ -163,7 +163,10 @@ class Compaction:
         except LeaseLost:
             raise
         except FrepoError as error:
-            report.note_failure(f"content {row.digest}", error)
+            if is_unchanged(self._database, row, *([base] if base is not None else [])):
+                report.note_failure(f"content {row.digest}", error)
+            else:
+                report.skipped += 1
 
     def _read(self, step: Step) -> tuple[Blob | None, Blob | None]:
         with self._database.reading() as session:

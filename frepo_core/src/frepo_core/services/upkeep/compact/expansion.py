@@ -66,7 +66,7 @@ class Expansion:
             self.expand(row)
 
     def expand(self, row: Blob) -> None:
-        """Expand one content, as its row was read. If that fails, it is reported."""
+        """Expand one content, as its row was read. If that fails, it is reported, unless it was deleted or changed."""
         try:
             if self._use_raw(row):
                 self._report.expanded += 1
@@ -75,7 +75,10 @@ class Expansion:
                 if row.base_id is not None:
                     self._blobs.collect([row.base_id])
         except FrepoError as error:
-            self._report.note_failure(f"content {row.digest}", error)
+            if is_unchanged(self._database, row):
+                self._report.note_failure(f"content {row.digest}", error)
+            else:
+                self._report.skipped += 1
 
     def _use_raw(self, row: Blob) -> bool:
         """Decode a content in the process of low priority; in this one if that fails, where second copies are read."""
@@ -87,3 +90,12 @@ class Expansion:
         except FrepoError as error:
             log.warning("content %s is decoded by the worker: %s", row.digest, error.message)
         return self._switch.expand(row, pace=self._pace)
+
+
+def is_unchanged(database: Database, *rows: Blob) -> bool:
+    """Return whether blobs are still stored as their rows say. Otherwise a failure to read them does not matter."""
+    with database.reading() as session:
+        return all(
+            session.scalar(select(Blob.id).where(Blob.id == row.id, Blob.storage == row.storage, Blob.key == row.key))
+            for row in rows
+        )
