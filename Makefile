@@ -21,6 +21,9 @@ SITE ?= build/site
 # make test PYTEST_OPTIONS="-k idempotency"
 PYTEST_OPTIONS ?=
 
+# Modules are compiled when they are imported first, so the results have to be kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Servers that the tests start as child processes: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
     postgresql mariadb-server nginx-light caddy apache2-bin haproxy openssh-server sqlite3 curl strace \
@@ -72,13 +75,14 @@ $(VENV)/installed: setup.cfg requirements.txt $(wildcard frepo_*/pyproject.toml)
 # setuptools is installed here, because pip would otherwise install it again to build each distribution. Pyramid
 # requires it, too; from 80.9 on it warns about that at every start.
 # The pip bundled with Python may be years old; an old pip takes twice as long to resolve versions.
-	$(BIN)/pip install --quiet --disable-pip-version-check 'pip>=25' 'setuptools>=77,<80.9'
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements.txt
+# --no-compile: most installed modules are never imported. Python compiles the others when they are.
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile 'pip>=25' 'setuptools>=77,<80.9'
+	$(BIN)/python -m release.editable requirements.txt --disable-pip-version-check --no-compile
 	@touch $@
 
 $(VENV)/installed-tests: $(VENV)/installed requirements-dev.txt
 	@echo "Adding what the tests need, which takes another minute"
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements-dev.txt
+	$(BIN)/python -m release.editable requirements-dev.txt --disable-pip-version-check
 	@touch $@
 
 # `frepo` reads the same ini as the server. If STATE is changed, both read the new paths from the environment.
