@@ -111,7 +111,9 @@ def test_lintian_finds_no_error(package):
 
 def test_from_nothing_to_the_first_file_and_to_the_next_version(machine, package, previous):
     said = machine.install(previous)
+    assert "Keep a copy of /etc/frepo/environment in a safe" in said
     assert "systemctl enable --now frepo@6543" in said
+    assert "schema" not in said
     environment = machine.folder / "etc/frepo/environment"
     assert environment.stat().st_mode & 0o777 == 0o600
     secrets = environment.read_text()

@@ -47,6 +47,18 @@ def test_the_secrets_of_the_safe_replace_those_that_were_made_by_mistake(console
     assert [] == list(console.folder.glob("frepo-*.csv"))
 
 
+def test_a_copy_of_the_environment_of_the_old_machine_has_the_secrets(console, lost):
+    kept = json.loads((console.folder / "secrets.json").read_text())
+    (console.folder / "secrets.json").unlink()
+    lines = [f"{name.upper().replace('.', '_')}='{value}'\n" for name, value in kept.items()]
+    (console.folder / "environment").write_text("".join(["# of this machine alone\n", "FREPO_INI=a.ini\n", *lines]))
+
+    console.answer("recover", "--from", "local", "--secrets", "environment", "--yes")
+
+    assert kept == json.loads((console.folder / "secrets.json").read_text())
+    assert 1 == console.count("token")
+
+
 def test_a_file_without_the_secrets_is_refused(console, lost):
     (console.folder / "safe.txt").write_text("app.secret = abc\n")
 

@@ -47,7 +47,9 @@ def _read(path: str) -> dict[str, str]:
             raise FieldsError({"--secrets": [f"{path} is not valid JSON: {error}"]}) from error
     else:
         lines = (line.partition("=") for line in text.splitlines())
-        values = {name.strip(): value.strip() for name, _, value in lines}
+        values = {name.strip(): value.strip().strip("'\"") for name, _, value in lines}
+        # A copy of /etc/frepo/environment has the names of the environment.
+        values |= {name: values[variable] for name in SECRETS if (variable := environment_name(name)) in values}
     if lacking := [name for name in SECRETS if not isinstance(values.get(name), str) or not values[name]]:
         problem = f"{path} has no line `{lacking[0]} = ...`, as `frepo install` prints it"
         raise FieldsError({"--secrets": [problem]})
