@@ -45,6 +45,61 @@ def test_an_event_has_its_button_next_to_it(phone):
     assert abs(tops[0] - tops[1]) < 20
 
 
+def test_the_buttons_of_a_list_are_in_one_line(phone):
+    phone.go("#/collections")
+    button = phone.page.get_by_role("link", name="New collection")
+    expect(button).to_be_visible()
+    buttons = phone.page.locator("header.head :is(a, button)").all()
+    assert 1 == len({one.bounding_box()["y"] for one in buttons})
+    assert 3 == len(buttons)
+
+
+@pytest.mark.parametrize("view", ["collections", "files", "tokens", "events"])
+def test_a_search_has_room_for_its_hint(phone, view):
+    phone.go(f"#/{view}")
+    assert phone.page.locator("[data-search]").evaluate(
+        """(one) => {
+          const { fontFamily, fontSize, paddingLeft, paddingRight } = getComputedStyle(one);
+          const canvas = document.createElement("canvas").getContext("2d");
+          canvas.font = `${fontSize} ${fontFamily}`;
+          const room = one.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+          return canvas.measureText(one.placeholder).width <= room;
+        }"""
+    )
+
+
+def test_what_can_be_done_with_selected_rows_is_above_the_menu(phone):
+    phone.go("#/collections?q=fleet-")
+    phone.page.locator("tbody input[type=checkbox]").first.check()
+    bar = phone.page.get_by_role("region", name="1 selected")
+    expect(bar).to_be_visible()
+    box, menu = (one.bounding_box() for one in (bar, phone.page.locator("nav.side")))
+    assert box["y"] + box["height"] <= menu["y"]
+    assert box["height"] < 80
+
+
+def test_two_versions_are_compared_without_scrolling_sideways(phone, api):
+    guards = {"max_shrink_percent": 50, "on_suspicious": "quarantine"}
+    made = api("POST", "/collections", {"name": "compared.sql", "guards": guards})["id"]
+    for size in (900, 901, 902, 903, 10):
+        api("PUT", f"/collections/{made}/versions", b"a" * size)
+    phone.go(f"#/collections/{made}")
+    phone.page.get_by_role("button", name="Compare").first.click()
+    dialog = phone.page.get_by_role("dialog")
+    expect(dialog.get_by_text("the newest good one")).to_be_visible()
+    assert dialog.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
+def test_the_simulator_is_next_to_the_settings(signed_in, api):
+    made = api("POST", "/collections", {"name": "simulated.sql"})["id"]
+    signed_in.go(f"#/collections/{made}/settings")
+    boxes = [
+        signed_in.page.get_by_role("heading", name=name, exact=True).bounding_box()
+        for name in ("Settings", "Retention simulator")
+    ]
+    assert abs(boxes[0]["y"] - boxes[1]["y"]) < 20
+
+
 @pytest.mark.parametrize("width", ["wide", "phone"])
 def test_a_figure_is_one_line(open_console, service, api, width):
     """Also the longest one: a backup that was due 59 minutes ago."""

@@ -234,14 +234,12 @@ export const Guards = ({ form }) =>
       <${Check} label=${t.form.expectsKind} ...${checkOf(form, "guards.expects_kind")} />
       <${Check} label=${t.form.expectsChange} ...${checkOf(form, "guards.expects_change")} />
     </fieldset>
-    <div class="cols two">
-      <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />
-      <${Field}
-        label=${t.form.minRetention}
-        hint=${t.form.minRetentionHint}
-        ...${fieldOf(form, "guards.min_retention")}
-      />
-    </div>`;
+    <${Field} label=${t.form.onSuspicious} options=${actionsFor(form)} ...${fieldOf(form, "guards.on_suspicious")} />
+    <${Field}
+      label=${t.form.minRetention}
+      hint=${t.form.minRetentionHint}
+      ...${fieldOf(form, "guards.min_retention")}
+    />`;
 
 const checkOf = (form, name) => ({ value: form.values[name], change: (isOn) => form.set(name, isOn) });
 

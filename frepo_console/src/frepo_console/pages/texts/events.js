@@ -6,6 +6,7 @@ export const t = {
   empty: "Nothing has happened yet",
   noMatch: "No event matches",
   search: "Name of a collection or a token, a fingerprint, system:verify",
+  searchHint: "Name, fingerprint or system:verify",
   live: "Live",
   liveHint: "New events appear every 3 seconds",
   csv: "CSV",

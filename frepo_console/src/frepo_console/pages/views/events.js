@@ -111,7 +111,7 @@ function Filters({ query, names }) {
           type="search"
           data-search
           aria-label=${t.search}
-          placeholder=${t.search}
+          placeholder=${t.searchHint}
           value=${query.get("q") ?? ""}
           onChange=${(event) => changeQuery({ q: event.target.value.trim() })}
         />

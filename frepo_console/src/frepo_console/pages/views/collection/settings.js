@@ -49,11 +49,11 @@ function Form({ collection, done }) {
         <button class="btn pri" disabled=${form.changed.length === 0 || form.isSending}>${t.save}</button>
       </div>
     </form>
-    <div class="w5 stack">
+    <div class="w7 stack">
+      <${Simulator} collection=${collection} values=${form.values} />
       <${Lock} collection=${collection} changed=${done} /><${Places} collection=${collection} changed=${done} />
       <${Badge} path=${`/collections${path(collection.id)}/badge`} />
     </div>
-    <${Simulator} collection=${collection} values=${form.values} />
   </div>`;
 }
 

@@ -38,7 +38,7 @@ export function Simulator({ collection, values }) {
     [false, t.simulator.own],
     [true, t.simulator.imagined],
   ];
-  return html`<section class="card w7 stack">
+  return html`<section class="card stack">
     <div class="sec">
       <h2>${t.simulator.title}</h2>
       <span class="seg end" role="group" aria-label=${t.simulator.what}

@@ -35,7 +35,7 @@ export function CompareDialog({ collection, version, open, changed, close, now }
           ${t.versions_.deleteOne(t.versions_.number(version.number))}
         </button>`
       }
-      <${Release} version=${version} collection=${collection} changed=${done} />
+      <${Release} ...${{ version, collection, changed: done, className: "btn" }} />
     </div>
   <//>`;
 }
@@ -65,7 +65,7 @@ function Both({ both, now }) {
     [t.versions_.verdict, (one) => html`<${Verdict} version=${one} />`],
     [t.compare.reason, (one) => verdictOf(one)[2] ?? t.none],
   ];
-  return html`<table>
+  return html`<table class="fit">
       <thead>
         <tr>
           <td></td>

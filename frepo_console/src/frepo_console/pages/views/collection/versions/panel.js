@@ -82,7 +82,7 @@ function Shown({ version, collection, open, changed, now }) {
     <pre tabindex="0">${command}</pre>
     <div class="row wrap actions">
       <${CopyButton} text=${command} label=${t.panel.copyCommand} />
-      ${(version.quarantined || version.condemned_at) && html`<${Release} ...${{ version, collection, changed }} />`}
+      ${(version.quarantined || version.condemned_at) && html`<${Release} ...${{ version, collection, changed, className: "btn" }} />`}
       ${
         version.quarantined &&
         html`<button class="btn" onClick=${() => open.compare(version)}>${t.versions_.compare}</button>`

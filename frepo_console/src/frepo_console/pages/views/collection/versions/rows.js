@@ -102,13 +102,14 @@ export function Verdict({ version }) {
   >`;
 }
 
-export function Release({ version, collection, changed }) {
+/** `className` is that of an `ActionButton`. */
+export function Release({ version, collection, changed, className = undefined }) {
   if (!collection.may.includes("version.edit")) return null;
   const release = async () => {
     await releaseVersion(collection, version);
     changed();
   };
-  return html`<${ActionButton} run=${release}
+  return html`<${ActionButton} run=${release} className=${className}
     >${t.versions_.release}<span class="vh"> ${t.versions_.number(version.number)}</span><//
   >`;
 }
