@@ -21,20 +21,25 @@ _BASE = select(
 
 
 def find_dependents(session: Session, blob_id: int) -> Iterator[list[int]]:
-    """Yield the ids of the blobs that need a blob as their base, then of those that need these, and so on."""
-    level = [blob_id]
-    while level := list(session.scalars(select(Blob.id).where(Blob.base_id.in_(level)))):
+    """Yield the ids of the blobs that need a blob as their base, then of those that need these, and so on.
+
+    Each once: while a promotion lets rows name their second copies, two of them may need each other.
+    """
+    level, seen = [blob_id], {blob_id}
+    while level := [id_ for id_ in session.scalars(select(Blob.id).where(Blob.base_id.in_(level))) if id_ not in seen]:
+        seen.update(level)
         yield level
 
 
 def find_all_dependents(session: Session, blob_ids: Sequence[int]) -> dict[int, set[int]]:
     """Return the ids of all that depends on one of the blobs, directly or not, each with those that it needs."""
     needs: dict[int, set[int]] = {}
-    level = set(blob_ids)
+    level = seen = set(blob_ids)
     while level:
         rows = session.execute(select(Blob.id, Blob.base_id).where(Blob.base_id.in_(level))).all()
         needs |= {id_: {base, *needs.get(base, ())} for id_, base in rows if base is not None}
-        level = {id_ for id_, _ in rows} - level
+        level = {id_ for id_, _ in rows} - seen
+        seen = seen | level
     return needs
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, BlobCopy
 
+from ...content.chains.circles import needs_itself
 from ...content.copies.states import CopyState
 
 _UNKNOWN_TYPE = "application/octet-stream"
@@ -23,7 +24,14 @@ def find_base(session: Session, copy: BlobCopy, other_storage: str) -> int | Non
     wanted = (Blob.digest == copy.base_digest, Blob.storage.in_([copy.storage, other_storage]))
     query = select(Blob.id).where(*wanted).order_by(Blob.storage != copy.storage)
     found = session.scalar(query.limit(1))
-    return found if found is not None else _take_leaving(session, copy, other_storage)
+    if found is None:
+        return _take_leaving(session, copy, other_storage)
+    is_copied = (BlobCopy.blob_id == found, BlobCopy.storage == copy.storage, BlobCopy.state == CopyState.PRESENT.value)
+    is_there = select(Blob.id).where(Blob.id == found, Blob.storage == copy.storage)
+    if session.scalar(is_there) is None and session.scalar(select(BlobCopy.id).where(*is_copied)) is None:
+        # It stays in the other storage, where it must not need the content itself.
+        return None if needs_itself(session, copy.digest, copy.base_digest, other_storage) else found
+    return found
 
 
 def _take_leaving(session: Session, copy: BlobCopy, other_storage: str) -> int | None:

@@ -14,6 +14,7 @@ from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound
 
+from ...content.chains.circles import needs_itself
 from ...content.chains.encoding_switch import KEPT_FOR
 from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.copies.copy_results import note_object, task_of
@@ -64,6 +65,8 @@ def _find_due(session: Session, storage: str, after: int) -> list[tuple[CopyTask
 
 def _renew(database: Database, backends: Backends, copier: Copier, task: CopyTask, old_key: str) -> bool:
     watch, is_used = CommitWatch(), False
+    if _has_to_wait(database, task, old_key):
+        return False
     try:
         result = copier.copy(task)
         if result.outcome is Outcome.PRESENT:
@@ -77,6 +80,13 @@ def _renew(database: Database, backends: Backends, copier: Copier, task: CopyTas
     return is_used
 
 
+def _has_to_wait(database: Database, task: CopyTask, old_key: str) -> bool:
+    """Return whether the copy of the base has to be made again before, because it needs this content still."""
+    with database.reading() as session:
+        digest = session.scalar(select(BlobCopy.digest).where(BlobCopy.id == task.id, BlobCopy.key == old_key))
+        return digest is None or needs_itself(session, digest, task.base_digest, task.storage)
+
+
 def _use(backends: Backends, task: CopyTask, old_key: str, session: Session) -> bool:
     """Let the row of the copy name the new object, unless the copy or the blob was changed meanwhile.
 
@@ -85,6 +95,8 @@ def _use(backends: Backends, task: CopyTask, old_key: str, session: Session) -> 
     blob = session.scalar(select(Blob).where(Blob.id == task.blob_id, Blob.key == task.from_key).with_for_update())
     copy = session.scalar(select(BlobCopy).where(BlobCopy.id == task.id, BlobCopy.key == old_key).with_for_update())
     if blob is None or copy is None or copy.state != CopyState.PRESENT:
+        return False
+    if needs_itself(session, copy.digest, task.base_digest, copy.storage):
         return False
     try:
         backends.get(task.storage).stat(task.key)

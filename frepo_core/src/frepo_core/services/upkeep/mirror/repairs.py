@@ -18,6 +18,7 @@ from frepo_core.errors import FrepoError, StorageError
 from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.failpoints import hit
 from ...content.chains.chain_places import RAW
+from ...content.chains.circles import needs_itself
 from ...content.chains.dependents import outdate_copies, store_raw, verify_dependents
 from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.copies.copy_check import CopyCheck
@@ -81,10 +82,15 @@ class Repairs:
         return self._repair_as_stored(blob, source)
 
     def _lacks_base(self, blob: Blob, source: BlobCopy) -> bool:
-        """Return whether the object of the copy needs a base that has no blob in the storage: it had it before."""
+        """Return whether the object of the copy needs a base that it had before.
+
+        It has no blob in the storage, or is stored as the difference to this one now.
+        """
         query = select(Blob.id).where(Blob.digest == source.base_digest, Blob.storage == blob.storage)
         with self.database.reading() as session:
-            return source.base_digest is not None and session.scalar(query) is None
+            return source.base_digest is not None and (
+                session.scalar(query) is None or needs_itself(session, blob.digest, source.base_digest, blob.storage)
+            )
 
     def _repair_decoded(self, blob: Blob, source: BlobCopy) -> bool:
         """Store the content raw."""
@@ -177,6 +183,8 @@ def store_copied(session: Session, blob: Blob, task: CopyTask) -> bool:
     if task.base_digest is not None:
         query = select(Blob.id).where(Blob.digest == task.base_digest, Blob.storage == task.storage)
         if (base := session.scalar(query)) is None:
+            return False
+        if needs_itself(session, blob.digest, task.base_digest, task.storage):
             return False
     store_raw(blob, task.key)
     if task.encoding != RAW:

@@ -10,6 +10,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.naming import new_blob_key
 
+from ...content.chains.circles import needs_itself
 from ...content.copies.copier import CopyTask
 from ...content.copies.copy_results import task_of
 from ...content.copies.states import LACKING, CopyState
@@ -50,8 +51,10 @@ def _claim(session: Session, storage: str, now: datetime, but: Collection[int]) 
                 _drop(session, copy, now)
             else:
                 may_exist = copy.key is not None
-                copy.key = copy.key or new_blob_key(copy.digest)
-                tasks.append(task_of(session, copy, blob, copy.key, may_exist=may_exist))
+                task = task_of(session, copy, blob, copy.key or new_blob_key(copy.digest), may_exist=may_exist)
+                if not needs_itself(session, copy.digest, task.base_digest, storage):
+                    copy.key = task.key
+                    tasks.append(task)
     session.flush()
     return tasks
 
