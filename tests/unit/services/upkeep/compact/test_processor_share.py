@@ -14,6 +14,7 @@ from support.encodings.nights import nights
 from support.paths import ROOT
 
 ROWS = 100_000
+MOST_NICENESS = 19  # of Linux
 DOCUMENTED = (ROOT / "docs/compact.md").read_text()
 
 
@@ -42,12 +43,11 @@ def test_the_process_has_the_priority_that_is_documented(monkeypatch):
 
     with EncoderProcess() as process:
         pid = process._started().pid
-        end = time.monotonic() + 10
-        while os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) and time.monotonic() < end:
+        own, end = os.getpriority(os.PRIO_PROCESS, 0), time.monotonic() + 10
+        while (found := os.getpriority(os.PRIO_PROCESS, pid)) == own and time.monotonic() < end:
             time.sleep(0.01)
-        found = os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, 0)
 
-    assert int(re.search(r"niceness of (\d+)", DOCUMENTED)[1]) == found
+    assert min(own + int(re.search(r"niceness of (\d+)", DOCUMENTED)[1]), MOST_NICENESS) == found
 
 
 def test_the_lease_is_kept_while_the_job_pauses(services, monkeypatch):
