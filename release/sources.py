@@ -53,6 +53,7 @@ class Sources:
         return os.environ | {
             "SOURCE_DATE_EPOCH": str(self.epoch),
             "PYTHONHASHSEED": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",  # a package that is built here must not get what its build has compiled
             "LC_ALL": "C.UTF-8",
             "TZ": "UTC",
         }
