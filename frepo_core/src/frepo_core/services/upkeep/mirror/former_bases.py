@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, BlobCopy
 
-from ...content.chains.circles import needs_itself
+from ...content.chains.chain_places import needs_itself
 from ...content.copies.states import CopyState
 
 _UNKNOWN_TYPE = "application/octet-stream"

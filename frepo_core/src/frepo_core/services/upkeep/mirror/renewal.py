@@ -14,7 +14,7 @@ from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound
 
-from ...content.chains.circles import needs_itself
+from ...content.chains.chain_places import needs_itself
 from ...content.chains.encoding_switch import KEPT_FOR
 from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.copies.copy_results import note_object, task_of

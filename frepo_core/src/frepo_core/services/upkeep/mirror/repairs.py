@@ -17,8 +17,7 @@ from frepo_core.errors import FrepoError, StorageError
 
 from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.failpoints import hit
-from ...content.chains.chain_places import RAW
-from ...content.chains.circles import needs_itself
+from ...content.chains.chain_places import RAW, needs_itself
 from ...content.chains.dependents import outdate_copies, store_raw, verify_dependents
 from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.copies.copy_check import CopyCheck

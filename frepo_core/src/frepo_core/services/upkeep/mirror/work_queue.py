@@ -10,7 +10,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, BlobCopy
 from frepo_core.domain.naming import new_blob_key
 
-from ...content.chains.circles import needs_itself
+from ...content.chains.chain_places import needs_itself
 from ...content.copies.copier import CopyTask
 from ...content.copies.copy_results import task_of
 from ...content.copies.states import LACKING, CopyState
