@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Self, cast
 from frepo_core.plugins import StorageFull, StorageUnavailable
 
 BLOCK = 1 << 20
-# The disk begins to write each time when so many bytes have arrived: the sync at the end waits for the last ones only.
+# The disk begins to write when so many more bytes have arrived. So the sync of a part waits for its last bytes only.
 EARLY = 4 << 20
 DATA, LOCK = ".part", ".lock"
 # A request that writes, and got nothing for so many seconds, gives way to another: its client has come back.

@@ -13,6 +13,7 @@ from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import FaultyStorage
+from support.encodings.stored import StoredBlobs
 
 
 @pytest.fixture
@@ -119,3 +120,10 @@ def upload_by(by):
         ).file
 
     return upload
+
+
+@pytest.fixture
+def blobs(services):
+    """What encodes contents as the job does; what a reader finds damaged is noted at once."""
+    services.copy_reads.notes._start = lambda work: work()
+    return StoredBlobs(services)

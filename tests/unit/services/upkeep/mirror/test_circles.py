@@ -10,15 +10,8 @@ from frepo_core.services.content.chains.dependents import find_dependents
 from frepo_core.services.upkeep.mirror import row_switch
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
-from support.encodings.stored import StoredBlobs
 
 pytestmark = pytest.mark.databases
-
-
-@pytest.fixture
-def blobs(services):
-    services.copy_reads.notes._start = lambda work: work()
-    return StoredBlobs(services)
 
 
 @pytest.fixture

@@ -15,14 +15,7 @@ from frepo_core.services.content.copies import copier
 from frepo_core.services.content.copies.states import CopyState
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
-from support.encodings.stored import StoredBlobs
 from support.scale import first_of
-
-
-@pytest.fixture
-def blobs(services):
-    services.copy_reads.notes._start = lambda work: work()
-    return StoredBlobs(services)
 
 
 @pytest.fixture

@@ -5,15 +5,8 @@ import pytest
 from frepo_core.services.content.copies.states import CopyState
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
-from support.encodings.stored import StoredBlobs
 
 pytestmark = pytest.mark.databases
-
-
-@pytest.fixture
-def blobs(services):
-    services.copy_reads.notes._start = lambda work: work()
-    return StoredBlobs(services)
 
 
 @pytest.fixture
