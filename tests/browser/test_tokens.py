@@ -54,6 +54,16 @@ def test_a_token_that_sends_backups_is_created_and_its_secret_shown_once(open_co
     assert secret not in page.content()
 
 
+def test_a_token_names_the_one_that_made_it(signed_in, service, api):
+    maker = api("POST", "/tokens", {"name": "rollout", "roles": ["security.administrator"]})
+    made = api("POST", "/tokens", {"name": "db9", "roles": ["upload.all"]}, token=maker["secret"])
+    signed_in.go(f"#/tokens/{made['fingerprint']}")
+    expect(panel(signed_in).get_by_text(re.compile("created .* by rollout"))).to_be_visible()
+    api("DELETE", f"/tokens/{maker['fingerprint']}")
+    signed_in.page.reload()
+    expect(panel(signed_in).get_by_text(re.compile(f"created .* by {maker['fingerprint']}"))).to_be_visible()
+
+
 def test_codes_that_no_host_has_used_are_listed_and_revoked(signed_in, api, collection):
     for name in ("db7", "db8"):
         api("POST", "/enrolments", {"name": name, "collections": [collection["id"]]})

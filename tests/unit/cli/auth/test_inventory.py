@@ -106,6 +106,7 @@ def test_a_token_is_shown_by_its_fingerprint(make, shown):
     expected = {"fingerprint": fingerprint, "state": "valid", "name": "db7", "tags": ["a", "b"]}
     expected |= {"ip_addresses": ["10.0.0.0/8"], "collections_count": 0, "last_used_at": None, "setting": None}
     assert expected.items() <= values.items()
+    assert (True, None) == (values["created_by"].startswith("console:"), values["created_by_name"])
     assert values["expires_at"].startswith("2035-01-02T00:00:00")
 
 

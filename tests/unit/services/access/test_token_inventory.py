@@ -103,6 +103,22 @@ def test_a_token_names_the_token_that_made_it(services, identify):
     assert maker.fingerprint == services.token_inventory.show(made.fingerprint, by=None).created_by
 
 
+@pytest.mark.databases
+def test_a_token_shows_the_name_of_its_maker_to_those_who_may_see_that_token(services, make, collection):
+    maker, friend = make("maker", Role.GENERATE_TOKENS), make("friend", Role.LIST_TOKENS)
+    stranger, nameless = make("stranger", Role.LIST_TOKENS), make()
+    made, other = make(created_by=maker.fingerprint), make(created_by=nameless.fingerprint)
+    collection(maker, friend)
+
+    def name_for(by, token=made):
+        return services.token_inventory.show(token.fingerprint, by=by).created_by_name
+
+    assert ("maker", "maker", None) == (name_for(None), name_for(friend), name_for(stranger))
+    assert name_for(None, other) is None
+    services.database.write(lambda session: session.execute(delete(Token).where(Token.key == maker.token)))
+    assert name_for(None) is None
+
+
 def test_a_text_that_is_no_fingerprint_is_refused_and_not_repeated(services):
     for text in ["not a fingerprint", "c4a8fd64-7ec4-4b13-8a0e-2f0c0a3f6a11", "abc"]:
         with pytest.raises(FieldsError) as refused:

@@ -92,9 +92,8 @@ class TokenInventory:
         wanted = set(fingerprints)
         if not wanted:
             return {}
-        query = select(Token.fingerprint, Token.name).where(Token.fingerprint.in_(wanted), Token.name != "")
         with self._database.reading() as session:
-            return {fingerprint_: name for fingerprint_, name in session.execute(query.where(*visible_to(by)))}
+            return _find_names(session, wanted, by)
 
     def lacks_admin_token(self) -> bool:
         """Return whether `security.admin_token` is set, and its token does not exist: `frepo install` would make it."""
@@ -119,7 +118,13 @@ class TokenInventory:
         keys = [row.key for row in rows]
         counts = _count_collections(session, keys, by)
         lists = _find_collections(session, counts, by)
-        return [TokenRecord.of(row, self._admin_key, lists[row.key], counts.get(row.key, 0)) for row in rows]
+        makers = _find_names(session, {row.created_by for row in rows if row.created_by}, by)
+        return [
+            TokenRecord.of(
+                row, self._admin_key, lists[row.key], counts.get(row.key, 0), maker=makers.get(row.created_by or "")
+            )
+            for row in rows
+        ]
 
 
 def _conditions(session: Session, search: TokenSearch, by: By) -> list[ColumnElement[bool]]:
@@ -152,6 +157,11 @@ def _is_unused(since: datetime, recorded_from: datetime | None) -> ColumnElement
 def _uses_from(session: Session) -> datetime | None:
     found = session.scalar(select(Installation.value).where(Installation.name == USES_FROM))
     return datetime.fromisoformat(found) if found else None
+
+
+def _find_names(session: Session, fingerprints: Iterable[str], by: By) -> dict[str, str]:
+    query = select(Token.fingerprint, Token.name).where(Token.fingerprint.in_(fingerprints), Token.name != "")
+    return dict(session.execute(query.where(*visible_to(by))).all())
 
 
 def _count_collections(session: Session, keys: Sequence[str], by: By) -> dict[str, int]:

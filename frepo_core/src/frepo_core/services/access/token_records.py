@@ -29,9 +29,10 @@ class ListedCollection:
 class TokenRecord:
     """A token. Times are UTC (aware), `max_file_size` is in bytes; empty tuples and 0 restrict nothing.
 
-    `created_by` is None for tokens from before migration 0017, else as the actor of an event. `collections` are 20 at
-    most of the `collections_count` collections that list the token and that the caller may see. `setting` names the
-    setting that holds the token's id, if one does.
+    `created_by` is None for tokens from before migration 0017, else as the actor of an event; `created_by_name` is the
+    name of that token, if it exists, has one, and the caller may see it. `collections` are 20 at most of the
+    `collections_count` collections that list the token and that the caller may see. `setting` names the setting that
+    holds the token's id, if one does.
     """
 
     fingerprint: str
@@ -45,6 +46,7 @@ class TokenRecord:
     expires_at: datetime | None
     created_at: datetime
     created_by: str | None
+    created_by_name: str | None
     last_used_at: datetime | None
     last_used_from: str | None
     setting: str | None
@@ -53,9 +55,15 @@ class TokenRecord:
 
     @classmethod
     def of(
-        cls, row: Token, admin_key: str | None, collections: Sequence[ListedCollection] = (), count: int = 0
+        cls,
+        row: Token,
+        admin_key: str | None,
+        collections: Sequence[ListedCollection] = (),
+        count: int = 0,
+        *,
+        maker: str | None = None,
     ) -> "TokenRecord":
-        """Make a record of a row. `admin_key` is that of `admin_token_key`."""
+        """Make a record of a row. `admin_key` is that of `admin_token_key`, `maker` the name of the token's creator."""
         return cls(
             fingerprint=row.fingerprint,
             name=row.name or None,
@@ -68,6 +76,7 @@ class TokenRecord:
             expires_at=row.expires_at,
             created_at=row.created_at,
             created_by=row.created_by,
+            created_by_name=maker,
             last_used_at=row.last_used_at,
             last_used_from=row.last_used_from,
             setting=ADMIN_SETTING if row.key == admin_key else None,

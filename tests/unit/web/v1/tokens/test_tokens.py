@@ -67,6 +67,7 @@ def test_all_values_of_a_token(made, root, path):
         "restrictions": FREE,
         "expires_at": None,
         "created_by": creator,
+        "created_by_name": None,
         "last_used_at": None,
         "last_used_from": None,
         "collections": [],

@@ -47,7 +47,8 @@ function Card({ token, finish, reload, changed }) {
       <a class="btn bare s" aria-label=${common.close} href=${link(["tokens"])}><${Icon} name="close" /></a>
     </div>
     <p class="dim sm">
-      <code>${token.fingerprint}</code>${" · "}${t.created(date(token.created_at), token.created_by)}${
+      <code>${token.fingerprint}</code
+      >${" · "}${t.created(date(token.created_at), token.created_by_name ?? token.created_by)}${
         token.expires_at && html` · ${t.expires} ${dateTime(token.expires_at)}`
       }
     </p>

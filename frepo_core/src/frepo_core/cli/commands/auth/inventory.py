@@ -98,6 +98,7 @@ def token_values(token: "TokenRecord") -> dict[str, Any]:
         "expires_at": Moment(token.expires_at),
         "created_at": Moment(token.created_at),
         "created_by": token.created_by,
+        "created_by_name": token.created_by_name,
         "last_used_at": Moment(token.last_used_at),
         "last_used_from": token.last_used_from,
         "collections_count": token.collections_count,

@@ -34,9 +34,10 @@ class Token(Reply):
     """A token, without its secret.
 
     `roles` are those of the token itself. `created_by` is the fingerprint of the token that made it, `console:<user>`,
-    or null for old tokens. `last_used_at` and `last_used_from` are up to a minute old. `collections` are 20 at most of
-    the `collections_count` that list the token; both count only those that the caller may see. `setting` names the
-    setting that holds the token, if one does.
+    or null for old tokens; `created_by_name` is the name of that token, if it has one, still exists, and the caller may
+    see it. `last_used_at` and `last_used_from` are up to a minute old. `collections` are 20 at most of the
+    `collections_count` that list the token; both count only those that the caller may see. `setting` names the setting
+    that holds the token, if one does.
     """
 
     fingerprint: Fingerprint
@@ -46,6 +47,7 @@ class Token(Reply):
     expires_at: Time | None
     created_at: Time
     created_by: str | None
+    created_by_name: str | None
     last_used_at: Time | None
     last_used_from: str | None
     collections: list[TokenCollection]
@@ -162,6 +164,7 @@ def _values(token: TokenRecord) -> dict[str, Any]:
         "expires_at": token.expires_at,
         "created_at": token.created_at,
         "created_by": token.created_by,
+        "created_by_name": token.created_by_name,
         "last_used_at": token.last_used_at,
         "last_used_from": token.last_used_from,
         "collections": [TokenCollection(id=one.id, name=one.name) for one in token.collections],
