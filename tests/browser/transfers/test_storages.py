@@ -47,12 +47,15 @@ def test_the_storages_of_many_are_changed_at_once(signed_in, api):
     page.get_by_role("checkbox", name="Select all").click()
     page.get_by_role("button", name="Storages").click()
     dialog = page.get_by_role("dialog", name="Storages of 2 collections")
+    changes = dialog.get_by_role("region", name="What would change")
+    change = dialog.get_by_role("button", name="Change 2 collections")
+    expect(changes).to_contain_text("0 of 2 collections would change.")
+    expect(change).to_be_disabled()
     dialog.get_by_label("Versions are stored in").select_option("archive")
     dialog.get_by_label("Second copies are in").select_option("none")
-    changes = dialog.get_by_role("region", name="What would change")
     expect(changes).to_contain_text("versions are stored in: the first storage → archive")
     expect(changes).to_contain_text("second copies are in: as the service says → nowhere")
-    dialog.get_by_role("button", name="Change 2 collections").click()
+    change.click()
     expect(dialog).to_have_count(0)
 
     found = [api("GET", f"/collections/{one}") for one in made]

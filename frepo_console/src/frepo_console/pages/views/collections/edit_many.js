@@ -50,7 +50,7 @@ export default function EditMany({ what, items, close, done }) {
     return (await send("POST", "/collections:edit", { body })).items;
   };
   const preview = usePreview(ask, JSON.stringify(form.values));
-  const refused = preview.items?.filter((one) => one.error) ?? [];
+  const isIdle = preview.items !== null && !preview.items.some((one) => !one.error && isChanged(one));
   const submit = (event) => {
     event.preventDefault();
     form.submit(async () => {
@@ -67,13 +67,13 @@ export default function EditMany({ what, items, close, done }) {
       <${FormError} form=${form} />
       <div class="row actions">
         <button type="button" class="btn" onClick=${close}>${t.cancel}</button>
-        <button class="btn pri" disabled=${form.isSending || refused.length === items.length}>
-          ${t.selection.change(items.length)}
-        </button>
+        <button class="btn pri" disabled=${form.isSending || isIdle}>${t.selection.change(items.length)}</button>
       </div>
     </form>
   <//>`;
 }
+
+const isChanged = (one) => Object.keys(one.after).length > 0;
 
 /** What the change would do, a moment after the form has changed. */
 function usePreview(ask, key) {
@@ -100,7 +100,7 @@ function usePreview(ask, key) {
 function Preview({ items, error }) {
   if (error) return html`<${ErrorNote} error=${error} />`;
   if (!items) return null;
-  const changed = items.filter((one) => Object.keys(one.after).length > 0);
+  const changed = items.filter(isChanged);
   const refused = items.filter((one) => one.error);
   const evicting = items.filter((one) => one.next_upload?.evicts.length > 0);
   const shown = [...refused, ...evicting, ...changed.filter((one) => !evicting.includes(one))];
