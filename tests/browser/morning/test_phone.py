@@ -5,6 +5,15 @@ from datetime import datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
+# Whether the hint in an empty field is shown whole.
+HAS_ROOM = """(one) => {
+  const { fontFamily, fontSize, paddingLeft, paddingRight } = getComputedStyle(one);
+  const canvas = document.createElement("canvas").getContext("2d");
+  canvas.font = `${fontSize} ${fontFamily}`;
+  const room = one.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return canvas.measureText(one.placeholder).width <= room;
+}"""
+
 
 @pytest.fixture(scope="module")
 def many(api):
@@ -57,15 +66,13 @@ def test_the_buttons_of_a_list_are_in_one_line(phone):
 @pytest.mark.parametrize("view", ["collections", "files", "tokens", "events"])
 def test_a_search_has_room_for_its_hint(phone, view):
     phone.go(f"#/{view}")
-    assert phone.page.locator("[data-search]").evaluate(
-        """(one) => {
-          const { fontFamily, fontSize, paddingLeft, paddingRight } = getComputedStyle(one);
-          const canvas = document.createElement("canvas").getContext("2d");
-          canvas.font = `${fontSize} ${fontFamily}`;
-          const room = one.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
-          return canvas.measureText(one.placeholder).width <= room;
-        }"""
-    )
+    assert phone.page.locator("[data-search]").evaluate(HAS_ROOM)
+
+
+def test_the_field_of_an_alias_has_room_for_its_hint(phone, api):
+    made = api("POST", "/files?name=hinted.txt", b"hinted")
+    phone.go(f"#/files/{made['name']}")
+    assert phone.page.get_by_label("Alias", exact=True).evaluate(HAS_ROOM)
 
 
 def test_what_can_be_done_with_selected_rows_is_above_the_menu(phone):

@@ -51,7 +51,7 @@ export const t = {
   passwordHint: "Empty: no password",
   removePassword: "Remove the password",
   alias: "Alias",
-  aliasHint: "Another name for its link, such as hero.png",
+  aliasHint: "Another name, such as hero.png",
   aliasOf: "Aliases",
   addAlias: "Add",
   removeAlias: (name) => `Remove the alias ${name}`,
