@@ -8,12 +8,21 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Blob
+from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.blobs import upload_transaction
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
 from frepo_core.services.upkeep.mirror import row_switch
 from frepo_core.services.upkeep.mirror.promotion import PromotionRefusedError
 from frepo_core.services.upkeep.storage import OwnerMark
+from frepo_core.testing import MemoryStorage
+
+
+class Deleted(MemoryStorage):
+    """A bucket that somebody has deleted."""
+
+    def free_space(self):
+        raise StorageUnavailable("The bucket does not exist")
 
 
 @pytest.fixture
@@ -130,6 +139,26 @@ def test_a_process_that_cannot_store_looks_for_a_promotion(
     promote()
 
     assert "second" == upload_by(other_process, b"two").blob.storage
+
+
+def test_a_process_that_cannot_measure_the_room_looks_for_a_promotion(
+    services, other_process, add, mirror, promote, lose
+):
+    add(b"one")
+    mirror()
+    lose()
+    promote()
+    other_process.backends._built["local"] = Deleted()
+
+    assert None is not other_process.storage_space.free()
+    assert "second" == other_process.backends.current
+
+
+def test_the_room_in_a_storage_that_fails_is_an_error_if_nothing_was_promoted(services):
+    services.backends._built["local"] = Deleted()
+
+    with pytest.raises(StorageUnavailable):
+        services.storage_space.free()
 
 
 def test_what_has_no_copy_yet_is_named_and_stays_until_it_is_copied(services, add, mirror, second, promote, read):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frepo_core.db import Database
-from frepo_core.errors import BlobNotFound
+from frepo_core.errors import BlobNotFound, FrepoError
 
 from .backends import Backends
+from .first_storage import follow_promotion
 from .owner_mark import OwnerMark
 from .second_names import require_own_place
 from .storage_identity import exchanged, has_file, is_there, require_known_blobs
@@ -93,6 +94,11 @@ class Presence:
         """Forget the last look, because the storage has failed: another one may answer next."""
         with self._lock:
             self._looks.pop(storage, None)
+
+    def follow_promotion(self) -> None:
+        """Let this process use the storage that was promoted last, because the first one fails."""
+        with contextlib.suppress(FrepoError):  # the caller knows how the storage failed
+            follow_promotion(self._database, self._backends)
 
     def _is_there(self, storage: str, mark: OwnerMark | None) -> bool:
         return mark is not None and is_there(self._backends.get(storage), mark.key)
