@@ -6,16 +6,34 @@ import sys
 from support.servers.service import ROOT
 
 
+def install(folder, requirements, *options):
+    file = folder / "requirements.txt"
+    file.write_text(requirements)
+    command = [sys.executable, "-m", "release.editable", file, "--no-index", "--disable-pip-version-check", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
 def test_the_parts_are_installed_in_editable_mode_without_a_word(tmp_path):
-    (tmp_path / "requirements.txt").write_text("# Two of them.\n-e ./frepo_core[compact]\n-e ./frepo_console\n")
-    options = ["--no-deps", "--no-index", "--disable-pip-version-check", "--target", tmp_path / "installed"]
-    command = [sys.executable, "-m", "release.editable", tmp_path / "requirements.txt", *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    requirements = "# Two of them.\n-e ./frepo_core[compact]\n-e ./frepo_console\n"
+    done = install(tmp_path, requirements, "--no-deps", "--target", tmp_path / "installed")
 
     assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
     assert f"{ROOT}/frepo_core/src" in only(tmp_path.glob("installed/__editable__.frepo_core-*.pth"))
     assert f"{ROOT}/frepo_console/src" in only(tmp_path.glob("installed/__editable__.frepo_console-*.pth"))
     assert "[frepo.commands]" in only(tmp_path.glob("installed/frepo_core-*.dist-info/entry_points.txt"))
+
+
+def test_a_part_is_installed_with_its_extras(tmp_path):
+    done = install(tmp_path, "-e ./frepo_core[nonsense]\n", "--dry-run")
+
+    assert "does not provide the extra 'nonsense'" in done.stderr
+
+
+def test_a_failure_of_pip_is_the_status(tmp_path):
+    done = install(tmp_path, "frepo-nothing\n", "--dry-run")
+
+    assert 1 == done.returncode
+    assert "No matching distribution found for frepo-nothing" in done.stderr
 
 
 def only(paths):
