@@ -17,6 +17,7 @@ from support.paths import ROOT
 from support.scale import only_in_long_form
 from support.servers import nginx, postgresql
 from support.servers.processes import free_port, is_answered, running_process
+from support.wire import eventually
 
 CLIENTS = ROOT / ".venv-clients/bin/kubernetes-validate"
 COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
@@ -116,7 +117,8 @@ def test_the_composition_stores_a_first_file_through_nginx(buildah, tmp_path):
 
         def inside(*words):
             """Return a command that runs the words in the image's root, as its user, and ends with what it started."""
-            script = f'mount --rbind /dev {root}/dev; exec chroot --userspec={config["User"]} {root} "$@"'
+            # The kernel ends the shell with `unshare`, and would not end a process that has changed its user.
+            script = f'mount --rbind /dev {root}/dev; chroot --userspec={config["User"]} {root} "$@" || exit'
             alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
             variables = [f"{name}={value}" for name, value in own.items()]
             return [
@@ -146,6 +148,7 @@ def test_the_composition_stores_a_first_file_through_nginx(buildah, tmp_path):
             sent = json.loads(send(outside, token, "POST", b"the first file"))
             path = sent["url"].partition("//")[2].partition("/")[2]
             received = send(f"http://{proxy.address}/{path}", token)
+        assert eventually(False, lambda: is_answered(url)) is False
         buildah("umount", built)
 
     assert (b"the first file", f"http://{proxy.address}/{path}") == (received, sent["url"])

@@ -12,11 +12,13 @@ import pytest
 
 from support.logs import log_recorder
 from support.scale import only_in_long_form
-from support.servers.processes import free_port
+from support.servers.processes import free_port, is_answered
+from support.wire import eventually
 
 pytestmark = only_in_long_form
+# A change of the user makes the kernel forget that the process ends with its parent, so setpriv asks again.
 SERVE = """set -a; . /etc/frepo/environment; HTTP_LISTEN=127.0.0.1:{port}; set +a; cd /var/lib/frepo
-exec setpriv --reuid=frepo --regid=frepo --init-groups {command}"""
+exec setpriv --reuid=frepo --regid=frepo --init-groups --pdeathsig=keep {command}"""
 
 
 class Machine:
@@ -56,6 +58,7 @@ class Machine:
             process.kill()
             process.wait(20)
             log_recorder.record_output(log.read_text())
+        assert eventually(False, lambda: is_answered(f"http://127.0.0.1:{port}/")) is False
 
 
 def _wait_for(url, process, log):
