@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-META = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE")
+META = ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "development.ini", "production.ini")
 UMASK = 0o022
 
 

@@ -1,6 +1,8 @@
 """The wheels of a release install into an empty environment, as docs/operations.md says, and serve."""
 
 import contextlib
+import json
+import re
 import subprocess
 import time
 import urllib.request
@@ -32,29 +34,47 @@ def environment(released, tmp_path):
     return programs
 
 
-def test_the_first_page_is_served(environment, tmp_path):
-    variables = {"FREPO_INI": str(ROOT / "development.ini"), "DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db"}
-    variables |= {"FS_LOCAL_DIRECTORY": f"{tmp_path}/storage", "APP_SECRETS_FILE": f"{tmp_path}/secrets.json"}
-    variables |= {"TEMP_DIRECTORY": f"{tmp_path}/temporary", "PATH": f"{environment}:/usr/bin:/bin"}
-    port = free_port()
-    subprocess.run([environment / "frepo", "install"], env=variables, cwd=tmp_path, check=True, capture_output=True)
+def test_the_wheels_alone_store_a_first_file(environment, tmp_path):
+    folder = tmp_path / "service"
+    folder.mkdir()
+    variables = {"PATH": f"{environment}:/usr/bin:/bin"}
+
+    def run(*command):
+        return subprocess.run(command, env=variables, cwd=folder, capture_output=True, text=True, check=False)
+
+    refused = run("frepo", "install").stderr
+    (copy,) = re.findall(r"To begin with: (cp \S+ \.)", refused)
+    assert 0 == run(*copy.split()).returncode
+    assert 0 == run("frepo", "install").returncode
+    token = run("frepo", "auth:generate-admin-token").stdout.strip()
+    url = f"http://127.0.0.1:{(port := free_port())}"
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            [environment / "pserve", ROOT / "development.ini", f"http_listen=127.0.0.1:{port}"],
+            [environment / "pserve", "development.ini", f"http_listen=127.0.0.1:{port}"],
             env=variables,
-            cwd=tmp_path,
+            cwd=folder,
             stdout=output,
             stderr=output,
         )
     try:
-        page = first_page(f"http://127.0.0.1:{port}/ui/", process, log)
+        page = first_page(f"{url}/ui/", process, log)
+        sent = request(f"{url}/repository/file/upload?fileName=first.txt", token, "POST", b"kept")
+        kept = request(json.loads(sent)["url"], token)
     finally:
         process.terminate()
         process.wait(20)
         log_recorder.record_output(log.read_text())
 
     assert b"<title>" in page
+    assert b"kept" == kept
+    assert {"development.ini", "var"} == {path.name for path in folder.iterdir()}
+
+
+def request(url, token, method="GET", body=None):
+    asked = urllib.request.Request(url, method=method, data=body, headers={"X-Auth-Token": token})
+    with urllib.request.urlopen(asked) as answer:
+        return answer.read()
 
 
 def first_page(url, process, log):

@@ -42,7 +42,7 @@ def build_wheels(folder: Path) -> Path:
         source = folder / "source" / path.name
         if path == ROOT:
             source.mkdir(parents=True)
-            for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+            for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "development.ini", "production.ini"):
                 shutil.copy(path / name, source)
         else:
             shutil.copytree(path, source, ignore=LEFT_BEHIND)

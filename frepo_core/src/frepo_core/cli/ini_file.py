@@ -2,6 +2,7 @@
 
 import configparser
 import os
+import sysconfig
 from pathlib import Path
 
 from frepo_core.errors import ConfigurationError
@@ -19,6 +20,12 @@ def is_chosen(option: str | None) -> bool:
     return bool(option or os.environ.get("FREPO_INI"))
 
 
+def _first_ini() -> str:
+    """Say where the ini file is that `pip install frepo` brings. It makes its state next to itself, so it is copied."""
+    path = Path(sysconfig.get_path("data")) / "share/frepo" / DEFAULT
+    return f". To begin with: cp {path} ." if path.is_file() else ""
+
+
 def read_ini(path: Path) -> dict[str, str]:
     """Return the settings of `[app:main]`. Raises `ConfigurationError` if the file cannot be read."""
     import plaster
@@ -27,7 +34,7 @@ def read_ini(path: Path) -> dict[str, str]:
     if not path.is_file():
         raise ConfigurationError(
             f"The ini file {str(path)!r} does not exist. Name one with --ini FILE or FREPO_INI, or run frepo in its "
-            "folder"
+            f"folder{_first_ini() if path == Path(DEFAULT) else ''}"
         )
     try:
         uri = plaster.parse_uri(str(path.absolute()))
