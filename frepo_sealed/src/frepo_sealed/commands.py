@@ -2,6 +2,7 @@
 
 import argparse
 import getpass
+import os
 import secrets
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ class NewKey(FrepoCommand):
         if arguments.add:
             read_keys(path)
             old = path.read_text(encoding="ascii")
-        elif path.exists():
+        elif os.path.lexists(path):  # `exists` raises if the user may not enter the folder
             raise ConfigurationError(f"{path} exists. With --add, a new key is put before those in it")
         secret = _ask() if arguments.enter else secrets.token_bytes(KEY_BYTES)
         write_keys(path, f"{secret.hex()}\n{old}")

@@ -21,7 +21,17 @@ def parse_key(line: str) -> bytes:
 
 
 def write_keys(path: Path, text: str) -> None:
-    """Write the file at once or not at all, readable for its owner alone."""
+    """Write the file at once or not at all, readable for its owner alone. Raises `ConfigurationError`."""
+    try:
+        _write(path, text)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path.absolute()} cannot be written by the user {os.getuid()}, as which this command runs: "
+            f"{error.strerror}. Name a file in a folder of this user"
+        ) from error
+
+
+def _write(path: Path, text: str) -> None:
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with open(descriptor, "w", encoding="ascii") as file:

@@ -53,6 +53,14 @@ def test_a_new_key_is_printed_once_and_is_for_its_owner_alone(console, key_file)
     assert (old, said.count(new), said.count(old)) == (key, 1, 0)
 
 
+def test_a_key_file_that_cannot_be_written_is_named_with_the_user(console):
+    path = console.folder / "missing/vault.keys"
+
+    said = console.refusal("sealed:new-key", str(path))
+
+    assert f"{path} cannot be written by the user {os.getuid()}, as which this command runs: No such file" in said
+
+
 def test_what_is_stored_shows_neither_content_nor_digest(sealed, upload):
     name = upload()
 
