@@ -31,6 +31,23 @@ def test_a_certificate_of_an_own_authority_needs_ca_file(machine):
 
 
 @pytest.mark.skipif(nginx.MISSING is not None, reason=str(nginx.MISSING))
+def test_a_host_enrols_with_an_own_authority_and_keeps_it(machine):
+    code = machine.call("POST", "enrolments", {"name": "db1", "collections": [machine.collection]})["code"]
+    own = ["--config", "own.toml", "--token-file", "own-token"]
+    make_certificate(machine.home)
+    with nginx.nginx([machine.service.address], certificate=machine.home) as proxy:
+        machine.url = f"https://127.0.0.1:{proxy.port}"
+        enroll = ["enroll", machine.url, "--code", code]
+        refused = machine.run(*own, "--retry", "0", *enroll, check=30)
+        machine.run(*own, *enroll, "--ca-file", "cert.pem")
+        checked = machine.run(*own, "check")
+
+    assert b"--ca-file of enroll" in refused.stderr
+    assert b"the token is db1" in checked.stdout
+    assert f'ca_file = "{machine.home}/cert.pem"\n' in (machine.home / "own.toml").read_text()
+
+
+@pytest.mark.skipif(nginx.MISSING is not None, reason=str(nginx.MISSING))
 def test_certificates_are_read_once_for_all_requests(machine):
     folder, config = machine.home, machine.home / "client.toml"
     make_certificate(folder)

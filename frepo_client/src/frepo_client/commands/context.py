@@ -60,6 +60,11 @@ class Context:
         """Return the same world with another token."""
         return replace(self, token=token)
 
+    def with_authority(self, ca_file: str) -> Context:
+        """Return the same world with a file of the authority that signs the certificate of the server."""
+        server = replace(self.configuration.server, ca_file=ca_file)
+        return replace(self, configuration=replace(self.configuration, server=server))
+
     def options_with(self, content_encoding: str | None) -> Options:
         """Return the options, with another compression on the way if the command line says one."""
         return replace(self.options, content_encoding=content_encoding) if content_encoding else self.options

@@ -32,6 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="-",
         help="the code; without it, or with -, it is read from standard input: no list of processes shows it",
     )
+    parser.add_argument(
+        "--ca-file",
+        metavar="FILE",
+        default="",
+        help="the certificate of your own authority (PEM), if this machine does not know it: it is written as ca_file",
+    )
 
 
 def run(context: Context, arguments: argparse.Namespace) -> int:
@@ -43,6 +49,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"{token_file} exists: this machine has a token. `token rotate` replaces it; or delete it first"
         )
+    if arguments.ca_file:
+        context = context.with_authority(os.path.abspath(arguments.ca_file))
     code = _read_code(arguments.code)
     context.reporter.hide([code])
     pending = f"{token_file}.new"
@@ -50,7 +58,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     context.reporter.hide([token])
     enrolled = _redeem(context, code, token, pending, is_repeated=is_repeated)
     if not context.path:
-        write_secret(path, _configuration(context.url, token_file, enrolled["collections"]))
+        write_secret(path, _configuration(context, token_file, enrolled["collections"]))
         context.reporter.say(f"{path} is written: describe the jobs there, and try them with `frepo-client check`")
     os.replace(pending, token_file)
     names = ", ".join(one["name"] for one in enrolled["collections"])
@@ -105,9 +113,11 @@ def _enrolled_before(context: Context) -> dict[str, Any] | None:
     return {name: me.get(name) for name in ("name", "fingerprint", "expires_at")} | {"collections": found}
 
 
-def _configuration(url: str, token_file: str, collections: Sequence[dict[str, Any]]) -> str:
+def _configuration(context: Context, token_file: str, collections: Sequence[dict[str, Any]]) -> str:
     """Return a configuration without jobs, with a draft of one for each collection."""
-    lines = ["[server]", f"url = {_text(url)}", f"token_file = {_text(token_file)}"]
+    lines = ["[server]", f"url = {_text(context.url)}", f"token_file = {_text(token_file)}"]
+    if ca_file := context.configuration.server.ca_file:
+        lines.append(f"ca_file = {_text(ca_file)}")
     for one in collections:
         lines += ["", f"# [job.{one['id'][:8]}]", f"# collection = {_text(one['name'])}"]
         lines += ['# recipe = "postgres"', '# database = "shop"', f"# restore_test = {_RESTORE_TEST}"]

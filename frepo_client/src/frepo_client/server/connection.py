@@ -195,7 +195,8 @@ def _plain(error: BaseException) -> str:
     if isinstance(reason, TimeoutError):
         return "it did not answer in time"
     if isinstance(reason, ssl.SSLCertVerificationError):
-        return f"its certificate is not trusted ({reason.verify_message}); ca_file of [server] names another authority"
+        authority = "ca_file of [server], or --ca-file of enroll, names another authority"
+        return f"its certificate is not trusted ({reason.verify_message}); {authority}"
     if isinstance(reason, OSError) and reason.strerror:
         return reason.strerror
     return str(reason) or type(reason).__name__
