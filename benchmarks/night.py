@@ -47,7 +47,7 @@ def run(results: Results, sizes: Sizes) -> None:
         with frepo(where / "service", **work) as service:
             clients = Clients(where, service, count)
             with _health(service) as answers:
-                samples = alternate({"ours": clients.send, "cat": clients.copy}, runs=3 if sizes.full else 2)
+                samples = alternate({"ours": clients.send, "cat": clients.copy}, runs=5 if sizes.full else 2)
             peak = status(service.pid)["VmHWM"]
             clients.require_verdicts()
     what = f"{count} clients with {SIZE // 10**6} MB each at once"
