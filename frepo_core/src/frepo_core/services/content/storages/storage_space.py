@@ -10,7 +10,6 @@ from pathlib import Path
 
 from frepo_core.domain.sizes import parse_free_space, readable_size
 from frepo_core.errors import FrepoError, StorageError, StorageFull
-from frepo_core.plugins import StorageBackend
 from frepo_core.settings import Settings
 
 from .backends import Backends
@@ -91,11 +90,11 @@ class StorageSpace:
 
     def free(self) -> int | None:
         """Return the free bytes, None if the storage cannot tell. Raises `StorageError`."""
-        return self._ask(lambda backend: backend.free_space())
+        return self._ask(read_free_space)
 
     def total(self) -> int | None:
         """Return the size of the empty storage in bytes, None if the storage cannot tell. Raises `StorageError`."""
-        return self._ask(lambda backend: backend.total_space())
+        return self._ask(lambda backends, storage: backends.get(storage).total_space())
 
     def measure(self) -> Space | None:
         """Return the room; None if it is unknown, or no free space is required. Raises `StorageError`."""
@@ -116,15 +115,15 @@ class StorageSpace:
                 return os.stat(file).st_dev == os.stat(self._temporary).st_dev
         return self._has_same_size()
 
-    def _ask(self, question: Callable[[StorageBackend], int | None]) -> int | None:
+    def _ask(self, question: Callable[[Backends, str], int | None]) -> int | None:
         asked = self.storage
         try:
-            return question(self._backends.get(asked))
+            return question(self._backends, asked)
         except StorageError:  # it may be lost, and another one promoted meanwhile
             self._presence.follow_promotion()
             if self.storage == asked:
                 raise
-        return question(self._backends.get(self.storage))
+        return question(self._backends, self.storage)
 
     def _has_same_size(self) -> bool:
         total, free = self.total(), self.free()
