@@ -9,7 +9,8 @@ from frepo_core.services.reports.status import StatusLine
 
 _WORDS = {Severity.OK: "ok", Severity.WARNING: "warning", Severity.CRITICAL: "critical"}
 _COLOURS = {Severity.OK: "#0b7547", Severity.WARNING: "#855300", Severity.CRITICAL: "#bf2318"}
-_CELL = "padding:6px 10px;border-top:1px solid #dfe2e8;text-align:left;vertical-align:top"
+# A long name of a collection breaks, so that a phone shows the details, too.
+_CELL = "padding:6px 10px;border-top:1px solid #dfe2e8;text-align:left;vertical-align:top;overflow-wrap:anywhere"
 
 
 def render(lines: Sequence[StatusLine], *, host: str, at: datetime) -> str:
@@ -21,7 +22,8 @@ def render(lines: Sequence[StatusLine], *, host: str, at: datetime) -> str:
     when = f"{at:%Y-%m-%d %H:%M} UTC"
     return f"""<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>{escape(host)}: {title}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{escape(host)}: {title}</title></head>
 <body style="font-family:sans-serif;font-size:14px;color:#15181e">
 <h1 style="font-size:20px;color:{_COLOURS[worst]}">{title}</h1>
 <p style="color:#434b59">frepo on {escape(host)}, {when}</p>
@@ -35,6 +37,6 @@ def render(lines: Sequence[StatusLine], *, host: str, at: datetime) -> str:
 
 
 def _row(line: StatusLine) -> str:
-    state = f'<b style="color:{_COLOURS[line.severity]}">{_WORDS[line.severity]}</b>'
+    state = f'<b style="color:{_COLOURS[line.severity]};white-space:nowrap">{_WORDS[line.severity]}</b>'
     cells = (escape(line.subject), state, escape(line.text) or "no problem")
     return "<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>"
