@@ -46,13 +46,22 @@ def run(results: Results, sizes: Sizes) -> None:
         }
         with frepo(where / "service", **work) as service:
             clients = Clients(where, service, count)
-            with _health(service) as answers:
-                samples = alternate({"ours": clients.send, "cat": clients.copy}, runs=5 if sizes.full else 2)
+            runs = 5 if sizes.full else 2
+            longest = []  # answer of /health in each night, in seconds
+
+            def night() -> float:
+                with _health(service) as answers:
+                    seconds = clients.send()
+                longest.append(max(answers))
+                return seconds
+
+            samples = alternate({"ours": night, "cat": clients.copy}, runs=runs)
             peak = status(service.pid)["VmHWM"]
             clients.require_verdicts()
     what = f"{count} clients with {SIZE // 10**6} MB each at once"
     results.add(compare("night", f"{what} : cat and sync", samples["ours"], samples["cat"], reach=REACH))
-    results.add(compare_with_goal("night", f"longest answer of /health : {HEALTH} s", [max(answers)], HEALTH))
+    what = f"longest answer of /health in a night : {HEALTH} s"
+    results.add(compare_with_goal("night", what, longest[-runs:], HEALTH))
     text = f"memory of the service : {MEMORY >> 20} MiB"
     results.add(Row(group="night", name=text, ours=[peak], theirs=[MEMORY], unit="B", ratio=peak / MEMORY, reach=1.0))
 
