@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from support.wire import eventually
 
 from ..conftest import open_collection
+from ..test_charts import GB, Growth
 from ..test_states import MERGE_PATCH
 
 # Clicks of a person: those that the page makes itself are not trusted.
@@ -44,6 +45,7 @@ def clicks(console):
 
 def test_the_overview_answers_without_a_click(counted, morning):
     page = counted.page
+    Growth(page, free=5 * GB, full_on="2031-05-04")
     counted.go("#/more")
     counted.go("#/")
     silent = page.locator(f".tile[href$='{morning['mail.tar']}']")
@@ -51,7 +53,8 @@ def test_the_overview_answers_without_a_click(counted, morning):
     failed = page.locator(".tile", has_text="broken.sql.gz")
     expect(failed).to_contain_text("The gzip data ends too early")  # what failed last night, and why
     expect(failed).to_contain_text("Newest good: version 2")  # which version is surely good
-    expect(page.get_by_text(re.compile("free|full")).first).to_be_visible()  # when the disk is full
+    storage = page.locator("section.card", has=page.get_by_role("heading", name="Storage", exact=True))
+    expect(storage.get_by_text("full on 4 May 2031, at 100 MB a day")).to_be_visible()
     line = page.locator("details", has_text="prod")
     expect(line.get_by_role("img", name=re.compile("No day was missed|Missed")).first).to_be_visible()
 
@@ -222,6 +225,25 @@ def test_health_tests_where_notifications_go_and_shows_badges(counted, morning, 
     expect(picture).to_be_visible()
     assert eventually(True, lambda: picture.evaluate("(one) => one.naturalWidth > 50"))
     assert [] == counted.violations()
+
+
+def test_a_target_that_fails_says_why_below_its_name(counted, morning):
+    page = counted.page
+    items = [{"name": name, "kind": "http", "events": ["job.failed"], "labels": [], "collections": []} for name in "ab"]
+    refusal = {"delivered": False, "error": "The receiver answered with status 500"}
+    page.route("**/notification-targets", lambda route: route.fulfill(json={"items": items}))
+    page.route("**/notification-targets/b/test", lambda route: route.fulfill(json=refusal))
+    counted.go("#/more")
+    counted.go("#/health")
+    line = page.get_by_role("region", name="Notifications").locator("li").nth(1)
+    name = line.locator(".grow")
+    before = name.bounding_box()
+    line.get_by_role("button", name="Send a test b").click()
+    expect(line.get_by_role("alert")).to_have_text(refusal["error"])
+
+    after = name.bounding_box()
+    assert (before["width"], before["height"]) == (after["width"], after["height"])
+    assert line.get_by_role("alert").bounding_box()["y"] > after["y"] + after["height"] - 1
 
 
 def test_the_next_times_of_an_expectation_are_shown_and_written_as_cron(counted, morning):
