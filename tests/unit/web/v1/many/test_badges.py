@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 from frepo_core.domain.roles import Role
 
 V1 = "/api/v1"
+RED = "#bf2318"
 
 
 def test_a_badge_shows_the_state_of_one_or_of_all_by_its_code(root, anonymous, holder, collection):
@@ -25,6 +26,22 @@ def test_a_badge_shows_the_state_of_one_or_of_all_by_its_code(root, anonymous, h
     for wrong in (own.replace(".svg", "0.svg"), everything.replace("/all/", f"/{collection}/")):
         assert 404 == anonymous.get("/" + wrong.split("/", 3)[3]).status_int
     assert 403 == holder(Role.UPLOAD_ALL).get(f"{V1}/badge").status_int
+
+
+def test_a_badge_is_red_after_a_failed_run(root, anonymous, collection):
+    root.call("PUT", f"{V1}/collections/{collection}/versions", body=b"one")
+    urls = [root.get(path).json["url"] for path in (f"{V1}/collections/{collection}/badge", f"{V1}/badge")]
+
+    def read():
+        return [anonymous.get("/" + url.split("/", 3)[3]).text for url in urls]
+
+    assert not any(RED in one for one in read())
+    root.post(f"{V1}/collections/{collection}/runs", {"outcome": "failed", "error_output": "pg_dump: no space left"})
+    own, everything = read()
+
+    assert "<title>backup: failed</title>" in own and "<title>backup: 1 failed</title>" in everything
+    assert RED in own and RED in everything
+    assert "pg_dump" not in own + everything
 
 
 def test_the_days_on_which_backups_have_arrived(root, holder, collection):
