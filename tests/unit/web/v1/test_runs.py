@@ -103,6 +103,8 @@ def test_the_reason_is_the_last_line_or_the_exit_statuses(sender, path):
         ({"error_output": "pg_dump: error: no socket\n\tIs the server running?\n"}, "pg_dump: error: no socket"),
         ({"error_output": "x" * 500}, "x" * 199 + "…"),
         ({"error_output": " \n"}, "Exit statuses: 1, 0"),
+        ({"error_output": "", "exit_statuses": [137, 141, 0]}, "Exit statuses: 137 (SIGKILL), 141 (SIGPIPE), 0"),
+        ({"error_output": "", "exit_statuses": [128, 255]}, "Exit statuses: 128, 255"),
         ({"error_output": "", "exit_statuses": []}, "The run failed"),
         ({"error_output": "", "outcome": "skipped"}, "No reason was given"),
         ({"error_output": "", "outcome": "ok", "exit_statuses": [0]}, ""),

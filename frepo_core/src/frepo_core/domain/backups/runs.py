@@ -1,6 +1,7 @@
 """Runs of backup jobs as clients report them: what the service cannot see, such as the exit status of a dump."""
 
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -78,7 +79,7 @@ class NewRun:
         if self.outcome == "skipped":
             return "No reason was given"
         if any(self.exit_statuses):
-            return shorten(f"Exit statuses: {', '.join(map(str, self.exit_statuses))}")
+            return shorten(f"Exit statuses: {', '.join(map(_named, self.exit_statuses))}")
         return "The run failed"
 
     def earliest_arrival(self, now: datetime) -> datetime | None:
@@ -90,6 +91,14 @@ class NewRun:
         if self.seconds is not None:
             starts.append(now - timedelta(seconds=self.seconds) - _DELAY)
         return max([*starts, now - CONDEMNABLE]) if starts else None
+
+
+def _named(status: int) -> str:
+    """Return an exit status, with the signal if it is that of a shell for a command that was ended by one: 128 + n."""
+    try:
+        return f"{status} ({signal.Signals(status - 128).name})"
+    except ValueError:
+        return str(status)
 
 
 def may_condemn(*, is_newest: bool, arrived_at: datetime, now: datetime) -> bool:
