@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from botocore.exceptions import BotoCoreError, ClientError, ConnectTimeoutError, EndpointConnectionError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    PartialCredentialsError,
+)
 from botocore.parsers import ResponseParserError
 from urllib3.exceptions import HTTPError
 
@@ -25,6 +32,10 @@ CHECKSUM_REFUSALS = {
     "XAmzContentSHA256Mismatch",
 }
 SENDING = {"PutObject", "UploadPart", "CompleteMultipartUpload", "CreateMultipartUpload"}
+NO_KEY = (
+    "The S3 storage has no access key: set key and secret of the storage (fs.awss3v3.key, FS_AWSS3V3_KEY; of a further "
+    "one storage.NAME.key, STORAGE_NAME_KEY), or AWS_ACCESS_KEY_ID and its secret, ~/.aws, or an instance role"
+)
 INSUFFICIENT_STORAGE = 507  # RFC 4918, 11.5
 
 
@@ -37,6 +48,8 @@ def translated(what: str) -> Iterator[None]:
         raise _refusal(what, error) from error
     except (ResponseParserError, ValueError) as error:
         raise StorageUnavailable(f"The server's answer is not valid S3: {error}") from error
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise StorageUnavailable(NO_KEY) from error
     except (BotoCoreError, HTTPError, OSError) as error:
         raise StorageUnavailable(f"The S3 storage does not answer: {error}") from error
 

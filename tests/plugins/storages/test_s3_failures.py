@@ -41,6 +41,17 @@ def test_wrong_credentials_are_not_reported_as_a_missing_blob(s3_settings, opera
     assert isinstance(caught.value.__cause__, ClientError)
 
 
+def test_without_an_access_key_the_settings_for_it_are_named(s3_settings, monkeypatch, tmp_path):
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    backend = S3Storage(s3_settings(key="", secret=""))
+
+    for operation in ("open", "list", "store", "store parts"):
+        with pytest.raises(StorageUnavailable, match=r"fs\.awss3v3\.key.*storage\.NAME\.key"):
+            act(backend, operation)
+
+
 def act(backend: S3Storage, operation: str) -> None:
     match operation:
         case "store":
