@@ -2,6 +2,8 @@
 
 import hashlib
 
+import pytest
+
 from frepo_uploads.receiving import STEP_BYTES
 from support.tus.client import PART
 from support.tus.wire_client import WireTus, digests
@@ -11,6 +13,7 @@ MIB = 1 << 20
 CONTENT = bytes(range(256)) * ((STEP_BYTES + 4 * MIB) // 256)
 
 
+@pytest.mark.own_server
 def test_a_large_part_is_acknowledged_in_steps(start_service):
     service = start_service()
     client = Client(service)

@@ -12,6 +12,8 @@ from support.reliability.recording_client import in_threads
 from support.servers.fork_server import ForkedService
 from support.wire import Client, Wire, eventually, head, open_files, temporary_files
 
+pytestmark = pytest.mark.own_server  # stock waitress has no `upload_idle`
+
 THREADS = 2
 # The socket loop, two for each request (one of them calls the storage), those that hash, the watch of the storage, and
 # the one that writes when tokens were used.
@@ -129,7 +131,6 @@ def test_slow_senders_occupy_no_worker_and_are_answered_at_their_end(service, cl
     assert statuses <= ({400} if where == "head" else {200, 202})  # an empty body is a refusal
 
 
-@pytest.mark.own_server  # stock waitress waits longer for readers
 @pytest.mark.parametrize("kind", ["sent by the server", "streamed by a worker"])
 def test_clients_that_stop_reading_are_disconnected(service, client, kind):
     """With a remote storage, each of them occupies a worker."""

@@ -47,6 +47,7 @@ def recording(tmp_path, asked):
     service.stop()
 
 
+@pytest.mark.own_server
 @pytest.mark.server
 @pytest.mark.parametrize(
     ("announces", "sizes"), [(True, [SIZE, SIZE]), (False, [0, SIZE])], ids=["announced", "chunked"]
