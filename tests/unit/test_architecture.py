@@ -354,6 +354,7 @@ def test_a_module_opens_with_a_sentence():
     assert {} == found_in(FILES, other_opening)
 
 
+@pytest.mark.slow
 def test_an_ignored_type_error_names_its_code():
     def unnamed(path):
         with path.open("rb") as file:

@@ -4,6 +4,8 @@ import itertools
 import json
 from urllib.parse import quote, urlencode
 
+import pytest
+
 from support.answers import CHOSEN, CHOSEN_TOKEN
 from support.logs.log_recorder import MARK
 
@@ -80,6 +82,7 @@ class Requests:
         return schema
 
 
+@pytest.mark.slow
 def test_no_bad_value_makes_the_service_fail(app, admin, caplog):
     requests = list(Requests(app.get("/api/doc.json").json))
     failed = []

@@ -38,6 +38,7 @@ def code_names_in(module):
         yield from (text.rstrip("_") for text in texts if isinstance(text, str) and CODE_NAME.fullmatch(text))
 
 
+@pytest.mark.slow
 def test_every_code_name_has_a_message():
     raised = {name for module in SOURCE.rglob("*.py") for name in code_names_in(module)}
 

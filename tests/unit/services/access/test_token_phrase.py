@@ -12,6 +12,7 @@ from frepo_core.services.access import token_phrase
 pytestmark = pytest.mark.databases
 
 
+@pytest.mark.slow
 def test_processes_that_start_at_the_same_time_agree_on_one_value(services):
     def start(_):
         token_phrase.verify(services.database, "one phrase")

@@ -62,6 +62,7 @@ def test_an_upload_that_commits_first_gives_its_answer_to_the_other(
     assert 1 == count_plain()
 
 
+@pytest.mark.slow
 @pytest.mark.databases
 def test_clients_that_upload_with_the_same_key_at_once_get_the_same_file(
     push, make_collection, keyed_upload, count_plain, at_once

@@ -95,6 +95,7 @@ def test_every_endpoint_that_is_not_public_has_an_example(world):
     assert set(world.endpoints) == set(EXAMPLES)
 
 
+@pytest.mark.slow
 def test_a_role_is_allowed_exactly_as_in_the_table(world):
     permissions = {example: world.endpoints[example].permission for example in EXAMPLES}
     # One of those that ask for the same permission; each in the long form.

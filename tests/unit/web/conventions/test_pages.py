@@ -68,6 +68,7 @@ def read(root, path, query, *, limit, before_next=lambda found: None):
     return found
 
 
+@pytest.mark.slow
 def test_pages_have_each_item_once_in_the_order_of_the_whole_list(root, filled):
     lists = list(lists_of(filled))
 

@@ -14,6 +14,8 @@ from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.services.content.decoding import content_codings
 
+pytestmark = pytest.mark.slow
+
 CONTENT = b"".join(b"insert into orders values (%d);\n" % number for number in range(100_000))
 NOISE = os.urandom(700_000)
 COMPRESS = {"gzip": gzip.compress, "zstd": zstd.compress}

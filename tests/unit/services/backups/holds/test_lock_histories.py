@@ -145,6 +145,7 @@ class History:
         self.promised = {number: (until, number in versions) for number, (until, _) in rows.items() if until}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", first_of(["greedy", "delete_oldest_when_adding_new", "keep"]))
 def test_no_locked_version_leaves_whatever_is_tried(services, host, strategy):
     token = services.tokens.generate(NewToken(roles=(Role.ADMINISTRATOR,), expires="never")).id

@@ -55,6 +55,7 @@ def held(services):
     return held
 
 
+@pytest.mark.slow
 def test_no_door_removes_a_locked_version_and_each_opens_when_the_lock_is_over(
     services, make_collection, push, edit, held, host, sender, lock
 ):

@@ -173,6 +173,7 @@ def test_a_version_that_was_deleted_meanwhile_is_not_edited(services, make_colle
         services.version_edits.edit(collection, version.id, PIN, by=sender)
 
 
+@pytest.mark.slow
 @pytest.mark.databases
 def test_counters_are_right_after_pins_releases_and_uploads_at_the_same_time(
     services, make_collection, push, sender, at_once
