@@ -100,7 +100,7 @@ def test_a_body_is_forwarded_while_it_arrives(proxy, framing):
     assert received == 100_000
 
 
-@pytest.mark.own_server
+@pytest.mark.own_server  # stock waitress asks for the body before it calls frepo
 def test_an_upload_that_is_refused_is_not_sent(proxied):
     fields = ("Content-Length: 1000000000", "Expect: 100-continue", "X-Auth-Token: wrong")
     with Wire(SimpleNamespace(address=proxied.url.removeprefix("http://"))) as wire:

@@ -132,7 +132,7 @@ def test_a_small_upload_is_sent_as_a_whole(page, dump, api, collection, sent):
     assert [MIB] == [one["size"] for one in versions(api, collection)]
 
 
-@pytest.mark.own_server
+@pytest.mark.own_server  # stock waitress takes each part on a connection of its own, and the proxy counts for each
 def test_an_upload_goes_on_after_a_reload_with_the_same_file(page, dump, interrupted, api, collection, sent):
     choose_again(page, dump)
     expect(transfers(page)).to_contain_text(COMPLETE, timeout=60_000)

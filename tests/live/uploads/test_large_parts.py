@@ -13,7 +13,7 @@ MIB = 1 << 20
 CONTENT = bytes(range(256)) * ((STEP_BYTES + 4 * MIB) // 256)
 
 
-@pytest.mark.own_server
+@pytest.mark.own_server  # stock waitress calls frepo when the part is complete
 def test_a_large_part_is_acknowledged_in_steps(start_service):
     service = start_service()
     client = Client(service)

@@ -10,9 +10,8 @@ import pytest
 from support.reliability.faulty import ENVIRONMENT, faulty_ini, order
 from support.reliability.recording_client import in_threads
 from support.servers.fork_server import ForkedService
+from support.servers.service import IS_STOCK
 from support.wire import Client, Wire, eventually, head, open_files, temporary_files
-
-pytestmark = pytest.mark.own_server  # stock waitress has no `upload_idle`
 
 THREADS = 2
 # The socket loop, two for each request (one of them calls the storage), those that hash, the watch of the storage, and
@@ -39,7 +38,8 @@ def started(folder, fork_server, **timeouts):
 def service(tmp_path_factory, fork_server):
     """A service with short timeouts."""
     folder = tmp_path_factory.mktemp("bad-clients")
-    with started(folder, fork_server, channel_timeout=SILENCE, upload_idle=SILENCE, cleanup_interval=1) as service:
+    own = {} if IS_STOCK else {"upload_idle": SILENCE}  # stock waitress knows one timeout
+    with started(folder, fork_server, channel_timeout=SILENCE, cleanup_interval=1, **own) as service:
         yield service
 
 
@@ -131,6 +131,7 @@ def test_slow_senders_occupy_no_worker_and_are_answered_at_their_end(service, cl
     assert statuses <= ({400} if where == "head" else {200, 202})  # an empty body is a refusal
 
 
+@pytest.mark.own_server  # stock waitress waits longer for readers
 @pytest.mark.parametrize("kind", ["sent by the server", "streamed by a worker"])
 def test_clients_that_stop_reading_are_disconnected(service, client, kind):
     """With a remote storage, each of them occupies a worker."""

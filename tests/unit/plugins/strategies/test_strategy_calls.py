@@ -47,7 +47,7 @@ def recording(tmp_path, asked):
     service.stop()
 
 
-@pytest.mark.own_server
+@pytest.mark.own_server  # stock waitress calls frepo once, when the body is complete
 @pytest.mark.server
 @pytest.mark.parametrize(
     ("announces", "sizes"), [(True, [SIZE, SIZE]), (False, [0, SIZE])], ids=["announced", "chunked"]
