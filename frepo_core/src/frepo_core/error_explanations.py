@@ -65,8 +65,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
     "collection allows for one: send less, or raise {field[limits.version_size]}. On the service, `frepo backup:edit "
     "ID --max-one-version-size 0` lifts the limit",
-    "new_version_grew_too_much": "The version is much larger than the last ones (guard: "
-    "{field[guards.max_growth_percent]}): check what made it",
+    "new_version_grew_too_much": "The version is larger than the last ones, beyond the guard "
+    "{field[guards.max_growth_percent]}: check what made it",
     "new_version_is_of_another_kind": "{message}: check what made it. If it is right, release it",
     "new_version_is_smaller_than_the_minimum": "The version is smaller than {field[guards.min_version_size]} of "
     "the collection: check what made it",
@@ -74,8 +74,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "check what made it",
     "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
     "raise {field[limits.total_size]}. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
-    "new_version_shrank_too_much": "The version is much smaller than the last ones (guard: "
-    "{field[guards.max_shrink_percent]}): check what made it",
+    "new_version_shrank_too_much": "The version is smaller than the last ones, beyond the guard "
+    "{field[guards.max_shrink_percent]}: check what made it",
     "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an "
     "upload that the client gave up",
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "

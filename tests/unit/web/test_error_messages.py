@@ -130,7 +130,7 @@ def test_a_refused_upload_has_a_plain_message(holder):
         ("new_version_exceeds_single_element_limit_specified_for_this_collection", "or raise maxOneVersionSize. On"),
         ("new_version_is_smaller_than_the_minimum", "is smaller than minVersionSize of the collection"),
         ("new_version_makes_collection_too_big_on_disk", "delete versions, or raise maxCollectionSize. On"),
-        ("new_version_shrank_too_much", "much smaller than the last ones (guard: maxShrinkPercent)"),
+        ("new_version_shrank_too_much", "smaller than the last ones, beyond the guard maxShrinkPercent:"),
         (
             "version_is_younger_than_the_minimal_retention",
             "is younger than minRetention of the collection: wait, or lower minRetention",
