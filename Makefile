@@ -127,7 +127,7 @@ test: install  ## run all tests; a test is skipped if its server is not installe
 # are more processes than processors, because the long tests often wait: each for two thirds of its time.
 	$(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
 
-test-fast: install  ## run the quick tests of the core in a minute: no server, no command, no jobs, SQLite only
+test-fast: install  ## run some of tests/unit in a minute, on SQLite: what needs no server, and not the folders named here
 	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit \
 	    $(addprefix --ignore=tests/unit/,cli db plugins server services/backups/restore services/backups/trash \
 	    services/content services/upkeep testing web/add_by_url)

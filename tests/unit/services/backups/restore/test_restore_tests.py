@@ -85,7 +85,6 @@ def test_a_command_that_reads_a_part_and_fails_is_a_failure(collection, push, re
     assert "no table of contents" in result.message
 
 
-@pytest.mark.slow
 def test_a_command_that_hangs_is_killed_with_its_children(collection, push, restore, recorded, tmp_path):
     push(collection, DUMP)
     started = time.monotonic()
@@ -260,7 +259,6 @@ def test_what_cannot_be_run_is_refused_and_records_nothing(collection, push, res
     assert {} == recorded()
 
 
-@pytest.mark.slow
 def test_no_more_of_a_version_is_in_memory_or_on_disk_than_a_piece(collection, push, restore, monkeypatch):
     """The content is read as fast as the command reads: after a megabyte, this one reads no more."""
     push(collection, DUMP)
