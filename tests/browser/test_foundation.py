@@ -210,7 +210,7 @@ def test_search_and_try_it_with_a_token_that_stays_in_the_page(console, service)
     colours = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(colours)
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.documentElement.classList.contains('dark-mode')")
+    expect(page.locator("html")).to_have_class(re.compile("dark-mode"))
     assert light != page.evaluate(colours)
     page.emulate_media(color_scheme="light")
     expect(page.get_by_role("link", name="frepo")).to_be_visible()
