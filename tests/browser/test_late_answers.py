@@ -14,6 +14,12 @@ from .test_states import MERGE_PATCH, refresh
 # Those of the table: the first hundred, and one hundred more.
 LIST_OF_VERSIONS = re.compile(r"/versions\?.*limit=(30|60)")
 SINCE = re.compile(r"/events\?.*since=([^&]*)")
+# What a timer of a view does that has not heard yet that the session is over.
+READ_AFTER_SIGN_OUT = """async () => {
+  const api = await import(document.querySelector("script[type=module]").src.replace("main.js", "lib/api.js"));
+  api.signOut();
+  return api.read("/collections").catch((error) => error.status);
+}"""
 
 
 def hold_refresh(page, url):
@@ -220,6 +226,15 @@ def test_a_late_refusal_of_the_last_token_does_not_end_the_next_session(signed_i
 
     expect(page.get_by_role("link", name="Tokens")).to_be_visible()
     assert token == page.evaluate("sessionStorage.getItem('frepo.token')")
+
+
+def test_nothing_is_sent_when_the_session_has_ended(signed_in):
+    page = signed_in.page
+    urls = []
+    page.on("request", lambda request: urls.append(request.url))
+
+    assert 401 == page.evaluate(READ_AFTER_SIGN_OUT)
+    assert [] == [url for url in urls if "/api/" in url]
 
 
 def test_a_use_of_a_token_that_is_not_known_is_not_called_never(signed_in, world, api):

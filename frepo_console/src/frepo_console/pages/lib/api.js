@@ -139,8 +139,9 @@ export const forgetAnswers = () => answers.clear();
 /** Whether the caller has ended the request. */
 export const isAbort = (error) => error instanceof DOMException && error.name === "AbortError";
 
-/** Fetch a URL; return the answer if it is no error. Throws what `send` does. */
+/** Fetch a URL; return the answer if it is no error. Throws what `send` does. Nothing is sent after a sign out. */
 export async function answerOf(url, options) {
+  if (token === null) throw new Problem(401, { detail: t.errors.refusedToken });
   const sentWith = token;
   let answer;
   try {
