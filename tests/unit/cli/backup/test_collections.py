@@ -176,3 +176,34 @@ def test_a_collection_whose_sender_compresses_shows_the_line_that_mends_it(conso
     assert "gzip" == after["compressed_by_sender"]
     assert " -H 'Content-Encoding: gzip' -T - http" in after["to_compact"]
     assert after["to_compact"].endswith(f"/api/v1/collections/{collection}/versions")
+
+
+def test_a_collection_is_found_by_its_name(console):
+    identifier = console.answer("backup:create-collection", "-f", "shop.sql")
+    (console.folder / "dump").write_text("a dump")
+    console.answer("backup:upload", "shop.sql", "dump")
+    console.answer("backup:edit", "shop.sql", "--description", "the shop")
+
+    assert [identifier, "the shop"] == console.answer(
+        "backup:show", "shop.sql", "-f", "value", "-c", "Id", "-c", "Description"
+    ).split("\n")
+    for command in ("backup:versions", "backup:runs", "backup:status", "backup:trash"):
+        assert console.answer(command, "shop.sql", "-f", "json") == console.answer(command, identifier, "-f", "json")
+    assert "v1" in console.answer("backup:preview", "shop.sql", "-f", "value", "-c", "Version")
+    assert "v1" == console.answer("backup:versions", "shop.sql", "-f", "value", "-c", "Version")
+
+
+def test_a_name_that_several_collections_have_is_refused_with_their_ids(console):
+    ids = [console.answer("backup:create-collection", "-f", "shop.sql") for _ in range(2)]
+
+    refusal = console.refusal("backup:delete-collection", "shop.sql", "--yes")
+
+    assert "2 collections are called 'shop.sql': give the id of one, " + ", ".join(sorted(ids)) in refusal
+    assert "No collection has the id or the name 'shop'" in console.refusal("backup:show", "shop")
+
+
+def test_what_looks_like_an_id_is_never_a_name(console):
+    other = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
+    console.answer("backup:create-collection", "-f", other)
+
+    assert "collection_no_longer_exists" in console.refusal("backup:delete-collection", other, "--yes")

@@ -50,6 +50,13 @@ def test_events_are_listed_newest_first(console, collection):
     assert "token.created" == token["Kind"]
 
 
+def test_the_collection_of_events_is_named_by_its_id_or_its_name(console, collection):
+    by_name = console.answer("events", "--collection", "dump.sql", "-f", "json")
+
+    assert [collection] == [event["Collection"] for event in json.loads(by_name)]
+    assert by_name == console.answer("events", "--collection", collection, "-f", "json")
+
+
 def test_an_event_without_a_position_is_not_shown_yet(console, collection, number):
     console.answer(*COLLECTION)
     before = len(shown(console))

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ class ListTokens(ListCommand):
         parser.epilog = "Example: frepo auth:list --unused-since 90d --sort last_used_at -f csv"
         parser.add_argument("--match", default="", metavar="TEXT", help="only with this in the name or the fingerprint")
         parser.add_argument("--role", help="only tokens that have this role themselves")
-        parser.add_argument("--collection", default="", metavar="ID", help="only tokens that this collection lists")
+        parser.add_argument("--collection", default="", help="only tokens that this collection, an id or a name, lists")
         parser.add_argument("--unused-since", metavar="TIME", help="only tokens not used since, e.g. 90d or 2030-01-31")
         parser.add_argument(
             "--sort",
@@ -49,7 +50,7 @@ class ListTokens(ListCommand):
         """Return a row for each token."""
         search = _search(arguments)
         if arguments.collection:
-            self.services().collections.get(arguments.collection)  # raises for an unknown one
+            search = replace(search, collection=self.services().collections.find(arguments.collection).id)
         inventory = self.services().token_inventory
         if inventory.lacks_admin_token():
             print(
@@ -126,7 +127,6 @@ def _search(arguments: argparse.Namespace) -> "TokenSearch":
     return TokenSearch(
         text=arguments.match,
         role=parse_roles([arguments.role], "--role")[0] if arguments.role else None,
-        collection=arguments.collection,
         unused_since=_moment(arguments.unused_since) if arguments.unused_since else None,
     )
 

@@ -12,7 +12,7 @@ class AccessCommand(ActionsCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("token", nargs="+", help="the fingerprint of a token, or its id")
         return parser
 
@@ -21,14 +21,14 @@ class Grant(AccessCommand):
     """Allow tokens to use a collection. What each may do there, its roles say."""
 
     examples = (
-        "frepo backup:grant 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 3f9c2a71d0be",
-        "frepo backup:grant 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 3f9c2a71d0be -f json",
+        "frepo backup:grant shop.sql 3f9c2a71d0be",
+        "frepo backup:grant shop.sql 3f9c2a71d0be -f json",
     )
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Put the tokens on the list. Nothing changes if one of them does not exist."""
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         tokens = [services.token_lists.find_token(name) for name in arguments.token]
         done = [
             (token.fingerprint, services.token_lists.grant(collection.id, token.fingerprint)[1]) for token in tokens
@@ -39,12 +39,12 @@ class Grant(AccessCommand):
 class Revoke(AccessCommand):
     """Take tokens off the list of a collection. The tokens themselves stay: auth:revoke deletes them."""
 
-    examples = ("frepo backup:revoke 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 3f9c2a71d0be",)
+    examples = ("frepo backup:revoke shop.sql 3f9c2a71d0be",)
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Take the tokens off the list. Nothing changes if one of them does not exist."""
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         tokens = [services.token_lists.find_token(name) for name in arguments.token]
         done = [
             (token.fingerprint, services.token_lists.revoke(collection.id, token.fingerprint)[1]) for token in tokens

@@ -19,12 +19,12 @@ class Checks(ListCommand):
     """Show what the checks of a collection's versions found, such as whether a backup is whole."""
 
     long = frozenset({"Details"})
-    examples = ("frepo backup:checks 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3",)
+    examples = ("frepo backup:checks shop.sql v3",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "version", nargs="?", help="latest, first, good, v<number> or the version's id; default: all"
         )
@@ -35,7 +35,7 @@ class Checks(ListCommand):
         from frepo_core.domain.backups.verdicts import RESTORE
 
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         number = services.versions.find(collection.id, arguments.version).number if arguments.version else None
         return COLUMNS, [
             (

@@ -92,29 +92,29 @@ class ListCollections(ListCommand):
 class ShowCollection(ShowCommand):
     """Show a collection: its limits and guards, its content, and the tokens that may use it."""
 
-    examples = ("frepo backup:show 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
+    examples = ("frepo backup:show shop.sql",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Return the fields."""
         services = self.services()
-        return show(services, services.collections.get(arguments.id))
+        return show(services, services.collections.find(arguments.id))
 
 
 class EditCollection(ShowCommand):
     """Edit a collection; options that are missing keep their values. Shows the collection after the change."""
 
-    examples = ("frepo backup:edit 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --max-backups-count 14 --min-retention 7d",)
+    examples = ("frepo backup:edit shop.sql --max-backups-count 14 --min-retention 7d",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options: those of `backup:create-collection`, whose -c and -f are those of formats here."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("-d", "--description", help="a description for people")
         parser.add_argument("--filename", help="the file name of new versions")
         add_numbers(parser, short_names="bo", shows_defaults=False)
@@ -146,7 +146,7 @@ class EditCollection(ShowCommand):
         if change == CollectionChange(limits={}):
             raise FieldsError({"--help": ["nothing to change was given; it lists the options"]})
         services = self.services()
-        edited = services.collections.edit(arguments.id, change, by=console_identity())
+        edited = services.collections.edit(services.collections.find(arguments.id).id, change, by=console_identity())
         names, values = show(services, edited.collection)
         if edited.next_upload is None:
             return names, values

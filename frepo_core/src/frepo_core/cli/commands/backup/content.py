@@ -17,14 +17,14 @@ class Upload(ShowCommand):
     """Upload a version from a file, or from stdin with -. Limits, guards and checks apply as for other uploads."""
 
     examples = (
-        "frepo backup:upload 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 db.sql.gz",
-        "pg_dump shop | frepo backup:upload 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 -",
+        "frepo backup:upload shop.sql dump.sql",
+        "pg_dump shop | frepo backup:upload shop.sql -",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("file", help="the file; -: stdin")
         parser.add_argument("--digest", metavar="HEX", help="refuse the content if it has another SHA-256")
         return parser
@@ -37,7 +37,7 @@ class Upload(ShowCommand):
 
         digests = _digests(arguments.digest)
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         with source(arguments.file) as (stream, size), TransferBar("upload", size, self.app.stderr) as bar:
             incoming = Incoming(
                 stream=cast(BinaryIO, MeteredStream(stream, bar)),
@@ -67,14 +67,14 @@ class Download(ActionCommand):
     """Download a version into a file, or to stdout with -. The file gets its name when all of it is there and right."""
 
     examples = (
-        "frepo backup:download 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
-        "frepo backup:download 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --output - | gunzip | psql shop",
+        "frepo backup:download shop.sql",
+        "frepo backup:download shop.sql v3 --output - | gunzip | psql shop",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "version", nargs="?", default="latest", help="latest (default), first, good, v<number> or the version's id"
         )
@@ -85,7 +85,7 @@ class Download(ActionCommand):
         """Download the version."""
         check_target(arguments, prints_record=self.prints_record(arguments))
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         version = services.versions.find(collection.id, arguments.version)
         names = {"collection": collection.id, "version": f"v{version.number}"}
         return download(self, services, version.file, arguments, names)

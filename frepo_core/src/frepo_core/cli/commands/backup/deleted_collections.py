@@ -12,12 +12,12 @@ COLUMNS = ("Id", "Name", "Versions", "Size", "Deleted", "By", "Ends", "Incarnati
 class DeleteCollection(ActionCommand):
     """Delete a collection. Until `trash.keep` is over, `frepo backup:restore-collection` restores it."""
 
-    examples = ("frepo backup:delete-collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --with-versions --yes",)
+    examples = ("frepo backup:delete-collection shop.sql --with-versions --yes",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "--with-versions", action="store_true", help="move its versions into the trash; default: it must be empty"
         )
@@ -27,7 +27,7 @@ class DeleteCollection(ActionCommand):
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         shown = f"the collection {collection.id} ({collection.filename}) with {collection.versions_count} versions"
         self.require_yes(f"Delete {shown}?", given=arguments.yes)
         services.collections.delete(collection.id, with_versions=arguments.with_versions)

@@ -32,18 +32,15 @@ class RetentionPreview(ListCommand):
     """
 
     examples = (
-        (
-            "frepo backup:preview 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --strategy keep "
-            "--strategy-options '{\"daily\": 30}'"
-        ),
-        "frepo backup:preview 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --every 1d --for 730d --size 3GB --growth 1",
-        "frepo backup:preview 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --for 365d --storage -f csv",
+        ("frepo backup:preview shop.sql --strategy keep --strategy-options '{\"daily\": 30}'"),
+        "frepo backup:preview shop.sql --every 1d --for 730d --size 3GB --growth 1",
+        "frepo backup:preview shop.sql --for 365d --storage -f csv",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("--strategy", help="another strategy; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="its options, e.g. '{\"daily\": 30}'")
         for number in (*LIMITS.values(), GUARDS["min_retention"]):
@@ -66,8 +63,9 @@ class RetentionPreview(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each version, or for each day."""
-        preview = self.services().previews.preview(
-            arguments.id, _change(arguments), _plan(arguments), is_empty=arguments.empty
+        services = self.services()
+        preview = services.previews.preview(
+            services.collections.find(arguments.id).id, _change(arguments), _plan(arguments), is_empty=arguments.empty
         )
         self._warn(preview)
         if arguments.storage:

@@ -14,12 +14,12 @@ from ...tables import ShowCommand
 class RestoreTest(ShowCommand):
     """Stream a version into a command, and record whether it could be restored. Exit status 1 if it could not."""
 
-    examples = ("frepo backup:test-restore 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --command 'gunzip -t'",)
+    examples = ("frepo backup:test-restore shop.sql --command 'gunzip -t'",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("--version", default="latest", help="latest, first, good, v<number> or the version's id")
         parser.add_argument(
             "--command",
@@ -35,7 +35,7 @@ class RestoreTest(ShowCommand):
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Run the test."""
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         result = services.restore_tests.run(
             collection, arguments.version, command=arguments.command, timeout=_timeout(arguments.timeout), by=None
         )

@@ -28,12 +28,12 @@ class Runs(ListCommand):
 
     long = frozenset({"Exit statuses", "Started", "Client", "By", "Output"})
     nothing = "No client has reported a run."
-    examples = ("frepo backup:runs 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --outcome failed",)
+    examples = ("frepo backup:runs shop.sql --outcome failed",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "--outcome",
             action="append",
@@ -48,7 +48,8 @@ class Runs(ListCommand):
         """Return a row for each run. Raises `FieldsError` if there is no such collection."""
         from frepo_core.services.base.keyset import PageRequest
 
-        page = PageRequest(limit=max(arguments.limit, 1))
+        services, page = self.services(), PageRequest(limit=max(arguments.limit, 1))
+        collection = services.collections.find(arguments.id)
         return COLUMNS, [
             (
                 Moment(run.at),
@@ -63,5 +64,5 @@ class Runs(ListCommand):
                 run.actor,
                 run.error_output,
             )
-            for run in self.services().runs.page(arguments.id, page, arguments.outcome).items
+            for run in services.runs.page(collection.id, page, arguments.outcome).items
         ]

@@ -17,12 +17,12 @@ class Status(StatusCommand, ShowCommand):
     cannot say.
     """
 
-    examples = ("frepo backup:status 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
+    examples = ("frepo backup:status shop.sql",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
@@ -30,7 +30,7 @@ class Status(StatusCommand, ShowCommand):
         from frepo_core.services.backups.collections.states import severity_of
 
         services = self.services()
-        found = services.collection_pages.details(services.collections.get(arguments.id))
+        found = services.collection_pages.details(services.collections.find(arguments.id))
         record, newest, good = found.record, found.newest, found.newest_good
         run = record.last_run
         state = services.overviews.states([record.id])[record.id]

@@ -19,18 +19,18 @@ class ShowTrash(ListCommand):
 
     long = frozenset({"Removed", "By", "SHA-256", "Name"})
     nothing = "The trash of this collection is empty."
-    examples = ("frepo backup:trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",)
+    examples = ("frepo backup:trash shop.sql",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each version."""
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         return COLUMNS, [
             (
                 f"v{each.number}",
@@ -51,19 +51,19 @@ class ShowTrash(ListCommand):
 class RestoreVersion(ActionCommand):
     """Restore a version from the trash under its number. It is not evicted again before `trash.keep` is over."""
 
-    examples = ("frepo backup:restore-version 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3",)
+    examples = ("frepo backup:restore-version shop.sql v3",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", help="v<number>, as `frepo backup:trash` lists it")
         return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Restore, and say where the version is."""
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         version = services.trash.restore(collection.id, _number(arguments.version), by=None)
         record = values_of(version)
         text = f"Restored version v{version.number} ({version.file.stored_name}) of {collection.id}"
@@ -74,14 +74,14 @@ class EmptyTrash(ActionCommand):
     """Delete a version in the trash of a collection for good, or all of them. Without --yes it asks."""
 
     examples = (
-        "frepo backup:empty-trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --yes",
-        "frepo backup:empty-trash 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --yes",
+        "frepo backup:empty-trash shop.sql --yes",
+        "frepo backup:empty-trash shop.sql v3 --yes",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", nargs="?", help="v<number>; default: all that is in the trash")
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
@@ -90,7 +90,7 @@ class EmptyTrash(ActionCommand):
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         services = self.services()
         collection, number = (
-            services.collections.get(arguments.id),
+            services.collections.find(arguments.id),
             _number(arguments.version) if arguments.version else None,
         )
         what = f"version v{number}" if number is not None else "all versions"

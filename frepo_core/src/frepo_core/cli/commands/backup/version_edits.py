@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_NOTE = 1000
 _WHICH = "latest, first, good, v<number> or the version's id"
-EXAMPLE = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3"
+EXAMPLE = "shop.sql v3"
 
 
 class EditVersion(ActionCommand):
@@ -26,14 +26,14 @@ class EditVersion(ActionCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", help=_WHICH)
         return parser
 
     def find(self, arguments: argparse.Namespace) -> "VersionRecord":
         """Return the version. Raises `FieldsError` or `NotFoundError`."""
         services = self.services()
-        return services.versions.find(services.collections.get(arguments.id).id, arguments.version)
+        return services.versions.find(services.collections.find(arguments.id).id, arguments.version)
 
     def edit(self, version: "VersionRecord", change: "VersionChange") -> "VersionRecord":
         """Edit the version and return it."""
@@ -54,7 +54,7 @@ class Release(EditVersion):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super(EditVersion, self).get_parser(prog_name)
-        parser.add_argument("id", nargs="?", help="the id of the collection; with --all: only this one")
+        parser.add_argument("id", nargs="?", help="the id or the name of the collection; with --all: only this one")
         parser.add_argument("version", nargs="?", help=_WHICH)
         parser.add_argument("--all", action="store_true", help="all versions in quarantine for the --reason")
         parser.add_argument(
@@ -113,7 +113,7 @@ class Release(EditVersion):
         if not arguments.reason or arguments.version:
             raise FieldsError({"--all": ["write --reason, and no version"]})
         services = self.services()
-        collection = services.collections.get(arguments.id).id if arguments.id else None
+        collection = services.collections.find(arguments.id).id if arguments.id else None
         reason = arguments.reason
         released, kept, lines = [], [], []
         for version in services.version_edits.quarantined(reason, collection):

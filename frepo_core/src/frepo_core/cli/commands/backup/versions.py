@@ -67,8 +67,8 @@ class Versions(ListCommand):
         }
     )
     examples = (
-        "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001",
-        "frepo backup:versions 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --problems -c Version -c Message",
+        "frepo backup:versions shop.sql",
+        "frepo backup:versions shop.sql --problems -c Version -c Message",
         "frepo backup:versions --problems",
         "frepo backup:versions --verdict broken --verdict suspicious -c Name -c Version -c Message",
     )
@@ -76,7 +76,9 @@ class Versions(ListCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", nargs="?", help="the id of the collection; not given: all, with one of these options")
+        parser.add_argument(
+            "id", nargs="?", help="the id or the name of the collection; not given: all, with one of these options"
+        )
         parser.add_argument("--problems", action="store_true", help="only suspicious, damaged and broken versions")
         parser.add_argument(
             "--verdict",
@@ -101,7 +103,7 @@ class Versions(ListCommand):
         services = self.services()
         if arguments.id is None:
             return self._fleet(services, arguments)
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         checks = _checks(services, collection.id)
         versions = reversed(services.versions.list(collection.id))
         return COLUMNS, [
@@ -160,12 +162,12 @@ class Versions(ListCommand):
 class DeleteVersion(ActionCommand):
     """Delete a version of a collection. Until `trash.keep` is over, `frepo backup:restore-version` restores it."""
 
-    examples = ("frepo backup:delete-version 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 v3 --yes",)
+    examples = ("frepo backup:delete-version shop.sql v3 --yes",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", help="latest, first, good, v<number> or the version's id")
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
@@ -173,7 +175,7 @@ class DeleteVersion(ActionCommand):
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
         services = self.services()
-        collection = services.collections.get(arguments.id)
+        collection = services.collections.find(arguments.id)
         version = services.versions.find(collection.id, arguments.version)
         shown = f"version v{version.number} ({version.file.stored_name}, of {version.created_at:%Y-%m-%d %H:%M} UTC)"
         self.require_yes(f"Delete {shown} of {collection.id}?", given=arguments.yes)

@@ -57,7 +57,7 @@ class Events(ListCommand):
             metavar="PATTERN",
             help="e.g. version.refused or 'version.*'; may be repeated",
         )
-        parser.add_argument("--collection", metavar="ID", help="only events about this collection")
+        parser.add_argument("--collection", help="only events about this collection, given by its id or its name")
         parser.add_argument("--actor", help="a token's fingerprint, console:<user>, system:<job> or anonymous")
         parser.add_argument("--since", metavar="TIME", help="e.g. 7d, or 2030-01-31T12:00 (UTC)")
         parser.add_argument("--limit", type=int, default=50, metavar="N", help="the number of events; default: 50")
@@ -137,18 +137,17 @@ def _search(services: "Services", arguments: argparse.Namespace) -> "EventSearch
     return EventSearch(
         kinds=arguments.kind,
         of_plugins=of_plugins,
-        collection_id=_collection_id(arguments.collection),
+        collection_id=_collection_id(services, arguments.collection),
         actor=_actor(arguments.actor),
         since=_since(arguments.since),
     )
 
 
-def _collection_id(text: str | None) -> str | None:
-    """Return the id, which may be that of a collection that was deleted."""
-    if text is not None and parse_uuid4(text.lower()) is None:
-        problem = {"--collection": [f"{text!r} is not the id of a collection, which is a UUID of version 4"]}
-        raise FieldsError(problem, remedy="`frepo backup:list -c Name -c Id` lists the collections")
-    return text and text.lower()
+def _collection_id(services: "Services", text: str | None) -> str | None:
+    """Return the id of a collection, given by its id or name. An id may be that of a collection that was deleted."""
+    if text is None or parse_uuid4(text.lower()) is not None:
+        return text and text.lower()
+    return services.collections.find(text).id
 
 
 def _actor(text: str | None) -> str | None:

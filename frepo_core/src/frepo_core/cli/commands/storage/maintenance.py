@@ -147,7 +147,7 @@ class Migrate(StorageCommand):
         parser = super().get_parser(prog_name)
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument("--from", dest="source", metavar="NAME", help="e.g. local")
-        source.add_argument("--collection", metavar="ID", help="move this collection only")
+        source.add_argument("--collection", help="move this collection only, given by its id or its name")
         parser.add_argument("--to", dest="target", metavar="NAME", help="e.g. awss3v3; required with --from")
         parser.add_argument("--purge", action="store_true", help="delete moved blobs from the source")
         return parser
@@ -188,7 +188,7 @@ class Migrate(StorageCommand):
         if arguments.purge:
             raise FieldsError({"purge": ["is for --from: of a collection, what nothing else uses is deleted at once"]})
         services = self.services()
-        collection = services.collections.get(arguments.collection)
+        collection = services.collections.find(arguments.collection)
         if arguments.target is not None:
             change = CollectionChange(limits={}, storage=arguments.target)
             services.collections.edit(collection.id, change, by=console_identity())

@@ -12,6 +12,8 @@ from frepo_core.errors import FieldsError
 
 from ...base.records import CollectionRecord
 
+_REMEDY = "`frepo backup:list -c Name -c Id` lists the collections"
+
 
 def collection_not_found(collection_id: str) -> FieldsError:
     """Return the error for a collection that does not exist; its `explanation` says if the id is malformed."""
@@ -19,7 +21,7 @@ def collection_not_found(collection_id: str) -> FieldsError:
     return FieldsError(
         {"collection": ["collection_no_longer_exists"]},
         explanation=not_a_uuid("collection") if malformed else None,
-        remedy="`frepo backup:list -c Name -c Id` lists the collections",
+        remedy=_REMEDY,
     )
 
 
@@ -30,6 +32,21 @@ def find_collection(session: Session, collection_id: str, *, lock: bool = False)
     if row is None:
         raise collection_not_found(collection_id)
     return row
+
+
+def find_by_name(session: Session, name: str) -> Collection:
+    """Return the row of the only collection with a name. Raises `FieldsError` if there is none, or more than one."""
+    rows = session.scalars(select(Collection).where(Collection.filename == name).order_by(Collection.id)).all()
+    if not rows:
+        raise FieldsError(
+            {"collection": ["collection_no_longer_exists"]},
+            explanation=f"No collection has the id or the name {name!r}",
+            remedy=_REMEDY,
+        )
+    if len(rows) > 1:
+        ids = ", ".join(row.id for row in rows[:10])
+        raise FieldsError({"collection": [f"{len(rows)} collections are called {name!r}: give the id of one, {ids}"]})
+    return rows[0]
 
 
 def lock_collection(session: Session, collection_id: str) -> Collection:

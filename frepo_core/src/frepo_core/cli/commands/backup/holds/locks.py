@@ -16,12 +16,12 @@ class Lock(ActionCommand):
     The lock can be extended, never shortened or removed. Without --yes it asks.
     """
 
-    examples = ("frepo backup:lock 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 30d",)
+    examples = ("frepo backup:lock shop.sql 30d",)
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the arguments."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("id", help="the id of the collection")
+        parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("time", help="for how long each version is locked, e.g. 30d")
         parser.add_argument("--yes", action="store_true", help="do not ask")
         return parser
@@ -32,7 +32,7 @@ class Lock(ActionCommand):
         from frepo_core.services.events.actors import console_identity
 
         services = self.services()
-        collection, length = services.collections.get(arguments.id), _parse(arguments.time)
+        collection, length = services.collections.find(arguments.id), _parse(arguments.time)
         shown = format_duration(length)
         text = f"Lock each version of {collection.filename} for {shown}? Nobody can shorten or remove this lock."
         self.require_yes(text, given=arguments.yes)
