@@ -330,7 +330,7 @@ def test_a_download_that_cannot_begin_says_why(open_console, service, world, api
     console.page.route("**/link", lambda route: route.fulfill(**FAILS))
     console.sign_in(service.admin)
     page = open_collection(console, world, "shop.sql.gz")
-    page.get_by_role("button", name=re.compile(r"^Download \d+$")).click()
+    page.get_by_role("button", name=re.compile(r"^Download latest")).click()
 
     expect(page.get_by_role("alert")).to_have_text("The service answered 503")
 
@@ -355,7 +355,7 @@ def test_a_token_of_one_collection_opens_it(console, world, api):
     page = console.page
 
     expect(page.get_by_role("heading", level=1)).to_have_text("shop.sql.gz")
-    expect(page.get_by_role("button", name=re.compile(r"^Download \d+$"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(r"^Download latest"))).to_be_visible()
     expect(page.get_by_role("button", name="Upload")).to_be_visible()
     expect(page.get_by_role("link", name="Settings")).to_have_count(0)
     expect(page.locator("main").get_by_role("link", name="Collections")).to_have_count(0)
@@ -376,12 +376,12 @@ def test_a_token_is_offered_only_what_it_may_do(console, world, api):
     allow(api, secret, world["mail.tar"])
     console.sign_in(secret)
     page = open_collection(console, world, "mail.tar")
-    expect(page.get_by_role("button", name="Download 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Download latest (v3)")).to_be_visible()
     expect(page.get_by_role("button", name="Upload")).to_be_visible()
     expect(page.get_by_role("link", name="Access")).to_have_count(0)
     expect(page.get_by_role("button", name="Delete version 2")).to_have_count(0)
 
     page = open_collection(console, world, "late.tar")  # which does not list the token
     expect(page.get_by_role("heading", level=1)).to_have_text("late.tar")
-    expect(page.get_by_role("button", name="Download 3")).to_have_count(0)
+    expect(page.get_by_role("button", name="Download latest (v3)")).to_have_count(0)
     expect(page.get_by_role("button", name="Upload")).to_have_count(0)

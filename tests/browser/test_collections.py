@@ -256,7 +256,7 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
     expect(rows.nth(1).locator("[title='psql says no']")).to_contain_text("broken")
     page.route(f"**/api/v1/collections/{failed}/versions/good", lambda route: route.continue_())
     with page.expect_request(f"**/api/v1/collections/{failed}/versions/good"):
-        page.get_by_role("button", name="Download 1, the newest good one").click()
+        page.get_by_role("button", name="Download newest good (v1)").click()
     signed_in.settle()
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -154,7 +154,7 @@ def test_several_versions_are_pinned_and_downloaded_at_once(counted, morning, ap
     page.get_by_role("checkbox", name="Select all").check()
     saved = []
     page.on("download", lambda download: saved.append(download.suggested_filename))
-    page.get_by_role("button", name="Download 2", exact=True).last.click()
+    page.get_by_role("button", name="Download 2", exact=True).click()
     page.get_by_role("button", name="Pin 2", exact=True).click()
     expect(page.locator("tbody tr", has_text="Pinned")).to_have_count(2)
     expect(page.get_by_text("2 of 2 done")).to_be_visible()

@@ -34,8 +34,10 @@ def find_collection(session: Session, collection_id: str, *, lock: bool = False)
     return row
 
 
-def find_by_name(session: Session, name: str) -> Collection:
-    """Return the row of the only collection with a name. Raises `FieldsError` if there is none, or more than one."""
+def find_by_id_or_name(session: Session, name: str) -> Collection:
+    """Return the row with an id, or the only one with a name, which is no id. Raises `FieldsError`."""
+    if parse_uuid4(name.lower()) is not None:
+        return find_collection(session, name)
     rows = session.scalars(select(Collection).where(Collection.filename == name).order_by(Collection.id)).all()
     if not rows:
         raise FieldsError(

@@ -37,7 +37,7 @@ from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
 from .collection_change import CollectionChange
 from .collection_permissions import apply_all, check_roles, new_id
-from .collection_rows import collection_not_found, find_by_name, find_collection, set_guards, set_rules
+from .collection_rows import collection_not_found, find_by_id_or_name, find_collection, set_guards, set_rules
 from .expected_backups import set_expectation
 from .newest_good import takes_last_good
 from .planned_change import (
@@ -107,8 +107,7 @@ class Collections:
     def find(self, text: str) -> CollectionRecord:
         """Return the collection of an id, or the only one with a name. Raises `FieldsError`."""
         with self._database.reading() as session:
-            find = find_by_name if parse_uuid4(text.lower()) is None else find_collection
-            return CollectionRecord.of(find(session, text))
+            return CollectionRecord.of(find_by_id_or_name(session, text))
 
     def get_for_token(self, collection_id: str, identity: Identity) -> tuple[CollectionRecord, bool]:
         """Return a collection, and whether the token is on its list. Raises `FieldsError` if it does not exist."""
