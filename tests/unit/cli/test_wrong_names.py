@@ -84,7 +84,7 @@ REMEDIES = {
     "alias:set manual.txt nonsense": (NO_FILE, "`frepo file:list` shows it"),
     "file:show nonsense": (NO_FILE, "`frepo file:list` shows it"),
     "events --collection nonsense": (
-        "--collection: collection_no_longer_exists\n  No collection has the id or the name 'nonsense'",
+        "--collection: no collection has the id or the name 'nonsense'",
         "`frepo backup:list -c Name -c Id`",
     ),
     "events --actor nonsense": ("--actor: 'nonsense' is not", "console:<user>, system:<job> or anonymous"),

@@ -85,7 +85,7 @@ def test_an_edit_has_the_short_options_that_are_no_formats(console, collection):
 
 
 def test_an_edit_without_a_change_is_refused(console, collection):
-    assert "nothing to change" in console.refusal("backup:edit", collection)
+    assert "Nothing to change was given" in console.refusal("backup:edit", collection)
 
 
 def test_an_edit_obeys_the_rules_of_the_service(console, collection):
@@ -136,17 +136,20 @@ def test_an_unknown_collection_is_named_as_such(console):
 
 
 def test_the_error_for_an_unknown_collection_names_the_argument_and_the_command_that_lists_collections(console):
-    for identifier in ["nonsense", "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"]:
+    for identifier, problem in {
+        "nonsense": "no collection has the id or the name 'nonsense'",
+        "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001": "collection_no_longer_exists",
+    }.items():
         refusal = console.refusal("backup:versions", identifier)
 
-        assert "  <id>: collection_no_longer_exists\n" in refusal
+        assert f"  <id>: {problem}\n" in refusal
         assert refusal.endswith("  `frepo backup:list -c Name -c Id` lists the collections\n")
 
 
 def test_the_error_for_an_unknown_collection_names_the_option_of_a_command_that_has_it(console):
     refusal = console.refusal("auth:list", "--collection", "nonsense")
 
-    assert "  --collection: collection_no_longer_exists\n" in refusal
+    assert "  --collection: no collection has the id or the name 'nonsense'\n" in refusal
 
 
 def test_a_storage_is_set_with_the_options_of_both_commands(console, tmp_path):
@@ -198,8 +201,10 @@ def test_a_name_that_several_collections_have_is_refused_with_their_ids(console)
 
     refusal = console.refusal("backup:delete-collection", "shop.sql", "--yes")
 
-    assert "2 collections are called 'shop.sql': give the id of one, " + ", ".join(sorted(ids)) in refusal
-    assert "No collection has the id or the name 'shop'" in console.refusal("backup:show", "shop")
+    assert "2 collections are called 'shop.sql': give the id of one" in refusal
+    listed = re.search(r"`frepo (.*)` lists them", refusal)[1].split()
+    assert sorted(ids) == sorted(row["Id"] for row in json.loads(console.answer(*listed, "-f", "json")))
+    assert "no collection has the id or the name 'shop'" in console.refusal("backup:show", "shop")
 
 
 def test_what_looks_like_an_id_is_never_a_name(console):

@@ -50,7 +50,7 @@ def test_a_deleted_collection_is_listed_and_restored(console, collection):
     assert not_empty.returncode != 0
     assert "--with-versions" in not_empty.stderr
     assert (collection, "db.sql", 1) == (deleted["Id"], deleted["Name"], deleted["Versions"])
-    assert f"Restored the collection {collection} with 1 versions" in said
+    assert f"Restored the collection {collection} (db.sql) with 1 version" in said
     assert ["v2"] == [row["Version"] for row in rows(console, "backup:versions", collection)]
 
 
@@ -60,3 +60,25 @@ def test_a_deleted_collection_is_ended(console, collection):
     assert "with 2 versions" in console.answer("backup:end-deleted-collection", collection, "--yes")
     assert [] == rows(console, "backup:deleted-collections")
     assert console.run("backup:restore-collection", collection).returncode != 0
+
+
+def test_a_deleted_collection_is_named_by_its_name(console, collection):
+    console.answer("backup:delete-collection", "db.sql", "--with-versions", "--yes")
+    assert f"Restored the collection {collection} (db.sql)" in console.answer("backup:restore-collection", "db.sql")
+    console.answer("backup:delete-collection", "db.sql", "--with-versions", "--yes")
+    assert collection == rows(console, "backup:end-deleted-collection", "db.sql", "--yes")["collection"]
+
+    assert "There is no deleted collection 'db.sql'" in console.refusal("backup:restore-collection", "db.sql")
+    for _ in range(2):
+        console.answer("backup:create-collection", "-f", "db.sql")
+        console.answer("backup:delete-collection", "db.sql", "--yes")
+    refusal = console.refusal("backup:restore-collection", "db.sql")
+    assert "2 deleted collections are called 'db.sql': give the incarnation of one" in refusal
+    assert "`frepo backup:deleted-collections --long` lists the incarnations" in refusal
+
+
+def test_a_deletion_that_would_be_refused_is_not_asked_about(console, collection):
+    refusal = console.refusal("backup:delete-collection", collection)
+
+    assert "--with-versions" in refusal
+    assert "--yes" not in refusal

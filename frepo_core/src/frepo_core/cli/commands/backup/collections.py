@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.durations import format_duration
-from frepo_core.errors import FieldsError
+from frepo_core.errors import FieldsError, FrepoError
 
 from ...base import check_length
 from ...columns import CountLimit, Expected, Moment, Size, SizeLimit, Words
@@ -144,7 +144,7 @@ class EditCollection(ShowCommand):
             mirror=arguments.mirror,
         )
         if change == CollectionChange(limits={}):
-            raise FieldsError({"--help": ["nothing to change was given; it lists the options"]})
+            raise FrepoError("Nothing to change was given: `frepo backup:edit --help` lists the options")
         services = self.services()
         edited = services.collections.edit(services.collections.find(arguments.id).id, change, by=console_identity())
         names, values = show(services, edited.collection)

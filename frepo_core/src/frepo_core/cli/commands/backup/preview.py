@@ -32,7 +32,7 @@ class RetentionPreview(ListCommand):
     """
 
     examples = (
-        ("frepo backup:preview shop.sql --strategy keep --strategy-options '{\"daily\": 30}'"),
+        "frepo backup:preview shop.sql --strategy keep --strategy-options '{\"daily\": 30}'",
         "frepo backup:preview shop.sql --every 1d --for 730d --size 3GB --growth 1",
         "frepo backup:preview shop.sql --for 365d --storage -f csv",
     )

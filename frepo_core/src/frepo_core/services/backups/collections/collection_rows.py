@@ -1,5 +1,7 @@
 """Finds and fills the rows of collections."""
 
+from shlex import quote
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -40,14 +42,12 @@ def find_by_id_or_name(session: Session, name: str) -> Collection:
         return find_collection(session, name)
     rows = session.scalars(select(Collection).where(Collection.filename == name).order_by(Collection.id)).all()
     if not rows:
-        raise FieldsError(
-            {"collection": ["collection_no_longer_exists"]},
-            explanation=f"No collection has the id or the name {name!r}",
-            remedy=_REMEDY,
-        )
+        raise FieldsError({"collection": [f"no collection has the id or the name {name!r}"]}, remedy=_REMEDY)
     if len(rows) > 1:
-        ids = ", ".join(row.id for row in rows[:10])
-        raise FieldsError({"collection": [f"{len(rows)} collections are called {name!r}: give the id of one, {ids}"]})
+        raise FieldsError(
+            {"collection": [f"{len(rows)} collections are called {name!r}: give the id of one"]},
+            remedy=f"`frepo backup:list --search {quote(name)} -c Id -c Name -c Versions -c Arrived` lists them",
+        )
     return rows[0]
 
 
