@@ -22,6 +22,7 @@ from frepo_core import gc_pause
 from frepo_core.cli import app, command_discovery
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.composition import assembly
+from frepo_core.services.content.copies import fallback_notes
 
 
 class InProcessConsole:
@@ -76,6 +77,7 @@ class InProcessConsole:
             for name, stream in streams.items():
                 patch.setattr(sys, name, stream)
             patch.setattr(atexit, "register", at_exit.callback)
+            at_exit.callback(fallback_notes._join_threads)  # registered when this process has imported it
             for name in ("pause", "resume", "skip_at_exit"):
                 patch.setattr(gc_pause, name, lambda: None)
             patch.setattr(plaster.loaders, "find_loaders", self._loaders)

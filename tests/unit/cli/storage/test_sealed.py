@@ -224,6 +224,8 @@ def test_a_second_copy_is_sealed_and_repairs_the_first(console, key_file):
     console.run("file:download", name, "--output", "restored")  # it says that the bytes in the first one are missing
 
     assert (console.folder / "restored").read_bytes() == CONTENT
+    # The process ends when it is noted, not before: here, the next test would get the thread.
+    assert console.rows("SELECT 1 FROM event WHERE kind = 'blob.fell_back'")
 
 
 @pytest.fixture
