@@ -196,6 +196,27 @@ def test_a_collection_is_found_by_its_name(console):
     assert "v1" == console.answer("backup:versions", "shop.sql", "-f", "value", "-c", "Version")
 
 
+def test_what_changes_a_collection_finds_it_by_its_name(console, fingerprint):
+    identifier = console.answer("backup:create-collection", "-f", "shop.sql")
+    (console.folder / "dump").write_text("a dump")
+    console.answer("backup:upload", "shop.sql", "dump")
+    for command, *arguments in [
+        ("backup:grant", fingerprint),
+        ("backup:note", "v1", "the first"),
+        ("backup:pin", "v1"),
+        ("backup:unpin", "v1"),
+        ("backup:delete-version", "v1", "--yes"),
+        ("backup:restore-version", "v1"),
+        ("backup:download", "v1", "--output", "restored"),
+    ]:
+        console.answer(command, "shop.sql", *arguments)
+
+    assert identifier in console.answer("auth:show", fingerprint)
+    assert fingerprint == console.answer("auth:list", "--collection", "shop.sql", "-f", "value", "-c", "Fingerprint")
+    assert "the first" == console.answer("backup:versions", "shop.sql", "-f", "value", "-c", "Note")
+    assert "a dump" == (console.folder / "restored").read_text()
+
+
 def test_a_name_that_several_collections_have_is_refused_with_their_ids(console):
     ids = [console.answer("backup:create-collection", "-f", "shop.sql") for _ in range(2)]
 
