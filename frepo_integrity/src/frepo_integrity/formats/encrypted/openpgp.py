@@ -9,31 +9,76 @@ from ..format import Format, Reader, read_all_but
 
 _ARMOR, _ARMOR_END = b"-----BEGIN PGP MESSAGE-----", b"-----END PGP MESSAGE-----"
 _TAIL = 1024
-# How the body of the first packet begins: for a public key, or for a passphrase.
 _PUBLIC_KEY, _PASSPHRASE = 1, 3
-_BODIES = {
-    _PUBLIC_KEY: re.compile(rb"\x03.{8}[\x01\x02\x10\x12\x19]|\x06", re.DOTALL),
-    _PASSPHRASE: re.compile(rb"\x04[\x01-\x0d][\x00\x01\x03]|[\x05\x06]"),
-}
 _ENCRYPTED = {9, 18, 20}
-_FOLLOWING = {_PUBLIC_KEY, _PASSPHRASE, *_ENCRYPTED}
+# How a passphrase becomes a key: with a hash function, or with Argon2 (RFC 9580, 3.7).
+_TO_KEY = rb"(?:[\x00\x01\x03][\x01-\x03\x08-\x0e]|\x04)"
+_ALGORITHM = rb"[\x01\x02\x10\x12\x19]"
+# How the bodies of packets begin, by their tags: with a version, and what belongs to it (RFC 9580, 5.1, 5.3, 5.13).
+_BODIES = {
+    _PUBLIC_KEY: rb"\x03.{8}%b|\x06(?:\x00|\x15\x04.{20}|\x21\x06.{32})%b" % (_ALGORITHM, _ALGORITHM),
+    _PASSPHRASE: rb"\x04[\x01-\x0d]%b|\x05[\x01-\x0d][\x01-\x03]%b|\x06.[\x01-\x0d][\x01-\x03].%b" % ((_TO_KEY,) * 3),
+    9: rb"",
+    18: rb"[\x01\x02]",
+    20: rb"\x01",
+}
+_PATTERNS = {tag: re.compile(body, re.DOTALL) for tag, body in _BODIES.items()}
+# A packet with a session key is shorter, also for the longest keys: RSA with 16,384 bits.
+_LONGEST_KEY = 2100
+# What is left of a message that was cut in the head of its second packet.
+_HEADER = 8
 _INDETERMINATE = 3
+# How many numbers a session key has in a packet of version 3, by the algorithm: RSA, Elgamal, ECDH, X25519.
+_NUMBERS = {1: 1, 2: 1, 16: 2, 18: 1, 25: 0}
+_ECDH, _X25519 = 18, 25
 
 
 def recognize(head: bytes) -> bool:
-    """Whether a message for a key or a passphrase begins: its first packet, and the next one's tag."""
+    """Whether a message for a key or a passphrase begins: its first packet, and the start of the next one.
+
+    One of 27,000 contents of random bytes began with what looks like a first packet only.
+    """
     if head.startswith(_ARMOR):
         return True
-    if len(head) < 8 or not head[0] & 0x80:
+    tag, body, size = _header(head)
+    if tag not in {_PUBLIC_KEY, _PASSPHRASE} or not 0 < size <= _LONGEST_KEY:
         return False
-    if head[0] & 0x40:
-        body, size = (2, head[1]) if head[1] < 192 else (3, ((head[1] - 192) << 8) + head[2] + 192)
-    else:
-        body = {0: 2, 1: 3}.get(head[0] & 3, 0)
-        size = int.from_bytes(head[1:body], "big")
-    pattern, following = _BODIES.get(_tag(head[0])), head[body + size : body + size + 1]
-    is_followed = not following or (following[0] & 0x80 > 0 and _tag(following[0]) in _FOLLOWING)
-    return body > 0 and pattern is not None and pattern.match(head, body) is not None and is_followed
+    key, rest = head[body : body + size], head[body + size :]
+    if not _PATTERNS[tag].match(key):
+        return False
+    if not rest:
+        return True  # cut in the first packet
+    if key[0] == 3 and not _is_filled(key):  # its version
+        return False
+    tag, body, _ = _header(rest)
+    return tag in _PATTERNS and (len(rest) < _HEADER or _PATTERNS[tag].match(rest, body) is not None)
+
+
+def _is_filled(key: bytes) -> bool:
+    """Whether a session key for a public key, version 3, is as long as its packet: each number names its bits."""
+    algorithm = key[9]
+    position = 10 + (32 if algorithm == _X25519 else 0)
+    for _ in range(_NUMBERS[algorithm]):
+        position += 2 + (int.from_bytes(key[position : position + 2], "big") + 7) // 8
+    if algorithm in {_ECDH, _X25519}:
+        position += 1 + int.from_bytes(key[position : position + 1], "big")
+    return position == len(key)
+
+
+def _header(head: bytes) -> tuple[int, int, int]:
+    """Return the tag of a packet, where its body begins, and its size; 0 if it has parts or no size, or is none."""
+    if len(head) < 2 or not head[0] & 0x80:
+        return (_tag(head[0]) if head and head[0] & 0x80 else 0), 0, 0
+    if not head[0] & 0x40:
+        octets = 0 if head[0] & 3 == _INDETERMINATE else 1 << (head[0] & 3)
+        return _tag(head[0]), 1 + octets, int.from_bytes(head[1 : 1 + octets], "big")
+    if head[1] < 192:
+        return _tag(head[0]), 2, head[1]
+    if head[1] < 224:
+        return _tag(head[0]), 3, ((head[1] - 192) << 8) + int.from_bytes(head[2:3], "big") + 192
+    if head[1] == 255:
+        return _tag(head[0]), 6, int.from_bytes(head[2:6], "big")
+    return _tag(head[0]), 2, 0
 
 
 def _tag(first: int) -> int:

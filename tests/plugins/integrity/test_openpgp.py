@@ -1,0 +1,58 @@
+"""What gpg and others encrypt is recognized by its first packets, and nothing else is taken for it."""
+
+import random
+
+import pytest
+
+from frepo_integrity.outcomes import BrokenContent
+
+KEY, FINGERPRINT = bytes(8), bytes(range(32))
+# The bodies of packets with a session key, by RFC 9580, 5.1 and 5.3: for a key, or for a passphrase.
+KEYS = {
+    "RSA, version 3": (1, b"\x03" + KEY + b"\x01" + b"\x10\x00" + bytes(512)),
+    "Elgamal, version 3": (1, b"\x03" + KEY + b"\x10" + (b"\x07\xf9" + bytes(256)) * 2),
+    "ECDH, version 3": (1, b"\x03" + KEY + b"\x12" + b"\x01\x07" + bytes(33) + b"\x30" + bytes(48)),
+    "X25519, version 3": (1, b"\x03" + KEY + b"\x19" + bytes(32) + b"\x29" + bytes(41)),
+    "version 6 for a key of version 4": (1, b"\x06\x15\x04" + FINGERPRINT[:20] + b"\x12" + bytes(80)),
+    "version 6 for a key of version 6": (1, b"\x06\x21\x06" + FINGERPRINT + b"\x19" + bytes(73)),
+    "version 6 for nobody by name": (1, b"\x06\x00\x19" + bytes(73)),
+    "a passphrase, version 4": (3, b"\x04\x09\x03\x08" + bytes(8) + b"\xff"),
+    "a passphrase, version 5": (3, b"\x05\x09\x02\x03\x08" + bytes(8) + b"\xff" + bytes(63)),
+    "a passphrase with Argon2, version 6": (3, b"\x06\x26\x09\x02\x14\x04" + bytes(16) + b"\x01\x04\x15" + bytes(63)),
+}
+
+
+def packet(tag, body):
+    """Write a packet with a length of two or five octets."""
+    size = b"\xff" + len(body).to_bytes(4, "big") if len(body) > 191 else bytes([len(body)])
+    return bytes([0xC0 | tag]) + size + body
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_message_is_whole_or_found_to_be_cut_anywhere(check, key):
+    message = packet(*KEYS[key]) * 2 + packet(18, b"\x02" + bytes(9000))
+
+    assert check(message, "backup").covers == "container"
+    for size in (100, len(message) // 2, len(message) - 1):
+        assert isinstance(check(message[:size], "backup"), BrokenContent), size
+
+
+def test_random_bytes_are_not_taken_for_a_message(check):
+    """What `openssl enc` or a disk's encryption has written begins with any bytes."""
+    seeded = random.Random(1)
+    for first in (0x84, 0x85, 0x8C, 0x8D, 0xC1, 0xC3):
+        for version in range(3, 7):
+            for size in (
+                b"\x02",
+                b"\x20",
+                b"\x85",
+                b"\x01\x85",
+                b"\x10\x85",
+                b"\xc7\x20",
+                b"\xe9\x20",
+                bytes(3) + b"\x20",
+            ):
+                for _ in range(20):
+                    content = bytes([first]) + size + bytes([version]) + seeded.randbytes(3000)
+
+                    assert not isinstance(check(content, "backup"), BrokenContent), content[:8].hex()
