@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -62,6 +63,22 @@ class Console:
         )
         log_recorder.record_output(done.stderr)
         return done
+
+    def on_terminal(self, *arguments):
+        """Run the installed script on a terminal, where it must succeed; return what it prints there."""
+        command = shlex.join([str(FREPO), *arguments])
+        done = subprocess.run(
+            ["script", "--quiet", "--return", "--command", command, "/dev/null"],
+            env=self.environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        log_recorder.record_output(done.stdout)
+        return done.stdout
 
     def answer(self, *arguments, **more):
         """Run a command that must succeed; return its output without the line end."""

@@ -228,6 +228,14 @@ def test_a_name_that_several_collections_have_is_refused_with_their_ids(console)
     assert "no collection has the id or the name 'shop'" in console.refusal("backup:show", "shop")
 
 
+def test_on_a_terminal_a_new_collection_that_its_name_does_not_find_is_warned_of(console):
+    console.answer("backup:create-collection", "-f", "shop.sql")
+    warning = "by its name 'shop.sql', give them its id. `frepo backup:list --search"
+
+    assert warning in console.on_terminal("backup:create-collection", "-f", "shop.sql")
+    assert warning not in console.on_terminal("backup:create-collection", "-f", "other.sql")
+
+
 def test_what_looks_like_an_id_is_never_a_name(console):
     other = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
     console.answer("backup:create-collection", "-f", other)

@@ -21,6 +21,7 @@ from ..auth.token_options import parse_expires
 if TYPE_CHECKING:
     from frepo_core.services.backups.collections.collection_change import CollectionChange
     from frepo_core.services.backups.collections.enrolment import Enrolled
+    from frepo_core.services.composition.container import Services
     from frepo_core.settings import Settings
 
 # Where the cron line expects the header with the token; no other user may read it.
@@ -87,6 +88,8 @@ class CreateCollection(ActionCommand):
             allow=arguments.allow,
             may_exist=arguments.ignore_error_if_exists,
         )
+        if made.is_new and self.app.stderr.isatty():
+            self._warn_of_others(services, made.collection.filename)
         address = arguments.url or address_of(services.settings)
         is_for_shell = arguments.token_name is not None and not self.is_verbose
         if self.app.stderr.isatty() and not (is_for_shell and self.app.stdout.isatty()):
@@ -96,6 +99,15 @@ class CreateCollection(ActionCommand):
         else:
             text = "\n".join(_shell_lines(made, address))
         return Outcome(text=text, records=[_record(made, address)])
+
+    def _warn_of_others(self, services: "Services", name: str) -> None:
+        """Say if commands cannot find the collection by its name: others have it, too, or it looks like an id."""
+        try:
+            services.collections.find(name)
+        except FieldsError as error:
+            remedy = f". {error.remedy}" if error.remedy else ""
+            text = f"commands cannot find this collection by its name {name!r}, give them its id{remedy}"
+            self.app.stderr.write(f"Warning: {text}\n")
 
 
 def _add_access(parser: argparse.ArgumentParser) -> None:
