@@ -122,10 +122,13 @@ demo: $(VENV)/installed  ## fill the empty service of `make serve` with a hundre
 	@$(PYTHON) -c 'import os, shlex, sys; print("Look at it with: make serve", *(shlex.quote(one) for one in sys.argv[1:]))' \
 	    $(if $(subst $(CURDIR)/var,,$(STATE)),"STATE=$$STATE")
 
-test: install  ## run all tests; a test is skipped if its server is not installed
+test: install  ## run the short form of the tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last. There
 # are more processes than processors, because the long tests often wait: each for two thirds of its time.
 	$(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
+
+test-all: export FREPO_TEST_ALL := 1
+test-all: test  ## run the costly tests, too, and each test of databases on two of them; takes half an hour
 
 test-fast: install  ## run some of tests/unit in a minute, on SQLite: what needs no server, and not the folders named here
 	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit \
@@ -133,7 +136,7 @@ test-fast: install  ## run some of tests/unit in a minute, on SQLite: what needs
 	    services/content services/upkeep testing web/add_by_url)
 
 coverage: PYTEST_OPTIONS += --cov
-coverage: test  ## run all tests, and show which lines no test runs
+coverage: test-all  ## run all tests, and show which lines no test runs
 
 soak: install  ## an hour of mixed load with random faults; SECONDS=60 for less
 	PYTHONPATH=tests $(BIN)/python -m support.soak $(SECONDS) $(PLOT)
@@ -235,4 +238,4 @@ bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performan
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install client serve demo test test-fast coverage soak docs screenshots drawings lint lint-console services release pinned release-services bench-services bench bench-full bench-history
+.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services release pinned release-services bench-services bench bench-full bench-history

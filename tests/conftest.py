@@ -26,7 +26,7 @@ from frepo_core.services.composition.container import Services
 from frepo_core.web import all_endpoints, make_app
 from support.installation.environments import build_wheels
 from support.required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
-from support.scale import IS_BIG
+from support.scale import IS_ALL, IS_BIG
 from support.servers.fork_server import ForkedService, ForkServer
 from support.servers.service import IS_STOCK, Service
 
@@ -87,8 +87,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharingSched
 SERVER_FIXTURES = {"fork_server", "postgresql_server", "mariadb_server"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that start a server; skip what only frepo-server does if services run under stock waitress."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that start a server; skip what only frepo-server does if services run under stock waitress.
+
+    Leave the costly tests out of the short form, except in a module that is named.
+    """
+    if not IS_ALL and not any(one.partition("::")[0].endswith(".py") for one in config.args):
+        costly = [item for item in items if item.get_closest_marker("costly")]
+        config.hook.pytest_deselected(items=costly)
+        items[:] = [item for item in items if not item.get_closest_marker("costly")]
     for item in items:
         if isinstance(item, pytest.Function) and SERVER_FIXTURES.intersection(item.fixturenames):
             item.add_marker(pytest.mark.server)

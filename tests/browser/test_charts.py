@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.costly
+
 GB = 1000**3
 DAY = timedelta(days=1)
 # The colours around points of the chart, each a pair of seconds and bytes, and in a column of it. The picture begins

@@ -31,6 +31,7 @@ def test_a_version_is_uploaded_and_compared(signed_in, world, api):
     expect(page.locator("tbody tr").first).to_contain_text(str(last["number"]))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("limits", "retention", "detail", "advice"),
     [
@@ -55,6 +56,7 @@ def test_a_full_collection_says_which_limit_is_reached_and_what_helps(
     expect(signed_in.page.get_by_text(advice)).to_be_visible()
 
 
+@pytest.mark.costly
 def test_files_are_dropped_anywhere_on_the_page(signed_in, api):
     made = api("POST", "/collections", {"name": "dropped.txt"})["id"]
     signed_in.go(f"#/collections/{made}")
@@ -78,6 +80,7 @@ def test_a_dropped_file_is_refused_without_the_right_to_upload(console, world, a
     expect(page.get_by_role("region", name="Uploads and downloads")).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_a_refused_upload_stays_with_its_reason(signed_in, world, api):
     api("PATCH", f"/collections/{world['empty.zip']}", {"limits": {"version_size": 10}}, MERGE_PATCH)
     signed_in.page.route("**/versions", lambda route: pytest.fail("it was sent"))
@@ -113,6 +116,7 @@ def test_a_version_is_deleted_after_a_question(signed_in, world, api):
     assert [3, 2] == numbers
 
 
+@pytest.mark.costly
 def test_a_row_says_why_its_key_failed(open_console, service, world):
     console = open_console(script="delete window.showSaveFilePicker")
     console.sign_in(service.admin)
@@ -167,6 +171,7 @@ def test_settings_are_saved_and_errors_are_at_their_fields(signed_in, world, api
     assert (3_000_000_000, "The shop") == (saved["limits"]["version_size"], saved["description"])
 
 
+@pytest.mark.costly
 def test_all_guards_are_in_the_settings(signed_in, world, api):
     page = open_collection(signed_in, world, "late.tar", "settings")
     for name, text in {
@@ -188,6 +193,7 @@ def test_all_guards_are_in_the_settings(signed_in, world, api):
     assert numbers | {"expects_kind": False, "expects_change": True, "on_suspicious": "mark"} == guards
 
 
+@pytest.mark.costly
 def test_the_chart_of_sizes_names_what_decides(signed_in, api):
     made = api("POST", "/collections", {"name": "curve.bin"})["id"]
     key = signed_in.page.locator(".card", has_text="Size of each upload").locator(".key")
@@ -204,6 +210,7 @@ def test_the_chart_of_sizes_names_what_decides(signed_in, api):
     expect(signed_in.page.locator(".bars hr")).to_have_count(3)
 
 
+@pytest.mark.costly
 def test_a_suspicious_collection_says_why_at_its_top(signed_in, api):
     made = api("POST", "/collections", {"name": "shrunk.bin"})["id"]
     for size in (1000, 1000, 1000, 10):
@@ -229,6 +236,7 @@ def test_access_is_granted_and_removed(signed_in, world, api):
     expect(row).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_the_simulator_follows_the_rules_of_the_form(signed_in, world):
     page = open_collection(signed_in, world, "mail.tar", "settings")
     page.get_by_label("Which versions are kept").select_option("keep")
@@ -242,6 +250,7 @@ def test_the_simulator_follows_the_rules_of_the_form(signed_in, world):
     expect(page.get_by_text("The next upload would evict")).to_be_visible()
 
 
+@pytest.mark.costly
 def test_the_snippets_name_the_collection(signed_in, world):
     page = open_collection(signed_in, world, "shop.sql.gz", "send")
     for tool in ("frepo-client", "cron", "systemd timer", "bahub", "newman", "curl"):
@@ -249,6 +258,7 @@ def test_the_snippets_name_the_collection(signed_in, world):
         expect(page.locator("pre")).to_contain_text(world["shop.sql.gz"])
 
 
+@pytest.mark.costly
 def test_the_line_for_cron_sends_a_dump_and_leaves_no_file(signed_in, service, world, tmp_path):
     page = open_collection(signed_in, world, "mail.tar", "send")
     page.get_by_role("button", name="cron", exact=True).click()
@@ -309,6 +319,7 @@ def test_its_events_are_shown(signed_in, world):
     expect(page.get_by_text("Version 3 received")).to_be_visible()
 
 
+@pytest.mark.costly
 def test_a_tab_reads_each_list_once_when_it_is_opened(signed_in, world):
     page, asked = signed_in.page, []
     for tab, lists in {"versions": ["versions", "trash"], "events": ["events"], "access": ["access"]}.items():
@@ -321,6 +332,7 @@ def test_a_tab_reads_each_list_once_when_it_is_opened(signed_in, world):
         assert lists == [name for name in lists for path in asked if path.endswith(f"/{name}")]
 
 
+@pytest.mark.costly
 def test_a_download_that_cannot_begin_says_why(open_console, service, world, api):
     console = open_console(script="delete window.showSaveFilePicker")
     console.expect("503")

@@ -15,6 +15,7 @@ from .test_overview import FAILS
 
 
 class TestOverview:
+    @pytest.mark.costly
     def test_it_says_what_needs_attention_first(self, signed_in, world):
         signed_in.go("#/")
         page = signed_in.page
@@ -35,6 +36,7 @@ class TestOverview:
 
 
 class TestList:
+    @pytest.mark.costly
     def test_the_worst_is_first_and_filters_are_in_the_url(self, signed_in, world):
         signed_in.go("#/collections")
         page = signed_in.page
@@ -48,6 +50,7 @@ class TestList:
         expect(page.locator("tbody tr")).to_have_count(1)
         expect(page.get_by_role("searchbox")).to_have_value("shop")
 
+    @pytest.mark.costly
     def test_what_matches_nothing_says_so(self, signed_in, world):
         signed_in.go("#/collections?q=nothing&state=full")
         expect(signed_in.page.get_by_role("heading", name="Nothing matches “nothing”")).to_be_visible()
@@ -55,6 +58,7 @@ class TestList:
 
         expect(signed_in.page.locator("tbody tr")).to_have_count(5)
 
+    @pytest.mark.costly
     def test_rows_are_reached_by_the_keyboard(self, signed_in, world):
         signed_in.go("#/collections?q=mail")
         page = signed_in.page
@@ -67,6 +71,7 @@ class TestList:
 
         expect(page.get_by_role("heading", level=1)).to_have_text("mail.tar")
 
+    @pytest.mark.costly
     def test_the_interval_of_several_is_changed(self, signed_in, world, api):
         signed_in.go("#/collections?q=late")
         page = signed_in.page
@@ -82,6 +87,7 @@ class TestList:
 
         assert "PT12H" == api("GET", f"/collections/{world['late.tar']}")["expected_every"]
 
+    @pytest.mark.costly
     def test_a_token_gets_access_to_several(self, signed_in, world, api):
         secret = api.token(Role.UPLOAD_VERSIONS, name="collector")
         fingerprint = api("GET", "", token=secret)["token"]["fingerprint"]
@@ -99,6 +105,7 @@ class TestList:
         granted = {one["id"] for one in api("GET", f"/tokens/{fingerprint}")["collections"]}
         assert {world["late.tar"], world["shop.sql.gz"]} == granted
 
+    @pytest.mark.costly
     def test_a_collection_is_created(self, signed_in, world, api):
         signed_in.go("#/collections")
         page = signed_in.page
@@ -112,6 +119,7 @@ class TestList:
         assert (["prod", "web"], "P1D") == (made["labels"], made["expected_every"])
         api("DELETE", f"/collections/{made['id']}")
 
+    @pytest.mark.costly
     def test_a_list_that_cannot_be_saved_as_csv_says_why(self, signed_in, world):
         signed_in.expect("503")
         signed_in.go("#/collections")
@@ -120,6 +128,7 @@ class TestList:
 
         expect(signed_in.page.get_by_role("alert")).to_have_text("The service answered 503")
 
+    @pytest.mark.costly
     def test_bars_of_sizes_that_cannot_be_read_say_so(self, signed_in, world):
         signed_in.expect("503")
         page = signed_in.page
@@ -132,6 +141,7 @@ class TestList:
 
         expect(error).to_have_count(0)
 
+    @pytest.mark.costly
     def test_the_list_is_saved_as_csv(self, signed_in, world):
         signed_in.go("#/collections")
         with signed_in.page.expect_download() as download:
@@ -198,6 +208,7 @@ def failed(api):
     return made
 
 
+@pytest.mark.costly
 def test_a_failed_collection_says_why_in_the_overview_and_in_the_list(signed_in, failed):
     page = signed_in.page
     page.reload()
@@ -231,6 +242,7 @@ def test_a_version_shows_its_verdict_as_word_and_icon(console, failed, api):
     expect(page.locator("h1 + p")).not_to_contain_text("Failed")
 
 
+@pytest.mark.costly
 def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downloaded(signed_in, failed, api):
     page = signed_in.page
 
@@ -262,6 +274,7 @@ def test_pending_and_condemned_versions_say_so_and_the_newest_good_one_is_downlo
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.costly
 def test_who_sends_the_same_is_found_from_the_overview(signed_in, service, api):
     same = api("POST", "/collections", {"name": "same.bin"})["id"]
     api("PUT", f"/collections/{same}/versions", b"the same again")
@@ -285,6 +298,7 @@ def test_who_sends_the_same_is_found_from_the_overview(signed_in, service, api):
     expect(page.locator("tbody tr")).not_to_have_count(1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("columns", "shown"),
     [
@@ -312,6 +326,7 @@ def test_a_collection_says_when_it_was_restored(signed_in, service, api, columns
     expect(failed).to_have_count(int("broken" in columns))
 
 
+@pytest.mark.costly
 def test_a_collection_names_others_with_the_same_content(signed_in, api):
     content = b"the files of etc" * 5000
     first, second = (api("POST", "/collections", {"name": f"web{one}-etc.tar"})["id"] for one in (1, 2))

@@ -63,6 +63,7 @@ def test_an_edit_shows_the_values_before_and_after(events):
     expect(row.locator("table")).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_an_edited_note_is_shown_as_one_value(api, events, collection):
     path = f"/collections/{collection['id']}/versions/latest"
     api("PATCH", path, {"note": "kept for the audit"}, {"Content-Type": "application/merge-patch+json"})
@@ -74,6 +75,7 @@ def test_an_edited_note_is_shown_as_one_value(api, events, collection):
     expect(row.locator("tbody td")).to_have_text(["note", "none", "kept for the audit"])
 
 
+@pytest.mark.costly
 def test_events_are_filtered_by_the_address(signed_in, events, collection):
     events.get_by_role("button", name="Versions").click()
     expect(events.get_by_role("listitem").filter(has_text="Token created")).to_have_count(0)
@@ -86,6 +88,7 @@ def test_events_are_filtered_by_the_address(signed_in, events, collection):
     expect(events.get_by_role("listitem").filter(has_text="Token created").first).to_be_visible()
 
 
+@pytest.mark.costly
 def test_quarantine_is_trouble_and_the_trash_is_about_versions(signed_in, events, api):
     small = api("POST", "/collections", {"name": "small.sql.gz", "guards": {"min_version_size": 100}})["id"]
     api("PUT", f"/collections/{small}/versions", b"too small")
@@ -139,6 +142,7 @@ def test_without_the_role_the_view_is_not_in_the_menu(console, api):
     expect(console.page.get_by_role("link", name="Events")).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_a_service_that_does_not_answer_leaves_what_was_read(signed_in, events):
     signed_in.expect("503")
     answer = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
@@ -149,6 +153,7 @@ def test_a_service_that_does_not_answer_leaves_what_was_read(signed_in, events):
     assert titles(events)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("theme", "width"), first_of([("light", "wide"), ("dark", "phone")]))
 def test_axe_finds_nothing(open_console, service, theme, width):
     console = open_console(theme=theme, width=width)
@@ -158,6 +163,7 @@ def test_axe_finds_nothing(open_console, service, theme, width):
     assert [] == console.violations()
 
 
+@pytest.mark.costly
 def test_names_of_collections_are_asked_for_again_after_a_failure(signed_in, collection):
     signed_in.expect("503")
     page, url = signed_in.page, "**/api/v1/collections?**"
@@ -172,6 +178,7 @@ def test_names_of_collections_are_asked_for_again_after_a_failure(signed_in, col
     expect(row.get_by_role("link")).to_have_text("shop.sql.gz")
 
 
+@pytest.mark.costly
 def test_the_names_in_a_long_list_of_events_are_asked_for_again(signed_in, api):
     signed_in.expect("503")
     page = signed_in.page

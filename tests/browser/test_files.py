@@ -54,6 +54,7 @@ def test_many_files_are_dropped_with_their_tags(files, api):
     expect(uploads(files)).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_the_digest_is_sent_and_a_known_content_keeps_its_link(files, api):
     with files.expect_request(lambda one: one.method == "POST") as sent:
         files.locator("input[type=file]").set_input_files({"name": "again.txt", "mimeType": "", "buffer": b"same"})
@@ -73,6 +74,7 @@ def test_a_refused_file_says_why(console, api):
     expect(uploads(console.page).get_by_role("alert")).to_contain_text("type")
 
 
+@pytest.mark.costly
 def test_an_upload_stays_cancelled_if_its_worker_is_loaded_later(files, api):
     waiting = []
     files.route("**/lib/sha256_worker.js", lambda route: waiting.append(route))  # noqa: PLW0108  # Playwright marks the function
@@ -90,6 +92,7 @@ def test_an_upload_stays_cancelled_if_its_worker_is_loaded_later(files, api):
     assert "early.txt" in names(api)
 
 
+@pytest.mark.costly
 def test_a_lost_connection_is_tried_again_by_itself(signed_in, files, api):
     signed_in.expect("ERR_", "Failed to load")
     files.route(
@@ -104,6 +107,7 @@ def test_a_lost_connection_is_tried_again_by_itself(signed_in, files, api):
     assert "lost.txt" in names(api)
 
 
+@pytest.mark.costly
 def test_gallery_and_list_show_the_same_and_are_found_by_name(files):
     image = files.get_by_role("listitem").filter(has_text="sunset.png").locator("img")
     assert (
@@ -118,6 +122,7 @@ def test_gallery_and_list_show_the_same_and_are_found_by_name(files):
     expect(files.locator("tbody tr")).to_contain_text("public")
 
 
+@pytest.mark.costly
 def test_a_file_gets_tags_an_alias_and_links(signed_in, files, api, picture):
     signed_in.go(f"#/files/{picture['name']}")
     files.get_by_label("link only, not listed").check()
@@ -141,6 +146,7 @@ def test_a_file_gets_tags_an_alias_and_links(signed_in, files, api, picture):
     assert "sunset.png" == download.value.suggested_filename
 
 
+@pytest.mark.costly
 def test_a_file_gets_another_name(signed_in, files, api):
     made = api("POST", "/files?name=first.txt", b"to rename")
     signed_in.go(f"#/files/{made['name']}")
@@ -166,6 +172,7 @@ def test_a_file_is_deleted_after_a_question(signed_in, files, api):
     assert "old.txt" not in names(api)
 
 
+@pytest.mark.costly
 def test_aliases_that_cannot_be_read_are_not_taken_for_none(signed_in, files, api):
     signed_in.expect("503")
     made = api("POST", "/files?name=named.txt", b"named")
@@ -184,6 +191,7 @@ def test_aliases_that_cannot_be_read_are_not_taken_for_none(signed_in, files, ap
     expect(files.get_by_role("list", name="Aliases")).to_contain_text("short.txt")
 
 
+@pytest.mark.costly
 def test_a_file_with_a_password_that_cannot_be_downloaded_says_why(signed_in, files, api):
     signed_in.expect("503")
     made = api("POST", "/files?name=secret.txt", b"secret", {"X-File-Password": "5ecre7 password"})

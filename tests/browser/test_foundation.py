@@ -124,6 +124,7 @@ def test_a_service_that_does_not_answer_is_tried_again(console, service):
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("is_loaded_again", [False, True], ids=["same page", "loaded again"])
 def test_a_link_asks_before_it_replaces_a_session(signed_in, service, api, is_loaded_again):
     page, other = signed_in.page, api.token(Role.UPLOAD_ALL)
@@ -196,6 +197,7 @@ def try_it(page, name):
     return block.locator(".live-responses-table tbody .response-col_status")
 
 
+@pytest.mark.costly
 def test_search_and_try_it_with_a_token_that_stays_in_the_page(console, service):
     page = console.page
     console.expect("Deprecated: escaping deep link whitespace")  # Swagger UI says this about its own links

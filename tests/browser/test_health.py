@@ -29,6 +29,7 @@ def job(page, name):
     return page.get_by_role("listitem").filter(has=page.get_by_text(name, exact=True))
 
 
+@pytest.mark.costly
 def test_a_job_runs_on_request_and_its_damage_is_listed(health, damaged):
     job(health, "verify").get_by_role("button", name="Run now").click()
     expect(job(health, "verify")).to_contain_text("damaged 1", timeout=30_000)
@@ -64,6 +65,7 @@ def test_settings_are_searched_and_secrets_masked(signed_in, health):
     expect(health.get_by_text("No setting matches")).to_be_visible()
 
 
+@pytest.mark.costly
 def test_plugins_are_listed_with_what_they_offer(signed_in, health):
     signed_in.go("#/health/plugins")
 
@@ -78,6 +80,7 @@ def test_who_may_not_run_jobs_is_not_offered_it(console, api):
     expect(console.page.get_by_role("link", name="Settings")).to_have_count(0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("theme", "width"), first_of([("dark", "wide"), ("light", "phone")]))
 def test_axe_finds_nothing(open_console, service, theme, width):
     console = open_console(theme=theme, width=width)

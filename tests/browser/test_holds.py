@@ -1,8 +1,11 @@
 """What holds versions, in the web console: pins and locks."""
 
+import pytest
 from playwright.sync_api import expect
 
 from .conftest import open_collection
+
+pytestmark = pytest.mark.costly
 
 
 def test_a_version_is_pinned_by_a_key_and_gets_a_note(signed_in, world, api):

@@ -11,6 +11,8 @@ from .conftest import open_collection
 from .test_overview import FAILS
 from .test_states import MERGE_PATCH, refresh
 
+pytestmark = pytest.mark.costly
+
 # Those of the table: the first hundred, and one hundred more.
 LIST_OF_VERSIONS = re.compile(r"/versions\?.*limit=(30|60)")
 SINCE = re.compile(r"/events\?.*since=([^&]*)")

@@ -10,6 +10,8 @@ from frepo_core.domain.roles import Role
 from .test_charts import GB, Growth, whole
 from .test_states import refresh
 
+pytestmark = pytest.mark.costly
+
 FAILS = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
 DAY = 24 * 3600 * 1000  # milliseconds
 STATES = ("damaged", "overdue", "failed", "full", "suspicious", "late", "new", "ok")

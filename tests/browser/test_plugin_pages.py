@@ -91,6 +91,7 @@ def service(tmp_path, caplog, slots):
     service.close()
 
 
+@pytest.mark.costly
 def test_the_page_is_opened_from_the_menu_below_a_prefix(console, service):
     """All that the console and the page load and link to is below the prefix of a proxy."""
     console.url = f"{service.url}{PREFIX}/ui/"
@@ -111,6 +112,7 @@ def test_the_page_is_opened_from_the_menu_below_a_prefix(console, service):
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
+@pytest.mark.costly
 def test_a_collection_without_a_backup_is_not_counted_as_one_that_is_there(console, service):
     for name in ("full.txt", "empty.txt"):
         made = service.request("POST", "/api/v1/collections", {"name": name}).json["id"]
@@ -141,6 +143,7 @@ def collection(service):
     return made
 
 
+@pytest.mark.costly
 def test_each_place_shows_what_plugins_add(console, service, collection):
     console.url = f"{service.url}{PREFIX}/ui/"
     console.sign_in(service.admin, f"#/collections/{collection}")
@@ -164,6 +167,7 @@ def test_each_place_shows_what_plugins_add(console, service, collection):
     assert [] == console.violations()
 
 
+@pytest.mark.costly
 def test_a_button_of_a_version_opens_a_dialog_that_can_ask_and_change(console, service, collection):
     console.sign_in(service.admin, f"#/collections/{collection}")
     console.page.get_by_role("button", name="Paint version_action: Version 1").click()
@@ -180,6 +184,7 @@ def test_a_button_of_a_version_opens_a_dialog_that_can_ask_and_change(console, s
     expect(console.page.get_by_role("row").filter(has_text="painted")).to_be_visible()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("slots", [[("collection.card", *each) for each in FAILING.items()]])
 def test_a_slot_that_fails_is_named_and_the_page_works(console, service, collection):
     console.expect("Unexpected token")
@@ -208,6 +213,7 @@ def test_a_slot_that_fails_is_named_and_the_page_works(console, service, collect
     expect(console.page.get_by_label("Name", exact=True)).to_have_value("shop.sql.gz")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("slots", [[("overview.card", "throws", FAILING["throws"]), ("health.row", "row", "throw 5")]])
 def test_a_module_that_is_missing_or_throws_is_named_elsewhere(console, service):
     console.page.route("**/paint/throws.js", lambda route: route.fulfill(status=404))
@@ -219,6 +225,7 @@ def test_a_module_that_is_missing_or_throws_is_named_elsewhere(console, service)
     expect(console.page.get_by_role("alert")).to_have_text("Paint row of the package acme-paint does not work 5")
 
 
+@pytest.mark.costly
 def test_an_open_upload_is_shown_on_the_page_of_its_collection_and_ended(console, service, collection):
     def begin(name, length):
         # "collection" and "filename", each in base64, as tus requires

@@ -68,6 +68,7 @@ def refresh(page):
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
 
+@pytest.mark.costly
 def test_a_view_keeps_its_data_without_a_network(signed_in, views):
     signed_in.expect("ERR_INTERNET_DISCONNECTED")
     page = signed_in.page
@@ -86,6 +87,7 @@ def test_a_view_keeps_its_data_without_a_network(signed_in, views):
         expect(page.get_by_role("alert"), fragment).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_a_view_that_was_not_loaded_yet_is_loaded_later(open_console, service, world):
     for fragment in ("#/tokens", "#/health", f"#/collections/{world['shop.sql.gz']}"):
         console = open_console(is_first=True)
@@ -102,6 +104,7 @@ def test_a_view_that_was_not_loaded_yet_is_loaded_later(open_console, service, w
         expect(page.locator("main h1")).not_to_have_text("Collections")
 
 
+@pytest.mark.costly
 def test_a_service_in_maintenance_is_named_and_read_again(signed_in, views):
     signed_in.expect("503")
     page = signed_in.page
@@ -127,6 +130,7 @@ def poisoned(value, is_text=False):
     return f"{value} {XSS}" if is_text and isinstance(value, str) else value
 
 
+@pytest.mark.costly
 def test_payloads_in_every_text_stay_texts(signed_in, views):
     page = signed_in.page
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
@@ -153,6 +157,7 @@ def test_payloads_in_every_text_stay_texts(signed_in, views):
     assert [] == without
 
 
+@pytest.mark.costly
 def test_the_main_path_needs_no_mouse(console, service, api):
     made = api("POST", "/collections", {"name": "keyboard.txt"})
     page, press = console.page, console.page.keyboard.press
@@ -227,6 +232,7 @@ OUTSIDE = """() => [...document.querySelectorAll("main *, nav *")].filter((one) 
 ).map((one) => one.outerHTML.slice(0, 80))"""
 
 
+@pytest.mark.costly
 def test_nothing_moves_if_the_person_wants_no_motion(signed_in, views):
     found = {}
     for name, fragment in views.items():
@@ -237,6 +243,7 @@ def test_nothing_moves_if_the_person_wants_no_motion(signed_in, views):
     assert {} == found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("zoom", first_of([4, 2]))
 def test_an_enlarged_page_needs_no_scrolling_to_the_side(chromium, open_console, service, views, zoom):
     console = open_console(device_scale_factor=zoom)
@@ -252,6 +259,7 @@ def test_an_enlarged_page_needs_no_scrolling_to_the_side(chromium, open_console,
     assert {} == found
 
 
+@pytest.mark.costly
 def test_a_page_that_is_older_than_the_service_says_so(open_console, service):
     console = open_console(is_first=True)
     console.expect("404")
@@ -295,6 +303,7 @@ def test_a_page_outlives_a_restart_of_the_service(signed_in, service, world):
     signed_in.go("#/tokens")
 
 
+@pytest.mark.costly
 def test_two_tabs_do_not_disturb_each_other(open_console, service, world, api):
     first, second = open_console(), open_console()
     first.sign_in(service.admin, "#/collections?state=overdue")

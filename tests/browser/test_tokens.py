@@ -54,6 +54,7 @@ def test_a_token_that_sends_backups_is_created_and_its_secret_shown_once(open_co
     assert secret not in page.content()
 
 
+@pytest.mark.costly
 def test_a_token_names_the_one_that_made_it(signed_in, service, api):
     maker = api("POST", "/tokens", {"name": "rollout", "roles": ["security.administrator"]})
     made = api("POST", "/tokens", {"name": "db9", "roles": ["upload.all"]}, token=maker["secret"])
@@ -64,6 +65,7 @@ def test_a_token_names_the_one_that_made_it(signed_in, service, api):
     expect(panel(signed_in).get_by_text(re.compile(f"created .* by {maker['fingerprint']}"))).to_be_visible()
 
 
+@pytest.mark.costly
 def test_codes_that_no_host_has_used_are_listed_and_revoked(signed_in, api, collection):
     for name in ("db7", "db8"):
         api("POST", "/enrolments", {"name": name, "collections": [collection["id"]]})
@@ -94,6 +96,7 @@ def test_enter_after_a_name_that_was_added_while_it_was_typed_does_not_send_the_
     assert "too early" not in [token["name"] for token in api("GET", "/tokens")["items"]]
 
 
+@pytest.mark.costly
 def test_a_collection_that_was_typed_and_not_added_is_named(signed_in, api):
     signed_in.go("#/tokens/new")
     page = signed_in.page
@@ -138,6 +141,7 @@ def test_wrong_values_are_named_at_their_fields(signed_in):
     expect(page.locator(".err").first).to_contain_text("10.20.4.300")
 
 
+@pytest.mark.costly
 def test_single_roles_are_chosen(signed_in, api):
     signed_in.go("#/tokens/new")
     page = signed_in.page
@@ -178,6 +182,7 @@ def test_a_token_is_rotated_with_an_overlap_and_revoked(signed_in, api):
     assert token["fingerprint"] in names
 
 
+@pytest.mark.costly
 def test_a_token_is_edited(signed_in, api):
     secret = api.token(Role.LIST_COLLECTIONS, name="before", restrictions={"tags": ["web"]})
     fingerprint = api("GET", "", token=secret)["token"]["fingerprint"]
@@ -238,6 +243,7 @@ def test_who_may_only_list_tokens_is_offered_nothing_else(console, api):
     expect(page.get_by_text("This token may not see this")).to_be_visible()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("theme", "width"), first_of([("dark", "phone"), ("light", "wide")]))
 def test_axe_finds_nothing_and_names_are_only_texts(open_console, service, api, theme, width):
     secret = api.token(Role.LIST_COLLECTIONS, name=PAYLOAD, restrictions={"user_agents": [PAYLOAD]})

@@ -49,6 +49,7 @@ def test_a_deleted_version_is_restored(signed_in, api, collection):
     assert ([3, 2, 1], []) == (versions(api, collection), trashed(api, collection))
 
 
+@pytest.mark.costly
 def test_several_versions_are_deleted_and_one_of_them_for_good(signed_in, api, collection):
     signed_in.go(f"#/collections/{collection}")
     page = signed_in.page
@@ -66,6 +67,7 @@ def test_several_versions_are_deleted_and_one_of_them_for_good(signed_in, api, c
     assert ([3], [2]) == (versions(api, collection), trashed(api, collection))
 
 
+@pytest.mark.costly
 def test_a_restoration_without_room_says_why(signed_in, api, collection):
     signed_in.expect("409")
     full = api("POST", "/collections", {"name": "full.sql.gz", "limits": {"versions": 1}})["id"]
@@ -79,6 +81,7 @@ def test_a_restoration_without_room_says_why(signed_in, api, collection):
     assert ([2], [1]) == (versions(api, full), trashed(api, full))
 
 
+@pytest.mark.costly
 def test_a_deleted_collection_is_restored_with_its_versions(signed_in, api, collection):
     signed_in.go(f"#/collections/{collection}")
     page = signed_in.page
@@ -97,6 +100,7 @@ def test_a_deleted_collection_is_restored_with_its_versions(signed_in, api, coll
     assert before == versions(api, collection)
 
 
+@pytest.mark.costly
 def test_a_deleted_collection_is_deleted_for_good(signed_in, api):
     made = api("POST", "/collections", {"name": "old.sql.gz"})["id"]
     api("PUT", f"/collections/{made}/versions", b"old")
@@ -138,6 +142,7 @@ def answer_as_read_only(route):
     route.fulfill(json=answer | {"read_only": True, "may": may})
 
 
+@pytest.mark.costly
 def test_a_read_only_service_shows_the_trash_without_buttons(console, service, deleted):
     for path in ("**/api/v1", f"**/collections/{deleted}"):
         console.page.route(path, answer_as_read_only)
@@ -151,6 +156,7 @@ def test_a_read_only_service_shows_the_trash_without_buttons(console, service, d
     expect(console.page.get_by_role("button", name="Delete now")).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_without_a_trash_a_deletion_is_named_as_one(console, service, api, deleted):
     about = api("GET", "") | {"trash_keep": None}
     console.page.route("**/api/v1", lambda route: route.fulfill(json=about))
@@ -168,6 +174,7 @@ LISTS = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("title", LISTS)
 def test_a_list_of_deleted_things_that_cannot_be_read_says_why_and_keeps_what_was_read(signed_in, deleted, title):
     signed_in.expect("503")

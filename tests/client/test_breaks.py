@@ -116,6 +116,7 @@ def test_a_network_that_never_passes_a_whole_part_passes_smaller_ones(machine):
     assert proxy.received <= SMALL + cuts * most + SLACK
 
 
+@pytest.mark.costly
 def test_a_service_that_is_gone_for_a_while_is_waited_for(machine):
     digest = make_dump(machine, SMALL)
     client = machine.start("pipe", "shop.sql", "--", "sh", "-ec", "cat dump; touch read", stderr=subprocess.PIPE)
@@ -167,6 +168,7 @@ def through_old_proxy(machine):
     assert {"POST", "PATCH", "GET"} <= {*passed}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("proxy", [through_nginx, through_old_proxy])
 def test_proxies_that_buffer_and_speak_http_1_0(machine, proxy):
     if proxy is through_nginx and nginx.MISSING:
@@ -199,6 +201,7 @@ def own_machine(tmp_path, make_service, program):
     return make
 
 
+@pytest.mark.costly
 def test_ipv6(own_machine):
     with own_machine(host="[::1]") as machine:
         digest = make_dump(machine, SMALL)
@@ -254,6 +257,7 @@ def test_a_spool_on_a_full_disk_keeps_nothing_and_says_so(machine, size):
     assert ([], "failed") == (machine.versions(), machine.state()["state"])
 
 
+@pytest.mark.costly
 def test_a_restore_to_a_full_disk_is_said(machine):
     make_dump(machine, 5 << 20)
     machine.run("push", "shop.sql", "dump")
@@ -270,6 +274,7 @@ def test_a_restore_to_a_full_disk_is_said(machine):
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("offset", first_of([-86400, 86400]))
 def test_a_clock_that_is_wrong_by_a_day_loses_no_version(machine, offset):
     """Neither is an upload refused, nor condemns a failed run the version of another night."""

@@ -7,6 +7,8 @@ import pytest
 
 from support.servers import nginx
 
+pytestmark = pytest.mark.costly
+
 
 def make_certificate(folder):
     """Make key.pem and cert.pem for 127.0.0.1."""

@@ -48,6 +48,7 @@ def test_the_zipapp_is_the_same_each_time_and_needs_no_newer_python():
         ast.parse(path.read_text(), feature_version=(3, 8))
 
 
+@pytest.mark.costly
 def test_a_wrong_configuration_names_the_key(machine, configure):
     for text, message in MISTAKES.items():
         configure(text)
@@ -116,6 +117,7 @@ def test_each_run_is_one_line_of_json_and_a_full_disk_stops_no_other_job(machine
     assert b"metrics_file /dev/full/frepo.prom cannot be written: Not a directory" in done.stderr
 
 
+@pytest.mark.costly
 def test_a_job_does_not_run_twice_at_once(machine, configure):
     configure("""
         [job.slow]
@@ -134,6 +136,7 @@ def test_a_job_does_not_run_twice_at_once(machine, configure):
     assert len(machine.versions()) == 1
 
 
+@pytest.mark.costly
 def test_a_pipe_does_not_run_twice_at_once(machine):
     wait = "echo INSERT; touch begun; while [ ! -e end ]; do sleep 0.05; done"
     first = machine.start("pipe", "shop.sql", "--", "sh", "-ec", wait)
@@ -225,6 +228,7 @@ def test_check_says_that_a_token_sees_nothing_and_what_waits(machine, configure)
     assert "spool/1-shop waits in the spool" in errors
 
 
+@pytest.mark.costly
 def test_status_exits_as_a_nagios_plugin(machine):
     machine.run("pipe", "shop.sql", "--", "echo", "INSERT")
     assert (
@@ -267,6 +271,7 @@ def test_retry_of_the_command_line_holds_for_jobs(machine, configure):
     machine.run("--retry", "0", "run", check=30, timeout=20)
 
 
+@pytest.mark.costly
 def test_the_commands_of_the_documentation_work(machine):
     machine.home.joinpath("bin").mkdir()
     machine.home.joinpath("bin/frepo-client").symlink_to(machine.program)

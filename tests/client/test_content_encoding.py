@@ -88,6 +88,7 @@ def test_a_stage_that_compresses_is_left_alone(machine, dump, last):
     assert (last == ["gzip"]) == (version["size"] < SIZE / 10)
 
 
+@pytest.mark.costly
 def test_a_last_stage_that_compresses_is_named_once_if_the_service_compacts(machine, dump):
     def compacts_not(body):
         return body.replace(b'"compacts":true', b'"compacts":false')
@@ -142,6 +143,7 @@ def test_an_unknown_coding_in_the_configuration_is_named(machine):
     assert b"[defaults] content_encoding 'br': write auto, none, zstd or gzip" in done.stderr
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("is_lost", [True, False])
 def test_a_client_that_was_killed_goes_on_with_the_next_part(machine, dump, is_lost):
     """It is killed while its second part is on the way, which arrives or not."""

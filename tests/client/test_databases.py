@@ -175,6 +175,7 @@ def test_ldap_is_restored(machine):
     assert b"o: Example" in run("slapcat", "-f", restored)
 
 
+@pytest.mark.costly
 def test_mariadb_is_restored(machine, mariadb):
     rows = "SELECT count(*), sum(crc32(concat(id, name))) FROM shop.orders"
     before = mariadb(rows)

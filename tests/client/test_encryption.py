@@ -48,6 +48,7 @@ def make_age_key(path):
     return subprocess.run(["age-keygen", "-y", str(path)], check=True, capture_output=True, text=True).stdout.strip()
 
 
+@pytest.mark.costly
 def test_each_recipient_of_age_can_restore(machine, configure):
     recipients = [make_age_key(machine.home / name) for name in ("key", "other-key")]
     machine.home.joinpath("dump").write_bytes(POSTGRESQL)

@@ -142,6 +142,7 @@ def test_a_token_replaces_itself(machine, host):
     assert not list(host.home.glob("*.new"))
 
 
+@pytest.mark.costly
 def test_a_rotation_that_got_no_answer_is_completed_by_the_next_run(machine, host, proxy):
     host.enroll()
     old, direct = host.secret, host.config.read_text()

@@ -172,6 +172,7 @@ def test_a_server_that_is_down_is_another_failure_than_a_dump(machine):
     assert "http://127.0.0.1:1 cannot be reached: Connection refused" in done.stderr.decode()
 
 
+@pytest.mark.costly
 def test_a_failure_is_reported_when_the_server_is_back(machine):
     client = machine.start(
         "pipe",
@@ -284,6 +285,7 @@ def test_a_dump_that_the_server_does_not_take_stays_in_the_spool_and_is_said(mac
     assert len(os.listdir(machine.home / "spool")) == 2
 
 
+@pytest.mark.costly
 def test_the_spool_is_listed_and_a_dump_in_it_deleted(machine):
     machine.home.joinpath("client.toml").write_text("""
         [defaults]

@@ -69,6 +69,7 @@ def test_a_client_that_was_killed_goes_on(machine, stored, proxy):
     assert list(machine.home.glob(".restored*")) == []
 
 
+@pytest.mark.costly
 def test_a_download_goes_on_through_a_proxy_that_knows_no_ranges(machine, stored, proxy):
     proxy.arm("cut", "down", 7 << 20)
     machine.run("--retry", "0", "pull", "shop.sql", "-o", "restored", check=30)
@@ -127,12 +128,14 @@ def test_a_command_never_gets_the_end_if_the_client_is_killed(machine, stored, p
     assert not machine.home.joinpath("end").exists()
 
 
+@pytest.mark.costly
 def test_a_command_that_fails_is_a_restore_that_failed(machine, stored):
     done = machine.run("pull", "shop.sql", "--into", "--", "sh", "-c", "head -c 100 >/dev/null; exit 3", check=20)
 
     assert "sh ended with 3" in done.stderr.decode()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("size", [30, SIZE], ids=["small", "large"])
 def test_a_command_that_does_not_read_everything_has_restored_nothing(machine, size):
     machine.home.joinpath("dump").write_bytes(random.Random(7).randbytes(size))
@@ -161,6 +164,7 @@ def test_a_version_that_is_not_there_is_said_so(machine):
     assert "has no version 'v9' (HTTP 404)" in done.stderr.decode()
 
 
+@pytest.mark.costly
 def test_a_restore_test_is_told_to_the_server(machine, stored):
     machine.run("verify", "shop.sql")
     machine.run("verify", "shop.sql", "--with", "--", "sh", "-c", "cat >/dev/null; exit 1", check=20)
@@ -188,6 +192,7 @@ def test_a_test_that_could_not_be_made_says_nothing_about_the_version(machine, e
     assert [] == told(machine)
 
 
+@pytest.mark.costly
 def test_the_restore_test_of_a_job_is_what_verify_runs(machine, stored):
     machine.home.joinpath("job.env").write_text("SCRATCH=restored\n")
     machine.home.joinpath("client.toml").write_text("""

@@ -73,6 +73,7 @@ def test_a_check_that_hangs_is_reported_and_blocks_nothing(service, client, poll
     assert took - polled < POLLS * DEADLINE / 2
 
 
+@pytest.mark.costly
 def test_a_check_that_answers_again_is_healthy_again(tmp_path, poll, hang):
     hang(DEADLINE + 1)
     first = poll()
@@ -81,6 +82,7 @@ def test_a_check_that_answers_again_is_healthy_again(tmp_path, poll, hang):
     assert (first.status, eventually(200, lambda: poll().status)) == (503, 200)
 
 
+@pytest.mark.costly
 @pytest.mark.own_server
 @pytest.mark.parametrize("service", [ScriptService], indirect=True)  # a fork does not wait for its threads
 def test_a_check_that_hangs_does_not_keep_the_service_from_stopping(service, poll, hang):

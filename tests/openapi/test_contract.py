@@ -36,6 +36,7 @@ def filled(start_service):
     return service
 
 
+@pytest.mark.costly
 @pytest.mark.contract
 def test_schemathesis_finds_nothing(filled, tmp_path):
     existing = {

@@ -131,6 +131,7 @@ def expected_of_v1(name: str) -> dict[str, object]:
     }
 
 
+@pytest.mark.costly
 def test_a_python_client_of_v1_compiles_and_works(generate, service, tmp_path):
     generate("python", "client", "packageName=frepo_generated", V1_DOCUMENT)
     run(TOOLS / "bin/python", "-m", "compileall", "-q", "client/frepo_generated", folder=tmp_path)

@@ -10,6 +10,8 @@ from support.logs import log_recorder
 from support.servers.fork_server import ForkedProcess
 from support.servers.service import BIN, ROOT
 
+pytestmark = pytest.mark.costly
+
 # Each name of the driver is a dialect of its own to SQLAlchemy.
 DRIVERS = ["postgresql", "mysql", "mariadb", "mariadb+pymysql"]
 

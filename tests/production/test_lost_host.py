@@ -28,6 +28,7 @@ def lost_host():
         yield "{}:{}".format(*listener.getsockname())
 
 
+@pytest.mark.costly
 def test_a_host_that_does_not_answer_is_left_out_and_no_request_fails(local_site):
     path = local_site.collection(maxBackupsCount=20)
     with lost_host() as lost, nginx_server.nginx([lost, local_site.services[0].address]) as front:
@@ -111,6 +112,7 @@ def test_a_small_put_whose_first_process_dies_after_the_commit_is_one_version(dy
     assert (201, -9, ["1"]) == (status, first.process.wait(60), list(client.versions(collection)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("place", ["latest", "first"])
 def test_a_deletion_by_place_whose_first_process_dies_deletes_one_version(dying, place):
     first, front, client = dying("collect")

@@ -58,6 +58,7 @@ def test_four_nights_and_two_restores(site, tmp_path):
     assert site.rows("SELECT DISTINCT storage FROM blob") == [("awss3v3",)]
 
 
+@pytest.mark.costly
 def test_a_large_dump_comes_back_whole_and_in_ranges(site):
     path, content = site.collection(), os.urandom(20 * MIB)
 
@@ -69,6 +70,7 @@ def test_a_large_dump_comes_back_whole_and_in_ranges(site):
     assert site.curl(link, "-r", f"{15 * MIB}-").body == content[15 * MIB :]
 
 
+@pytest.mark.costly
 def test_pushes_through_both_processes_leave_the_newest_three(site):
     path, contents = site.collection(), [os.urandom(100_000) for _ in range(24)]
     # An upload that a later one of its own token overtakes is put into quarantine.
@@ -96,6 +98,7 @@ def test_rotated_versions_leave_the_store_with_the_trash(site, stored):
     assert [stored(content) for content in contents] == [0, 0, 1]
 
 
+@pytest.mark.costly
 def test_the_same_content_through_both_processes_is_stored_once(site, stored):
     content = os.urandom(5 * MIB)
 
@@ -161,6 +164,7 @@ def test_a_process_that_is_killed_while_it_stores_leaves_no_row_without_bytes(si
     assert stored(content) in {1, 2}, "the first push may leave an orphan, which storage:sweep collects"
 
 
+@pytest.mark.costly
 @pytest.mark.own_server  # stock waitress aborts running requests
 def test_a_rolling_restart_fails_no_push(site):
     path, ended = site.collection(), threading.Event()

@@ -55,6 +55,7 @@ def state(tmp_path, make_database):
     }
 
 
+@pytest.mark.costly
 def test_the_first_token_is_what_the_install_ends_with(state):
     done = run(commands("Install"), state)
 
@@ -62,6 +63,7 @@ def test_the_first_token_is_what_the_install_ends_with(state):
     assert re.fullmatch(r"[0-9a-f-]{36}", done.stdout.splitlines()[-1])
 
 
+@pytest.mark.costly
 def test_a_backup_restores(local_site, state, tmp_path):
     path, content = local_site.collection(), os.urandom(10_000)
     local_site.push(path, content)
@@ -78,6 +80,7 @@ def test_a_backup_restores(local_site, state, tmp_path):
     assert content in [blob.read_bytes() for blob in Path(state["FS_LOCAL_DIRECTORY"]).rglob("*") if blob.is_file()]
 
 
+@pytest.mark.costly
 def test_a_backup_of_sqlite_restores(service, tmp_path):
     before, after, backup = (tmp_path / name for name in ("before", "after", "backup"))
     for folder in (before, after, backup):
@@ -113,6 +116,7 @@ def restored_in(folder):
     return Service(folder, environment)
 
 
+@pytest.mark.costly
 def test_the_upkeep_by_hand_succeeds_on_a_healthy_service(local_site):
     lines = sorted(set(re.findall(r"`(frepo storage:(?:verify|sweep))`", section("Upkeep"))))
 
@@ -133,6 +137,7 @@ def test_no_crontab_is_needed():
     assert not re.search(r"^[\d*]+( [\d*,/-]+){4} +root", TEXT, re.MULTILINE)
 
 
+@pytest.mark.costly
 def test_bytes_move_to_s3(state, bucket):
     s3 = {f"FS_AWSS3V3_{name.upper()}": value for name, value in bucket.items()} | {"FS_ADAPTER": "awss3v3"}
     run(["frepo db:upgrade --create"], state)
@@ -142,6 +147,7 @@ def test_bytes_move_to_s3(state, bucket):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.costly
 def test_without_a_database_the_keys_identify_contents(local_site, state):
     local_site.push(local_site.collection(), os.urandom(100))
     storage = {"FS_LOCAL_DIRECTORY": local_site.environment["FS_LOCAL_DIRECTORY"]}

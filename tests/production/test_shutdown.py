@@ -62,6 +62,7 @@ def test_a_stop_waits_for_a_running_upload(service):
     assert status == 0
 
 
+@pytest.mark.costly
 def test_idle_connections_do_not_delay_a_stop(service):
     host, port = service.address.split(":")
     with socket.create_connection((host, int(port)), 10) as idle:
@@ -74,6 +75,7 @@ def test_idle_connections_do_not_delay_a_stop(service):
     assert status == 0
 
 
+@pytest.mark.costly
 @pytest.mark.own_server  # stock waitress ends without closing the database
 def test_a_stop_leaves_sqlite_in_one_file(service):
     token = service.admin  # until then the row is only in the write-ahead log
@@ -84,6 +86,7 @@ def test_a_stop_leaves_sqlite_in_one_file(service):
     assert {path.name for path in service.folder.glob("frepo.db*")} - {"frepo.db-reserve"} == {"frepo.db"}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("environment", "signals"), [({"LONG_EXECUTION_TIME": "1"}, 1), ({}, 2)])
 def test_a_stop_does_not_wait_for_ever(start_service, environment, signals):
     service = start_service(**environment)

@@ -52,6 +52,7 @@ def test_an_upload_in_parts_goes_through_nginx(local_site, versions):
     assert [hashlib.sha256(CONTENT).hexdigest()] == stored(local_site, versions)
 
 
+@pytest.mark.costly
 def test_an_upload_goes_to_the_host_that_its_id_names(local_site, versions, start_service, tmp_path):
     own = {"UPLOADS_HOST": "backup9", "UPLOADS_DIRECTORY": str(tmp_path / "uploads")}
     names = ("APP_SECRET", "ENC_TOKEN_PHRASE", "SECURITY_ADMIN_TOKEN", "DATABASE_URL", "FS_LOCAL_DIRECTORY")

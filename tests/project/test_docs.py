@@ -1,5 +1,6 @@
 """The operators' documents match the code: every setting, role and error number, and no others."""
 
+import ast
 import re
 import tomllib
 from itertools import chain
@@ -183,6 +184,17 @@ def test_every_test_that_the_reliability_document_names_is_there():
     assert [] == [(name, path) for name, path in named if f"def {name}(" not in (ROOT / path).read_text()]
     assert set() == {Path(path).name for path in re.findall(r"`(?:tests/\w+/)?(test_\w+\.py)`", text)} - files
     assert len(named) > 20
+
+
+def test_what_fails_for_a_broken_promise_is_in_the_short_form():
+    named = re.findall(r"`(test_\w+)` in `(tests/[\w/]+\.py)`", (DOCS / "reliability.md").read_text())
+    for name, path in named:
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            marks = node.decorator_list if getattr(node, "name", "") == name else []
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
+                marks = [node.value]
+
+            assert not any("costly" in ast.unparse(mark) for mark in marks), name
 
 
 def test_each_dependency_has_its_reason():

@@ -67,6 +67,7 @@ def test_a_forked_process_is_recorded(run_recorded, own):
         run_recorded(f"import os\nif os.fork(): os.wait()\nelse: {LOGGED}")
 
 
+@pytest.mark.costly
 def test_a_console_command_is_recorded(tmp_path, run_recorded, own):
     state = {"DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db", "APP_SECRETS_FILE": str(tmp_path / "secrets.json")}
     settings = state | {"FREPO_INI": str(ROOT / "development.ini"), "FS_LOCAL_DIRECTORY": str(tmp_path / "storage")}
@@ -101,6 +102,7 @@ def test_records_removed_by_a_filter_are_ignored(run_recorded, own):
     run_recorded(f"import logging; logging.getLogger('some.library').addFilter(lambda record: False); {LOGGED}")
 
 
+@pytest.mark.costly
 def test_both_ends_of_a_long_body_are_recorded(run_recorded):
     run_recorded("import logging; logging.debug('%s', {'body': b'x' * 10**6 + b'5ecre7' + b'x' * 10**6})")
     with pytest.raises(AssertionError, match="5ecre7"):

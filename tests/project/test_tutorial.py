@@ -38,7 +38,9 @@ def walkthrough(tmp_path_factory, wheels):
         second.close()
 
 
-@pytest.mark.parametrize("title", LOCAL_PARTS)
+@pytest.mark.parametrize(
+    "title", [*LOCAL_PARTS[:2], *(pytest.param(part, marks=pytest.mark.costly) for part in LOCAL_PARTS[2:])]
+)
 def test_each_local_part_runs(walkthrough, title):
     walkthrough(0, title)
 

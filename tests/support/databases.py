@@ -14,10 +14,13 @@ from sqlalchemy.exc import OperationalError
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.models import Base
-from support.scale import IS_BIG
+from support.required import is_required
+from support.scale import IS_ALL, IS_BIG
 from support.servers import mariadb, postgresql
 
 ALL = ("sqlite", "postgresql", "mariadb")
+MISSING = {"sqlite": None, "postgresql": postgresql.MISSING, "mariadb": mariadb.MISSING}
+OF_DATABASES = ("tests/unit/db/", "tests/reliability/databases/")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,11 +40,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _usual(metafunc: pytest.Metafunc) -> tuple[str, ...]:
-    """Return all in the long form and for tests of databases; otherwise SQLite and one more, by the test's name."""
+    """Return one of them by the test's name in the short form, otherwise SQLite and one more; all in the long form.
+
+    A test of the databases themselves has one more in the short form, and all otherwise. A server that is missing is
+    left to others: SQLite takes its part, unless CI requires it.
+    """
     test = metafunc.definition.nodeid.partition("[")[0]
-    if IS_BIG or test.startswith(("tests/unit/db/", "tests/reliability/databases/")):
+    number, is_of_databases = zlib.crc32(test.encode()), test.startswith(OF_DATABASES)
+    if IS_BIG or (IS_ALL and is_of_databases):
         return ALL
-    return ALL[0], ALL[1 + zlib.crc32(test.encode()) % 2]
+    if IS_ALL or is_of_databases:
+        return ALL[0], ALL[1 + number % 2]
+    one = ALL[number % 3]
+    return (ALL[0] if MISSING[one] and not is_required() else one,)
 
 
 @pytest.fixture

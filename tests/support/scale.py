@@ -1,4 +1,4 @@
-"""Sizes of the long tests: short by default, long with FREPO_TEST_BIG=1, as in `.ci/full`."""
+"""How much is tested: a short form by default, all tests with FREPO_TEST_ALL=1, a long form with FREPO_TEST_BIG=1."""
 
 import os
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import TypeVar
 import pytest
 
 IS_BIG = os.environ.get("FREPO_TEST_BIG") == "1"
+IS_ALL = IS_BIG or os.environ.get("FREPO_TEST_ALL") == "1"
 _T = TypeVar("_T")
 
 

@@ -14,6 +14,8 @@ from ..conftest import open_collection
 from ..test_charts import GB, Growth
 from ..test_states import MERGE_PATCH
 
+pytestmark = pytest.mark.costly
+
 # Clicks of a person: those that the page makes itself are not trusted.
 COUNT = """window.clicks = 0; addEventListener("click", (event) => { clicks += event.isTrusted ? 1 : 0 }, true)"""
 LIMITS = {"versions": 9, "version_size": 10**6, "total_size": 10**8}

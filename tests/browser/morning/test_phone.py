@@ -6,6 +6,8 @@ from subprocess import CalledProcessError
 import pytest
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.costly
+
 # Whether the hint in an empty field is shown whole.
 HAS_ROOM = """(one) => {
   const { fontFamily, fontSize, paddingLeft, paddingRight } = getComputedStyle(one);

@@ -15,6 +15,8 @@ from support.wire import eventually
 from ..conftest import Console
 from .test_transfers import COMPLETE, LOST, MIB, transfers, versions
 
+pytestmark = pytest.mark.costly
+
 CONTENT = random.Random(3).randbytes(MIB) * 70
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 PART = 16 * MIB

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+pytestmark = pytest.mark.costly
+
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory, make_service):

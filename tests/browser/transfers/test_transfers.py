@@ -109,6 +109,7 @@ def versions(api, collection):
     return api("GET", f"/collections/{collection}/versions")["items"]
 
 
+@pytest.mark.costly
 def test_an_upload_is_cancelled_and_tried_again(page, choose, proxy, api, collection):
     proxy.arm("hold", "up", MIB)
     choose()
@@ -136,6 +137,7 @@ def test_an_upload_survives_that_the_service_is_killed(page, choose, proxy, serv
     assert 1 == len(versions(api, collection))
 
 
+@pytest.mark.costly
 def test_several_run_at_once_and_the_others_wait(page, choose, proxy, api, collection):
     proxy.arm("hold", "up", MIB)
     for number in range(4):
@@ -159,6 +161,7 @@ def test_wrong_bytes_of_an_upload_are_not_stored(page, choose, proxy, api, colle
     assert [hashlib.sha256(CONTENT).hexdigest()] == [one["sha256"] for one in versions(api, collection)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("script", [PICKER, NO_PICKER], ids=["to disk", "in memory"])
 def test_a_download_continues_where_the_connection_was_cut(stored, open_through_proxy, proxy, script):
     page = open_through_proxy(script)
@@ -182,6 +185,7 @@ def test_a_download_continues_where_the_connection_was_cut(stored, open_through_
         assert CONTENT == saved[0].path().read_bytes()
 
 
+@pytest.mark.costly
 def test_a_download_is_cancelled_and_tried_again(stored, page, proxy):
     proxy.arm("hold", "down", 2 * MIB)
     download(page)
@@ -207,6 +211,7 @@ def test_wrong_bytes_of_a_download_are_reported_and_not_saved(stored, page, prox
     assert [len(CONTENT), stored["sha256"]] == page.evaluate(SAVED, "dump-v1.bin")
 
 
+@pytest.mark.costly
 def test_a_disk_that_is_full_is_reported_at_once(stored, page):
     tools = page.context.new_cdp_session(page)
     origin = page.url.split("/ui/")[0]
@@ -218,6 +223,7 @@ def test_a_disk_that_is_full_is_reported_at_once(stored, page):
     tools.send("Storage.overrideQuotaForOrigin", {"origin": origin})
 
 
+@pytest.mark.costly
 def test_a_large_version_is_downloaded_by_a_link_if_the_browser_cannot_write_to_disk(
     open_through_proxy, api, collection
 ):

@@ -244,6 +244,7 @@ def test_a_digest_that_cannot_be_read_is_refused_and_not_ignored(client, headers
     assert (400, list(headers)) == (reply.status, list(reply.json["fields"]))
 
 
+@pytest.mark.costly
 @pytest.mark.own_server
 def test_many_small_chunks_cost_little(service, client, wire, post):
     before = cpu_seconds(service)

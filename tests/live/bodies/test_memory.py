@@ -64,6 +64,7 @@ def fetch(client, name):
     return size, sha256.hexdigest()
 
 
+@pytest.mark.costly
 def test_a_service_takes_little_memory_before_large_bodies(start_service):
     service = start_service()
     Client(service).upload(bytes(700_000))
@@ -71,6 +72,7 @@ def test_a_service_takes_little_memory_before_large_bodies(start_service):
     assert peak_memory(service) < AT_MOST
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_a_large_chunked_version_and_its_download_take_little_memory(start_service):
     """The upload is chunked with an unknown length, as from `dump | curl -T -`."""
@@ -88,6 +90,7 @@ def test_a_large_chunked_version_and_its_download_take_little_memory(start_servi
     assert [] == temporary_files(service)
 
 
+@pytest.mark.costly
 def test_a_form_and_base64_take_little_memory(start_service):
     service = start_service()
     client = Client(service)
@@ -114,6 +117,7 @@ def test_a_form_and_base64_take_little_memory(start_service):
     assert peak_memory(service) - before < MORE_AT_MOST
 
 
+@pytest.mark.costly
 @pytest.mark.own_server  # stock waitress keeps some MB for each
 def test_many_slow_readers_take_little_memory(start_service):
     service = start_service()
@@ -153,6 +157,7 @@ def test_several_concurrent_large_uploads_take_little_memory(start_service):
     assert peak_memory(service) - before < MORE_AT_MOST
 
 
+@pytest.mark.costly
 @pytest.mark.own_server
 def test_stalled_small_bodies_take_little_memory_together(start_service):
     """Each is small enough to be kept in memory. The limit of connections is that of development.ini."""

@@ -180,6 +180,7 @@ def test_slow_connections_do_not_block_other_clients(service):
     assert len(wires) == 3 * LIMIT
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("environment", "line", "said"),
     [

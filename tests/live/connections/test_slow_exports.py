@@ -32,6 +32,7 @@ def client(service):
     return Client(service)
 
 
+@pytest.mark.costly
 def test_slow_readers_of_exports_hold_up_no_other_request(service, client):
     with contextlib.ExitStack() as stack:
         slow = [stack.enter_context(Wire(service)) for _ in range(THREADS)]

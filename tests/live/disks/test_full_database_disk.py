@@ -81,6 +81,7 @@ def test_a_version_is_deleted_and_another_uploaded(client, disk):
     assert 16 * MIB <= reserve(disk).st_blocks * 512, "the space is taken, and not only named"
 
 
+@pytest.mark.costly
 def test_many_deletions_work_one_after_the_other(client, disk):
     collection = push_until_full(client, disk)
 
@@ -91,6 +92,7 @@ def test_many_deletions_work_one_after_the_other(client, disk):
     assert 15 * MIB < reserve(disk).st_size, "only what the events need is taken from it while nothing else is free"
 
 
+@pytest.mark.costly
 def test_deletions_at_the_same_time_all_work(client, disk):
     collection = push_until_full(client, disk)
 
@@ -150,6 +152,7 @@ def stopped(client, service, disk):
     return collection
 
 
+@pytest.mark.costly
 @pytest.mark.own_server  # stock waitress leaves the file -wal when it stops
 def test_a_service_that_starts_on_a_full_disk_deletes(client, service, stopped):
     service.start()
@@ -157,6 +160,7 @@ def test_a_service_that_starts_on_a_full_disk_deletes(client, service, stopped):
     assert 200 == delete(client, stopped, "v1")
 
 
+@pytest.mark.costly
 @pytest.mark.own_server
 @pytest.mark.usefixtures("stopped")
 def test_the_console_works_on_a_full_disk(service):

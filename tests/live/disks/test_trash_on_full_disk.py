@@ -115,6 +115,7 @@ def test_a_file_keeps_as_much_free_as_the_trash_needs(client, disk, trash, colle
     assert 200 == client.upload(os.urandom(68 * MIB)).status, "nothing is kept from it any more"
 
 
+@pytest.mark.costly
 def test_open_bodies_of_files_leave_as_much_free_as_the_trash_needs(upload, disk, trash):
     """Together they would need 48 MiB; 24 are there for them."""
     body = chunked([os.urandom(6 * MIB)], end=b"")
@@ -136,6 +137,7 @@ def test_the_trash_gives_way_in_larger_steps_if_the_size_is_unknown(client, tras
     assert [3] == trash()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("action", first_of(["refuse", "quarantine"]))
 def test_guards_wait_for_the_whole_of_a_version_whose_size_is_unknown(client, service, trash, collection, action):
     guards = json.dumps({"guards": {"max_shrink_percent": 10, "on_suspicious": action}})
@@ -170,6 +172,7 @@ def test_the_trash_gives_way_to_the_file_of_a_form(client, trash, collection):
     assert [1, 3] == trash()
 
 
+@pytest.mark.costly
 def test_versions_that_arrive_together_divide_the_room(client, disk):
     collections = [client.collection(1) for _ in range(4)]
     for _ in range(2):
@@ -184,6 +187,7 @@ def test_versions_that_arrive_together_divide_the_room(client, disk):
         assert [200] * 4 == list(threads.map(push, collections))
 
 
+@pytest.mark.costly
 def test_a_version_that_breaks_off_gives_its_room_back(client, upload, disk, trash, collection):
     upload(VERSIONS[0][1].format(collection), f"Content-Length: {LARGE}").send(os.urandom(20 * MIB)).close()
     assert eventually(True, lambda: free(disk) >= FREE - MIB)
@@ -215,6 +219,7 @@ class TestTwoDisks:
             FS_LOCAL_DIRECTORY=str(disk / "storage"), TEMP_DIRECTORY=str(temporary), TRASH_MIN_FREE="10%"
         )
 
+    @pytest.mark.costly
     def test_the_trash_does_not_give_way_to_bytes_on_the_other_disk(
         self, client, service, disk, temporary, trash, collection
     ):

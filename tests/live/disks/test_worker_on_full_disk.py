@@ -99,6 +99,7 @@ def fill(disk, bare):
     raise AssertionError("the disk is not full")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("work", [name for name in vars(Leader) if not name.startswith("_")])
 def test_the_worker_writes_from_the_reserve(services, bare, disk, work):
     leader = Leader(services.database)

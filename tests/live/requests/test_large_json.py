@@ -81,6 +81,7 @@ def service(tmp_path_factory, fork_server):
     service.stop()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_refused_body_takes_less_than_ten_times_its_size(service, shape):
     client, factors = Client(service), {}

@@ -35,6 +35,7 @@ def discard(connection):
     return received
 
 
+@pytest.mark.costly
 def test_pipelined_parts_do_not_fill_the_memory(service, path):
     """The head of the second answer is one byte longer than what is left of a turn."""
     second = f"Range: bytes=1-{SIZE - 1}"

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from support.servers.service import ROOT
 
 
@@ -13,6 +15,7 @@ def install(folder, requirements, *options):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.costly
 def test_the_parts_are_installed_in_editable_mode_without_a_word(tmp_path):
     requirements = "# Two of them.\n-e ./frepo_core[compact]\n-e ./frepo_console\n"
     done = install(tmp_path, requirements, "--no-deps", "--target", tmp_path / "installed")
@@ -23,6 +26,7 @@ def test_the_parts_are_installed_in_editable_mode_without_a_word(tmp_path):
     assert "[frepo.commands]" in only(tmp_path.glob("installed/frepo_core-*.dist-info/entry_points.txt"))
 
 
+@pytest.mark.costly
 def test_a_part_is_installed_with_its_extras(tmp_path):
     done = install(tmp_path, "-e ./frepo_core[nonsense]\n", "--dry-run")
 

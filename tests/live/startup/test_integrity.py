@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from support.compressors import COMPRESSORS, rows
 from support.wire import Client, eventually
 
@@ -29,6 +31,7 @@ def test_cut_backups_are_quarantined_refused_or_found_by_the_job(start_service):
     assert expected == eventually(expected, outcomes, seconds=30)
 
 
+@pytest.mark.costly
 def test_nights_without_a_worker_and_a_check_that_hangs_evict_no_newest_good_version(start_service):
     """First no worker runs, then one whose check never ends: `sleep` reads large contents. Patience is a second."""
     nights = {"INTEGRITY_INLINE_LIMIT": "4kB", "CHECKS_PATIENCE": "1s", "WORKER_IN_PROCESS": "false"}

@@ -6,6 +6,8 @@ import pytest
 
 from support.servers.service import ROOT, Service, with_stock_server
 
+pytestmark = pytest.mark.costly
+
 MODULE = """
 import os
 from pathlib import Path

@@ -158,6 +158,7 @@ def test_other_users_cannot_read_the_state(first):
     assert ([], 0o700) == (open_to_others, state.stat().st_mode & 0o777)
 
 
+@pytest.mark.costly
 def test_the_console_can_use_a_moved_state_from_every_folder(first, tmp_path):
     folder, url = first
     program = f". {folder}/state/environment && {sys.prefix}/bin/frepo auth:create-token --roles upload.all"
@@ -180,6 +181,7 @@ def test_a_relative_state_is_found_from_every_folder():
     assert f"DATABASE_URL=sqlite:///{ROOT}/build/state/frepo.db" in done.stdout.splitlines()
 
 
+@pytest.mark.costly
 def test_a_later_start_keeps_the_token_and_prints_it_in_the_link_only(first, starts):
     """The last test that uses `first`: it stops that service."""
     folder, start = starts
@@ -194,6 +196,7 @@ def test_a_later_start_keeps_the_token_and_prints_it_in_the_link_only(first, sta
     assert version_seen_with(token.strip(), url) == 200
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("environment", "says"),
     [

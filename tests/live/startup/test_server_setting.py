@@ -31,6 +31,7 @@ def start_with(tmp_path):
         service.stop()
 
 
+@pytest.mark.costly
 def test_the_old_line_starts_the_server_and_a_warning_names_the_new_one(start_with):
     service = start_with("egg:frepo-core#waitress")
 
@@ -38,6 +39,7 @@ def test_the_old_line_starts_the_server_and_a_warning_names_the_new_one(start_wi
     assert "use = egg:frepo-server#waitress" in warning
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("line", ["egg:frepo-server#waitress", "egg:waitress#main"])
 def test_other_lines_start_without_a_warning(start_with, line):
     assert "old name" not in start_with(line).log.read_text()

@@ -3,12 +3,15 @@
 import os
 import time
 
+import pytest
+
 from frepo_core.domain.naming import new_blob_key
 from support.wire import Client, eventually
 
 CODE = "a-code"
 
 
+@pytest.mark.costly
 def test_a_service_sweeps_and_verifies_by_schedule_and_says_so_in_health(start_service):
     schedules = {"JOBS_SWEEP": "every 2s", "JOBS_VERIFY": "every 2s", "JOBS_SAMPLES": "every 2s"}
     service = start_service(HEALTH_CHECK_CODE=CODE, **schedules)

@@ -43,6 +43,7 @@ def collection(clients):
     return clients[0].collection(20)
 
 
+@pytest.mark.costly
 def test_the_processes_take_parts_in_turn(clients, processes, collection):
     path = processes[0].create(len(CONTENT), collection=collection)
     turns = itertools.cycle(reversed(processes))
@@ -79,6 +80,7 @@ def wait_until_it_writes(service, path):
         time.sleep(0.01)
 
 
+@pytest.mark.costly
 def test_of_two_equal_parts_at_once_one_is_taken(clients, processes, collection):
     path = processes[0].create(len(CONTENT), collection=collection)
     for at in range(0, len(CONTENT), STEP):
@@ -99,6 +101,7 @@ def test_of_two_equal_parts_at_once_one_is_taken(clients, processes, collection)
     assert [DIGEST] == digests(clients[0], collection)
 
 
+@pytest.mark.costly
 def test_an_upload_of_a_host_that_is_gone_is_given_up(start_service, fresh_database_url, tmp_path):
     own = {"UPLOADS_HOST": "backup9", "UPLOADS_DIRECTORY": str(tmp_path / "uploads")}
     gone = start_service(DATABASE_URL=fresh_database_url, WORKER_IN_PROCESS="false", **own)

@@ -68,6 +68,7 @@ def parts(answer):
     return answer.status, body, answer.headers["repr-digest"]
 
 
+@pytest.mark.costly
 def test_a_version_is_answered_as_an_upload_is(running):
     first, second = (running.make_collection() for _ in range(2))
 

@@ -30,6 +30,7 @@ def painted(running, service, uploader, collection):
     return told(running, "acme.painted")
 
 
+@pytest.mark.costly
 def test_the_api_shows_the_event_with_its_sentence(running, painted, uploader, collection):
     for pattern in ("acme.painted", "acme.*"):
         (event,) = running.request("GET", f"/api/v1/events?kind={pattern}").json["items"]

@@ -66,6 +66,7 @@ def bomb(request):
     return pack(packed) if "in" in request.param else packed
 
 
+@pytest.mark.costly
 def test_a_bomb_is_not_checked_because_of_its_ratio(check, bomb):
     tracemalloc.start()
     started = time.thread_time()

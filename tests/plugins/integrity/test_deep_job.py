@@ -58,6 +58,7 @@ def run_due_jobs(lane):
         pass
 
 
+@pytest.mark.costly
 def test_a_large_backup_is_checked_within_the_hour_although_verify_runs(app, admin, services, clock, make_lanes):
     root = Client(app, admin)
     collection = root.create(filename="db.sql.gz").json["collection"]["id"]
@@ -113,6 +114,7 @@ class TestStoppedWorker:
         found = root.get(f"/api/v1/collections/{collection}/versions?sort=number").json["items"]
         return [one["verdict"] for one in found if not one["quarantined"]]
 
+    @pytest.mark.costly
     def test_the_checks_come_first_when_one_runs_again(self, root, collection, lanes):
         assert ["whole"] * 3 + ["pending"] * 2 == self.verdicts(root, collection)
         for name in sorted(lanes, key="short".__ne__):

@@ -19,6 +19,8 @@ from support.dumps.postgresql import postgresql_samples
 from support.dumps.programs import NOISE, run
 from support.paths import ROOT
 
+pytestmark = pytest.mark.costly
+
 PAGE = ROOT / "docs/integrity.md"
 START, END = "<!-- The table begins. -->\n", "<!-- The table ends. -->\n"
 WRITE = "FREPO_WRITE_TABLE"

@@ -230,6 +230,7 @@ def makers(pg_dump, mysql_dump, sqlite_dump):
     }
 
 
+@pytest.mark.costly
 def test_a_dump_of_stored_dumps_is_whole(check, makers):
     """Applications store dumps as texts, their first lines, or each line as a row."""
     dumps = [make(["it's", "a 'text'", ", (comma)"]).decode() for make in makers.values()]

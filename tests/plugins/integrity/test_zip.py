@@ -95,6 +95,7 @@ def test_an_archive_without_members_is_broken(check):
     assert "The zip archive is not whole: there is nothing in it" == check(file.getvalue()).message
 
 
+@pytest.mark.costly
 def test_more_members_than_16_bits_count(check):
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as archive:

@@ -54,6 +54,7 @@ def test_the_rules_and_the_dashboard_name_metrics_that_exist(names):
     assert set() == set(METRIC.findall(queries)) - names
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not PROMTOOL, reason="promtool (Debian package prometheus) is not installed")
 def test_promtool_accepts_the_files():
     for command in [

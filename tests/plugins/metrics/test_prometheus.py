@@ -96,6 +96,7 @@ def prometheus(tmp_path_factory, make_service):
         service.stop()
 
 
+@pytest.mark.costly
 def test_each_expression_of_the_dashboard_is_answered(prometheus):
     panels = json.loads((DEPLOY / "grafana/frepo.json").read_text())["panels"]
     expressions = {target["expr"] for panel in panels for target in panel["targets"]}

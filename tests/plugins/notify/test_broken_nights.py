@@ -45,6 +45,7 @@ def number_events(services):
     return number_events
 
 
+@pytest.mark.costly
 def test_each_broken_night_is_told_once(root, services, mail, deliver, number_events, clock):
     collection = root.create(filename="shop.sql.gz", maxBackupsCount=2).json["collection"]["id"]
     told = []

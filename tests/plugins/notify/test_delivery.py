@@ -29,6 +29,7 @@ def test_a_webhook_that_is_down_for_an_hour_gets_every_event_once_and_in_order(h
         assert [] == session.query(ParkedEvent).all()
 
 
+@pytest.mark.costly
 def test_people_get_one_message_about_all_that_happened_while_the_target_was_down(mail, happened, deliver):
     mail.refusal = "451 Try again later"
     for number in range(50):

@@ -56,10 +56,12 @@ def test_a_url_that_apprise_does_not_understand_stops_the_start(ini):
     assert "p5ecret" not in caught.value.message
 
 
+@pytest.mark.costly
 def test_urls_that_apprise_understands_do_not_stop_it(ini):
     start(assemble(ini | {"notify.targets": "ops mailto://a:b@example.org\nchat matrixs://a:b@example.org/#c"}, {}))
 
 
+@pytest.mark.costly
 def test_a_start_does_not_import_apprise():
     code = (
         "import sys; from frepo_core.plugins.registry import PluginRegistry; "

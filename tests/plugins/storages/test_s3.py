@@ -247,6 +247,7 @@ def test_uploads_that_a_crash_left_are_aborted_by_tidying_up(s3, s3_client, s3_s
     assert 2 == len(parts_left(s3_client, prefix)), "uploads of others stay"
 
 
+@pytest.mark.costly
 def test_all_uploads_share_the_memory_for_parts_of_one(s3_settings):
     backend = S3Storage(s3_settings(part_size=5 * MIB, parallel_parts=2))
     content = pattern(0, 20 * MIB)

@@ -95,6 +95,7 @@ def test_a_gateway_that_hangs_is_unavailable_when_its_time_is_over(ceph, s3_sett
     assert time.monotonic() - started < 40
 
 
+@pytest.mark.costly
 def test_parts_after_failed_ones_are_correct(ceph, s3_settings):
     """The memory of parts is reused, even if a stored exception refers to it."""
     sizes = (9 * MIB, 17 * MIB + 1, 40 * MIB)

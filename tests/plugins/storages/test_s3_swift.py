@@ -51,6 +51,7 @@ def storage(swift_settings):
     return S3Storage(swift_settings())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("size", [0, 1, 8 * MIB, 20 * MIB])
 def test_a_blob_is_read_as_it_was_stored(storage, size):
     storage.store("aa/key", Source(size).file, size)

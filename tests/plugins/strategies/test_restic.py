@@ -90,6 +90,7 @@ def restic(tmp_path_factory):
     return Restic(tmp_path_factory.mktemp("restic") / "repository")
 
 
+@pytest.mark.costly
 def test_the_installed_restic_decides_the_same(restic):
     cases = list(make_cases(random.Random(), 20, restic))
 

@@ -57,6 +57,7 @@ def test_nothing_of_frepo_comes_from_its_source_folders(installed):
     assert [] == [place for place in places if place.is_relative_to(ROOT)]
 
 
+@pytest.mark.costly
 def test_without_a_server_the_old_line_says_what_to_install(core_alone):
     done = subprocess.run(
         [core_alone.bin / "python", "-c", "import frepo_core; frepo_core.serve(None, {})"],
@@ -69,6 +70,7 @@ def test_without_a_server_the_old_line_says_what_to_install(core_alone):
     assert (1, True, False) == (done.returncode, "pip install frepo-server" in done.stderr, "Traceback" in done.stderr)
 
 
+@pytest.mark.costly
 def test_the_console_lists_third_party_plugins(installed):
     listed = json.loads(installed.run("frepo", "plugins", "-f", "json"))
 
@@ -77,6 +79,7 @@ def test_the_console_lists_third_party_plugins(installed):
     assert ("strategy", "keep_daily", "frepo-strategy-keep-daily 0.1.0") in found
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(SSHD is None, reason=NOT_INSTALLED)
 def test_one_line_of_the_ini_selects_the_third_party_storage(installed, sshd, ini_file, start_from, call):
     changed = switch_to_sftp(ini_file)
@@ -121,6 +124,7 @@ def test_a_collection_uses_the_third_party_strategy(installed, start_from, call)
     assert {"fits": True, "leaving": [2]} == preview
 
 
+@pytest.mark.costly
 def test_a_third_party_route_is_protected_and_documented_like_the_others(installed, start_from, call):
     service = start_from(installed)
 
@@ -132,6 +136,7 @@ def test_a_third_party_route_is_protected_and_documented_like_the_others(install
     assert "/keep-daily/{collection}/preview" in json.loads(call(service, "GET", "/api/doc.json"))["paths"]
 
 
+@pytest.mark.costly
 def test_without_a_storage_the_service_names_the_package_to_install(without_storage, start_from):
     with pytest.raises(RuntimeError, match="pip install frepo-storage-local"):
         start_from(without_storage)

@@ -42,6 +42,7 @@ def test_code_is_what_the_example_has():
         assert f"\n{code}" in f"\n{text}"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("place", "code"), COMMANDS, ids=[code.splitlines()[0] for _, code in COMMANDS])
 def test_commands_run_and_say_what_is_shown(place, code, installed, ini_file, tmp_path, request):
     variables = {"FREPO_INI": str(ini_file)}

@@ -17,6 +17,7 @@ SHORT = {"frepo-core", "frepo-storage-s3", "frepo-client"}
 NAMES = [path.name.replace("_", "-") for path in OWN]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES if IS_BIG else [name for name in NAMES if name in SHORT])
 def test_a_wheel_installs_alone(wheels, tmp_path, name):
     environment = make_environment(tmp_path / "venv", wheels, name)

@@ -6,6 +6,7 @@ must contain the committed contents, each once and in their order.
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule, run_state_machine_as_test
@@ -167,6 +168,7 @@ class History(RuleBasedStateMachine):
         assert self.committed == contents
 
 
+@pytest.mark.costly
 @with_settings(uploads__max_open="1000")
 def test_what_was_acknowledged_stays_and_only_that_is_stored(services, admin, root, tmp_path):
     def make_collection(machine):

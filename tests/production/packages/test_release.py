@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 from support.installation.environments import LEFT_BEHIND
 from support.paths import ROOT
 
@@ -41,6 +43,7 @@ def build(folder, umask):
     return (target / "SHA256SUMS").read_text()
 
 
+@pytest.mark.costly
 def test_two_builds_in_two_folders_are_the_same_bytes(tmp_path):
     first = build(tmp_path / "one", 0o022)
     second = build(tmp_path / "two", 0o077)

@@ -74,6 +74,7 @@ def current_revision(url):
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("revision", EARLIER if IS_BIG else EARLIER[:1])
 def test_todays_service_works_with_what_earlier_code_stored(earlier, today, revision):
     def damage(digest):

@@ -13,11 +13,11 @@ from frepo_core.db.models import Base, Token
 from frepo_core.errors import ConfigurationError
 from support.databases import ALL
 from support.reliability.upgrades import upgrade_to
-from support.scale import IS_BIG
+from support.scale import IS_ALL, IS_BIG
 from support.servers.fork_server import ForkedProcess
 
 # PostgreSQL takes back the changes of the schema; the others keep what was done before the kill.
-pytestmark = pytest.mark.databases(*(ALL if IS_BIG else ("sqlite", "mariadb")))
+pytestmark = pytest.mark.databases(*(ALL if IS_BIG else ("sqlite", "mariadb") if IS_ALL else ("sqlite",)))
 
 # From nothing, and at each statement, only in the full form. The short form kills at a few, however many there are.
 STARTS, KILLS = (["nothing", "0001"], 10_000) if IS_BIG else (["0001"], 6)

@@ -155,6 +155,7 @@ def read(http, admin, collections):
     )
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 @(pytest.mark.databases if IS_BIG else pytest.mark.databases("sqlite"))
 def test_the_newest_good_dump_is_there_after_a_month(

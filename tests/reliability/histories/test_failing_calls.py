@@ -66,11 +66,13 @@ def test_a_lost_answer_of_a_commit_loses_nothing(world, at_database, case):
     _fail_at_each_step(world, at_database, case, lost_after, "COMMIT")
 
 
+@pytest.mark.costly
 @each_of(BROKEN_OTHERWISE)
 def test_a_connection_that_breaks_at_step_k_loses_nothing(world, at_database, case):
     _fail_at_each_step(world, at_database, case, lost)
 
 
+@pytest.mark.costly
 @pytest.mark.databases("postgresql")
 @each_break
 @each_of(INTRICATE)
@@ -171,6 +173,7 @@ def test_a_storage_that_stalls_at_any_step_does_not_block_other_writers(world, c
     assert not stalled.is_alive()
 
 
+@pytest.mark.costly
 @each_of(INTRICATE)
 def test_a_database_that_stalls_at_step_k_only_takes_longer(world, at_database, case):
     injection = FaultInjection(lambda connection: threading.Event().wait(0.02))

@@ -21,6 +21,8 @@ from support.paths import ROOT
 from support.reliability.invariants import eventually
 from support.scale import IS_BIG, first_of
 
+pytestmark = pytest.mark.costly
+
 SCRIPT = ROOT / "tests/support/siege/burning_service.py"
 MOMENTS = 50 if IS_BIG else 1
 

@@ -111,6 +111,7 @@ def unplug(folder):
     folder.symlink_to("/proc/none")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("lose", first_of([empty, damage, unplug]))
 def test_the_page_about_a_lost_first_storage_is_right(service, tmp_path, lose):
     look, promote, adopt, resilver, verify = STEPS

@@ -35,6 +35,7 @@ def has_leader(path):
         return database.execute("SELECT 1 FROM lease WHERE name = 'worker' AND holder IS NOT NULL").fetchone()
 
 
+@pytest.mark.costly
 def test_every_command_of_the_page_works(terminal, tmp_path):
     began = time.monotonic()
     settings, *further = blocks(PAGE, "3-2-1 in ten minutes")

@@ -133,6 +133,7 @@ def test_each_command_has_a_paragraph_and_an_example():
     assert [] == [name for name in COMMANDS if not re.search(rf"frepo (-v )?{name}", SECTIONS[name])]
 
 
+@pytest.mark.costly
 def test_each_option_is_explained_and_no_other():
     assert [] == [(name, missing) for name in OURS if (missing := options(name) - explained(name))]
     assert [] == [(name, unknown) for name in OURS if (unknown := tabled(name) - options(name))]
@@ -148,6 +149,7 @@ def backup(make_console):
     return console.folder
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("group", sorted({name.partition(":")[0] for name in COMMANDS}))
 def test_each_example_runs(make_console, backup, group):
     names = [name for name in COMMANDS if name.partition(":")[0] == group]

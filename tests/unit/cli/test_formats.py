@@ -186,6 +186,7 @@ def test_the_arguments_name_each_command():
     assert COMMANDS.keys() - FOR_PEOPLE - LEFT_OUT == ARGUMENTS.keys()
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_each_command_prints_the_same_in_each_format(filled):
     for name, arguments in ARGUMENTS.items():

@@ -3,12 +3,15 @@
 import io
 import json
 
+import pytest
+
 from frepo_core.cli.output_encoding import accept_all_characters
 
 NAME = "żłw 東京 😀"
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 
 
+@pytest.mark.costly
 def test_a_name_outside_the_encoding_is_listed(console):
     console.answer("backup:create-collection", "-f", "a", "--id", ID, "--description", NAME)
 

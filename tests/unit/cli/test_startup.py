@@ -74,12 +74,14 @@ def test_the_help_imports_nothing_heavy(started):
     assert not {"cliff", "sqlalchemy", "pyramid", "alembic", "pydantic", "boto3", "argon2", "inspect"} & set(modules)
 
 
+@pytest.mark.costly
 def test_a_command_does_not_import_the_web_application(started):
     modules = started(COMMAND, "auth:generate-admin-token")
 
     assert not {"pyramid", "webob", "frepo_core.web"} & set(modules)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", ["auth:list", "auth:create-token"])
 def test_a_command_for_tokens_imports_only_their_services(started, command):
     modules = started(COMMAND, command, *(["--roles", "upload.all"] if command == "auth:create-token" else []))
@@ -99,6 +101,7 @@ def test_the_status_builds_only_the_services_that_it_asks(started):
     assert len(services) <= 120  # of more than 350
 
 
+@pytest.mark.costly
 def test_a_command_collects_garbage_only_after_its_start(started):
     looked, is_enabled, left_for_exit = started(GARBAGE, "auth:list")
 
@@ -114,12 +117,14 @@ def test_a_command_of_a_third_party_collects_garbage(console, install_package):
     assert console.run_script("acme:work", PYTHONPATH=environment["PACKAGES"]).stdout == "True\n"
 
 
+@pytest.mark.costly
 def test_a_command_closes_its_connections_to_the_database(console):
     console.run_script("auth:list")
 
     assert not list(console.folder.glob("frepo.db-*"))  # the last connection removes SQLite's write-ahead log
 
 
+@pytest.mark.costly
 def test_startup_collects_garbage_once_at_most(started):
     looked, frozen, is_enabled, _ = started(SERVICE)
 
@@ -128,6 +133,7 @@ def test_startup_collects_garbage_once_at_most(started):
     assert is_enabled
 
 
+@pytest.mark.costly
 def test_the_service_loads_the_libraries_of_uploads_at_startup(started):
     """A broken library then stops the start instead of failing each upload."""
     *_, modules = started(SERVICE)
@@ -135,12 +141,14 @@ def test_the_service_loads_the_libraries_of_uploads_at_startup(started):
     assert "magic" in modules
 
 
+@pytest.mark.costly
 def test_a_service_on_sqlite_imports_no_driver_of_another_database(started):
     *_, modules = started(SERVICE)
 
     assert not {"psycopg", "pymysql"} & set(modules)
 
 
+@pytest.mark.costly
 def test_the_models_of_most_requests_are_built_when_they_are_first_used(started):
     models, built = started(MODELS)
 
@@ -148,6 +156,7 @@ def test_the_models_of_most_requests_are_built_when_they_are_first_used(started)
     assert built < 20
 
 
+@pytest.mark.costly
 def test_a_service_warns_at_its_start_about_a_strategy_that_is_not_installed(console):
     ids = [console.answer("backup:create-collection", "-f", name) for name in "ab"]
     with sqlite3.connect(console.database) as database:

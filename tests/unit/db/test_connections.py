@@ -114,6 +114,7 @@ def use_autocommit(database):
 CALLS = [lambda database: database.execute(insert(Tag).values(name="second")), read_snapshot, use_autocommit]
 
 
+@pytest.mark.costly
 @BOTH
 @pytest.mark.parametrize("is_pinged", [True, False])
 @pytest.mark.parametrize("call", CALLS)

@@ -155,6 +155,7 @@ def test_an_upgrade_refuses_a_foreign_table_each_time(engine, made):
     assert set(inspect(engine).get_table_names()) == before
 
 
+@pytest.mark.costly
 def test_tables_in_another_schema_are_ignored(postgresql_schema):
     """PostgreSQL searches a schema named like the user before `public`, in which tables of others are visible."""
     with postgresql_schema.begin() as connection:

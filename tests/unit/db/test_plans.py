@@ -151,6 +151,7 @@ def next_blobs(database):
             Queue(newest=COUNT, cutoff=cutoff, started=now).next(session, [], 200)
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_no_listing_reads_a_whole_table(crowded, admin):
     services, viewer, collection = crowded
@@ -180,6 +181,7 @@ def rows_read(engine, statement, parameters, table):
     return sum((node["Actual Rows"] + node.get("Rows Removed by Filter", 0)) * node["Actual Loops"] for node in read)
 
 
+@pytest.mark.costly
 @pytest.mark.databases("postgresql")
 def test_a_page_of_collections_reads_the_newest_version_of_each(crowded):
     services, _, big = crowded

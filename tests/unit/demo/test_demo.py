@@ -24,7 +24,7 @@ from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.upkeep.storage import SweepPlan, sweep, verify
 from support.reliability.invariants import Ledger, assert_invariants
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.costly]
 
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
 COLLECTIONS = 14
@@ -57,6 +57,7 @@ def damaged(services):
         return session.scalars(select(Blob.digest).where(Blob.damaged_at.is_not(None))).all()
 
 
+@pytest.mark.costly
 def test_every_state_occurs(filled):
     states = filled.overviews.read().collections
 

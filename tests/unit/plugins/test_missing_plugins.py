@@ -8,6 +8,8 @@ import pytest
 
 import frepo_core
 
+pytestmark = pytest.mark.costly
+
 SITE = Path(sys.modules["pluggy"].__file__).parents[1]
 SOURCE = Path(frepo_core.__file__).parents[1]
 HIDDEN = ("frepo_storage_local", "__editable__")

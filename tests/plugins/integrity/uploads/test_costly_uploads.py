@@ -38,6 +38,7 @@ class TestLessTime:
     def settings(self):
         return {"integrity.inline_seconds": "0.02", "integrity.max_ratio": "1000000000", "quarantine.max": "100"}
 
+    @pytest.mark.costly
     def test_the_job_judges_what_an_upload_has_no_time_for(self, root, collection, outcomes, run_job):
         makers = [*COSTLY.values()] if IS_BIG else [*COSTLY.values()][::4]
         for make in makers:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from importlib.metadata import entry_points
 from types import SimpleNamespace
 
+import pytest
+
 from frepo_core.services.composition import assembly
 from support.logs.log_recorder import MARK
 from support.scale import IS_BIG
@@ -50,6 +52,7 @@ def chosen(operation, requests):
     return requests[:: max(1, len(requests) // 5)] if few else requests
 
 
+@pytest.mark.costly
 def test_no_operation_of_the_api_destroys_a_locked_version_or_a_second_copy(place):
     """He has a week, and then also the keys of the first storage. What he deleted is in the copies for the delay."""
     statuses = defaultdict(set)

@@ -256,6 +256,7 @@ def test_collections_are_listed_by_their_states(console):
     assert "'none' is not one of damaged" in console.refusal("backup:list", "--state", "none")
 
 
+@pytest.mark.costly
 def test_a_hundred_hosts_get_a_code_each(console, enrol):
     hosts = [f"db{number}" for number in range(100)]
 

@@ -126,6 +126,7 @@ def test_a_table_shows_what_an_edit_changed(console, collection, number):
     assert (True, False) == ("versions: 0 -> 9" in shown, "maxBackupsCount" in shown)
 
 
+@pytest.mark.costly
 def test_following_shows_old_and_new_events_until_it_is_interrupted(console, collection, number, follower):
     first = [json.loads(follower.stdout.readline()) for _ in range(2)]
     another = console.answer(*COLLECTION)

@@ -144,6 +144,7 @@ def test_a_retry_names_parked_events_or_all(console, parked, arguments, expected
     assert expected in console.refusal("events:retry", *arguments)
 
 
+@pytest.mark.costly
 def test_the_worker_runs_jobs_until_sigterm(console):
     variables = console.environment | {"JOBS_SAMPLES": "every 1s", "WORKER_IN_PROCESS": "false"}
     with (console.folder / "worker.log").open("w") as log:

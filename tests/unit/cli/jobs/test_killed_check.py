@@ -3,7 +3,10 @@
 import json
 import signal
 
+import pytest
 
+
+@pytest.mark.costly
 def test_a_version_whose_check_kills_the_process_is_suspicious_after_three_attempts(console, tmp_path):
     killer = tmp_path / "killer"
     killer.write_text("#!/bin/sh\ncase $(head -c 6) in DEADLY) kill -9 $PPID;; esac\n")

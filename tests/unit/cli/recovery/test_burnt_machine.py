@@ -89,6 +89,7 @@ def test_the_page_recovers_all_that_was_acknowledged(burnt, make_console, tmp_pa
     assert tokens == console.rows("SELECT key, roles FROM token")
 
 
+@pytest.mark.costly
 def test_the_script_needs_no_frepo(burnt, tmp_path, offsite):
     contents, collection, *_ = burnt
 

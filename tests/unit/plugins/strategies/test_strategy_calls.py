@@ -47,6 +47,7 @@ def recording(tmp_path, asked):
     service.stop()
 
 
+@pytest.mark.costly
 @pytest.mark.own_server  # stock waitress calls frepo once, when the body is complete
 @pytest.mark.server
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def change(root):
     return change
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("word", ["good", "broken", "odd", "pending"])
 @pytest.mark.parametrize(("limit", "strategy"), [(1, {}), (3, {}), (3, KEEP)], ids=["1", "3", "keep"])
 def test_the_newest_good_version_stays_and_is_named(nights, make, change, push, named, versions, limit, strategy, word):

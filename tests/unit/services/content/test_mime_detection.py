@@ -135,6 +135,7 @@ def unbounded():
     return Magic(mime=True, magic_file=str(Path(pylibmagic.__file__).with_name("magic.mgc"))).from_buffer
 
 
+@pytest.mark.costly
 def test_a_content_that_is_made_to_cost_much_is_recognized_quickly(unbounded):
     """Without bounds, libmagic searches a head of blanks for a quarter of a second or longer."""
     longest = seconds_for(unbounded, b"\n" * HEAD_BYTES)

@@ -86,6 +86,7 @@ def parsed(value):
         return value
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("first", "missing", "local"),
     [
@@ -202,6 +203,7 @@ def fill(services, count):
     services.database.write(lambda session: session.execute(insert(Collection), rows))
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_ten_thousand_collections_at_once_need_few_statements(services, run, statements):
     fill(services, 10_000)

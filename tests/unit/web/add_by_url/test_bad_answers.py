@@ -92,6 +92,7 @@ def test_an_unusual_but_valid_answer_is_accepted(app, add, remote, headers):
     assert app.get(f"/repository/file/{add(f'{server.origin}/x').json['filename']}").body == b"content"
 
 
+@pytest.mark.costly
 def test_no_thread_and_no_socket_is_left_behind(add, remote):
     server = remote(
         {

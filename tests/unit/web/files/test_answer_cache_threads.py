@@ -49,6 +49,7 @@ def fast_switches():
     sys.setswitchinterval(before)
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_no_download_that_began_after_a_change_has_the_old_answer(app, admin, uploader, fast_switches):
     """A file gets a password and loses it; others are downloaded meanwhile by other names."""
@@ -107,6 +108,7 @@ def test_a_version_of_aliases_is_not_new_while_the_old_ones_are_in_use(tmp_path,
     assert "new one" == after[1]
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_an_alias_that_is_added_to_a_large_file_during_downloads_is_followed(uploader, anonymous, tmp_path):
     """It takes a second to read the file, in which other threads give answers by the aliases before."""

@@ -51,6 +51,7 @@ def test_filled_in_values_are_not_expanded_again(with_settings, file):
     app.get(f"/s/{md5('x|x|secret')}/{file}", {"a": "$query_b", "b": "x"}, status=403)
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_every_kind_of_variable_is_filled_in(with_settings, file):
     for template, value in [

@@ -104,6 +104,7 @@ def test_a_body_that_is_not_whole_is_refused(send, root, path, coding, spoil, sa
     assert [] == root.get(path).json["items"]
 
 
+@pytest.mark.costly
 def test_what_becomes_a_thousand_times_as_large_is_refused(send):
     answer = send(gzip.compress(bytes(200 * MIB)), "gzip")
 
@@ -168,6 +169,7 @@ def test_the_service_says_what_it_undoes_and_whether_it_compacts(root, settings)
     assert (["gzip", "zstd"], bool(settings)) == (about["content_codings"], about["compacts"])
 
 
+@pytest.mark.costly
 @each_coding
 def test_decoding_takes_bounded_memory(coding):
     body = COMPRESS[coding](os.urandom(20 * MIB).hex().encode())

@@ -166,6 +166,7 @@ def permissions_of(world, client, *, listed, on):
     return {ENDPOINTS[name].permission for name in names}, refused
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_a_collection_says_what_the_token_may_do_there(world):
     for listed in [True, False]:
@@ -189,6 +190,7 @@ def test_collections_of_a_list_say_it_as_well(world):
             assert client.call("GET", f"/api/v1/collections/{one['id']}").json["may"] == one["may"]
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_the_service_says_what_the_token_may_do_at_all(world):
     for role in Role:

@@ -73,6 +73,7 @@ def test_they_come_back_as_they_were(services, make_checked, remove, restore, wa
     assert of_others == services.version_checks.of_collection(other)
 
 
+@pytest.mark.costly
 @WAYS
 def test_their_details_are_not_loaded(make_checked, remove, restore, way):
     for collection in (make_checked(), make_checked("x" * MIB)):  # the first round also loads code

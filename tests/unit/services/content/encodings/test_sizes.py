@@ -15,6 +15,7 @@ from support.scale import IS_BIG, only_in_long_form
 MIB = 1 << 20
 
 
+@pytest.mark.costly
 def test_a_delta_of_a_night_needs_anchors_and_long_distance_matching():
     """Measured: 1/91 of what zstd makes of the night alone. Without either of the two, the same as zstd alone."""
     older, newer = nights(2, 80_000)
@@ -58,6 +59,7 @@ def measure(how, folder, size):
     return json.loads(done.stdout)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("how", ["unlike", pytest.param("alike", marks=only_in_long_form)])
 def test_encoding_takes_128_mib_at_most_and_decoding_64(how, tmp_path):
     """A chain of five: its newest is compressed, so the oldest is decoded through four others."""

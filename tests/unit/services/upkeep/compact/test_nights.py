@@ -9,6 +9,7 @@ NIGHTS = 30 if IS_BIG else 9
 pytestmark = pytest.mark.databases
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rules", [{"count": 6}, KEEP | {"count": 60}], ids=["delete the oldest", "keep"])
 def test_after_the_nights_all_can_be_read(history, rules):
     collection = history.make(**rules)

@@ -6,6 +6,8 @@ import resource
 import time
 from datetime import timedelta
 
+import pytest
+
 from frepo_core.db.types import simulated_time
 from frepo_core.services.base.processor_share import ProcessorShare
 from frepo_core.services.upkeep.compact import compaction, encoder_process
@@ -24,6 +26,7 @@ def used():
     return time.thread_time() + children.ru_utime + children.ru_stime
 
 
+@pytest.mark.costly
 def test_the_job_takes_half_a_processor_at_most(history, services):
     collection = history.make()
     for content in nights(6, ROWS):

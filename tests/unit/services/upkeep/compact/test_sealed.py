@@ -24,6 +24,7 @@ def below(ini):
     return LocalStorage(LocalSettings(directory=ini["fs.local.directory"]))
 
 
+@pytest.mark.costly
 def test_chains_are_sealed_anew_and_expanded(history, services, below):
     collection = history.make(count=5)
     for _ in range(6):

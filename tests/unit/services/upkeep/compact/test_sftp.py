@@ -60,6 +60,7 @@ def objects(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if OwnerMark.parse(path.name.replace("%2F", "/")) is None]
 
 
+@pytest.mark.costly
 def test_nights_are_encoded_read_mirrored_verified_and_expanded(history, services, folders, tmp_path):
     collection, chance = history.make(), random.Random(1)
     for _ in range(NIGHTS):

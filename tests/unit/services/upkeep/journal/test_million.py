@@ -106,6 +106,7 @@ def fill(services, collection):
         services.database.write(lambda session, place=place: work(session, place))
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_a_catalogue_of_a_million_versions_needs_little_memory_and_time(
     services, storages, make_collection, ini, plugins, tmp_path

@@ -137,6 +137,7 @@ def test_a_recovered_database_has_what_the_lost_one_had(services, run, busy_day,
     assert second in [key[1] for key in lost if key[0] == "collection"]
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_recovered_service_goes_on(services, run, busy_day, recover):
     first, token = busy_day()
@@ -229,6 +230,7 @@ def test_a_database_that_is_not_empty_is_refused(services, run, upload):
         recovery.find()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("calls", [1, 3, 6])
 def test_an_interrupted_recovery_is_repeated(services, run, busy_day, open_empty, monkeypatch, calls):
     busy_day()

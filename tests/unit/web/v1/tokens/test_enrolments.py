@@ -25,6 +25,7 @@ def redeem(anonymous):
     return redeem
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_a_hundred_hosts_enrol_themselves(app, services, redeem):
     hosts, change = [f"db{number}" for number in range(100)], CollectionChange(limits={}, filename="dump.sql")
