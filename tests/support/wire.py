@@ -191,6 +191,11 @@ def open_files(service: Service) -> list[str]:
     return found
 
 
+def descriptors(service: Service) -> list[str]:
+    """The targets of the service's file descriptors, except connections to its database: jobs connect at any moment."""
+    return [path for path in open_files(service) if "frepo.db" not in path]
+
+
 def temporary_files(service: Service) -> list[str]:
     """Files in the temporary folder, and open files without a name; not the one with the process's numbers."""
     named = [str(path) for path in service.temporary.rglob("*")]

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from support.wire import eventually, open_files
+from support.wire import descriptors, eventually
 
 SIZE = 5_000_000
 
@@ -40,12 +40,12 @@ def test_a_download_of_damaged_bytes_is_aborted_before_its_end(client, file, at)
 def test_aborted_downloads_leak_no_descriptor(service, client, file):
     name, path = file
     flip(path, 7)
-    before = len(open_files(service))
+    before = len(descriptors(service))
     for _ in range(3):
         with pytest.raises(http.client.IncompleteRead):
             client.download(name)
 
-    assert eventually(True, lambda: len(open_files(service)) <= before)
+    assert eventually(True, lambda: len(descriptors(service)) <= before), descriptors(service)
 
 
 def test_a_repaired_file_is_downloaded(client, file):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.wire import Wire, eventually, head, open_files
+from support.wire import Wire, descriptors, eventually, head
 
 CONTENT = bytes(range(256)) * 40
 SIZE = len(CONTENT)
@@ -149,7 +149,7 @@ def test_a_connection_serves_many_ranges_of_one_file(wire, name):
 def test_downloads_leak_no_descriptor(service, client, name):
     large = client.upload(os.urandom(4 << 20)).json["filename"]
     client.download(large)
-    before = len(open_files(service))
+    before = len(descriptors(service))
     for headers in (
         {},
         {"Range": "bytes=5-6"},
@@ -161,19 +161,19 @@ def test_downloads_leak_no_descriptor(service, client, name):
             for _ in range(3):
                 client.download(large, headers, method)
 
-    assert eventually(True, lambda: len(open_files(service)) <= before)
+    assert eventually(True, lambda: len(descriptors(service)) <= before), descriptors(service)
 
 
 @pytest.mark.parametrize("ranges", ["bytes=0-", "bytes=0-9000000"])
 def test_a_client_that_disconnects_leaks_no_descriptor(service, client, ranges):
     name = client.upload(os.urandom(20_000_000)).json["filename"]
-    before = len(open_files(service))
+    before = len(descriptors(service))
     for _ in range(5):
         with Wire(service) as wire:
             wire.send(head("GET", f"/repository/file/{name}", f"Range: {ranges}"))
             wire.socket.recv(1000)
 
-    assert eventually(True, lambda: len(open_files(service)) <= before)
+    assert eventually(True, lambda: len(descriptors(service)) <= before), descriptors(service)
 
 
 @pytest.mark.parametrize("fields", [(), ("Range: bytes=1-",), ("Range: bytes=0-24999999,25000000-49999999",)], ids=str)

@@ -11,7 +11,7 @@ from support.reliability.faulty import ENVIRONMENT, faulty_ini, order
 from support.reliability.recording_client import in_threads
 from support.servers.fork_server import ForkedService
 from support.servers.service import IS_STOCK
-from support.wire import Client, Wire, eventually, head, open_files, temporary_files
+from support.wire import Client, Wire, descriptors, eventually, head, open_files, temporary_files
 
 THREADS = 2
 # The socket loop, two for each request (one of them calls the storage), those that hash, the watch of the storage, and
@@ -61,11 +61,6 @@ def comes_back(service, client):
     assert before == eventually(before, lambda: len(descriptors(service))), descriptors(service)
     assert threads(service) <= ALL_THREADS
     assert [] == temporary_files(service)
-
-
-def descriptors(service):
-    """The open descriptors, except the database's connections."""
-    return [path for path in open_files(service) if "frepo.db" not in path]
 
 
 def threads(service):
