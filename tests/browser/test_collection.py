@@ -67,6 +67,7 @@ def test_files_are_dropped_anywhere_on_the_page(signed_in, api):
     assert 2 == api("GET", f"/collections/{made}")["versions"]
 
 
+@pytest.mark.costly
 def test_a_dropped_file_is_refused_without_the_right_to_upload(console, world, api):
     console.sign_in(api.token(Role.LIST_COLLECTIONS, Role.LIST_VERSIONS, Role.MODIFY_ANY_COLLECTION))
     page = open_collection(console, world, "mail.tar")
@@ -313,6 +314,7 @@ def test_the_lines_for_a_new_server_enrol_it(signed_in, world, api, tmp_path):
     expect(page.locator("output")).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_its_events_are_shown(signed_in, world):
     page = open_collection(signed_in, world, "mail.tar", "events")
 
@@ -347,6 +349,7 @@ def test_a_download_that_cannot_begin_says_why(open_console, service, world, api
     expect(page.get_by_role("alert")).to_have_text("The service answered 503")
 
 
+@pytest.mark.costly
 def test_a_collection_that_is_gone_says_so(signed_in, world):
     signed_in.expect("404")
     signed_in.go("#/collections/00000000-0000-4000-8000-000000000000")

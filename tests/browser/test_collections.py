@@ -27,6 +27,7 @@ class TestOverview:
         expect(page.get_by_role("heading", name="Last 24 hours")).to_be_visible()
         expect(page.get_by_text("12 backups arrived")).to_be_visible()
 
+    @pytest.mark.costly
     def test_a_token_that_may_only_list_collections_sees_them(self, open_console, world, api):
         console = open_console()
         console.sign_in(api.token(Role.LIST_COLLECTIONS, Role.VIEW_ALL_COLLECTIONS))
@@ -389,6 +390,7 @@ def test_a_failed_run_is_reached_from_the_overview_and_says_why(signed_in, repor
     expect(page).to_have_url(re.compile(r"outcome=failed$"))
 
 
+@pytest.mark.costly
 def test_the_runs_are_not_offered_without_the_right_to_list_versions(console, reported, api):
     secret = api.token(Role.VIEW_ALL_COLLECTIONS, Role.UPLOAD_VERSIONS)
     console.sign_in(secret)

@@ -111,6 +111,7 @@ def test_new_events_appear_while_it_is_live(events, api):
     expect(events.get_by_text("fresh.sql.gz").first).to_be_visible(timeout=10_000)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("title", "name"), [("CSV", "events.csv"), ("JSON lines", "events.jsonl")])
 def test_the_events_of_the_filters_are_exported(signed_in, events, title, name):
     signed_in.go("#/events?group=collection")
@@ -134,6 +135,7 @@ def test_each_kind_of_the_service_has_a_text(pages):
     assert [] == [kind.value for kind in EventKind if f'"{kind.value}"' not in text]
 
 
+@pytest.mark.costly
 def test_without_the_role_the_view_is_not_in_the_menu(console, api):
     console.sign_in(api.token(Role.LIST_TOKENS), "#/events")
 

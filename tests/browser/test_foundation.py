@@ -21,6 +21,7 @@ def test_the_token_of_a_link_signs_in_and_leaves_the_address_bar(console, servic
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
+@pytest.mark.costly
 def test_a_token_is_typed_and_forgotten_on_reload_if_the_person_says_so(console, service):
     console.page.goto(console.url)
     console.page.get_by_label("Token", exact=True).fill(service.admin)
@@ -44,6 +45,7 @@ def test_a_wrong_token_is_refused_at_its_field(console):
     expect(field).to_have_attribute("aria-invalid", "true")
 
 
+@pytest.mark.costly
 def test_a_revoked_token_leads_back_to_the_sign_in(console, api):
     console.expect("401")
     token = api.token(Role.LIST_COLLECTIONS)
@@ -56,6 +58,7 @@ def test_a_revoked_token_leads_back_to_the_sign_in(console, api):
     assert 0 == eventually(0, lambda: console.page.evaluate("sessionStorage.length"))
 
 
+@pytest.mark.costly
 def test_signing_out_forgets_the_token(signed_in):
     signed_in.page.get_by_role("button", name="Sign out").click()
 
@@ -63,6 +66,7 @@ def test_signing_out_forgets_the_token(signed_in):
     assert 0 == eventually(0, lambda: signed_in.page.evaluate("sessionStorage.length"))
 
 
+@pytest.mark.costly
 def test_the_menu_is_reached_by_the_keyboard_alone(signed_in):
     page = signed_in.page
     page.keyboard.press("g")
@@ -77,6 +81,7 @@ def test_the_menu_is_reached_by_the_keyboard_alone(signed_in):
     expect(page.get_by_role("link", name="Overview").first).to_have_attribute("aria-current", "page")
 
 
+@pytest.mark.costly
 def test_shortcuts_of_letters_can_be_switched_off(signed_in):
     page = signed_in.page
     page.keyboard.press("?")
@@ -87,6 +92,7 @@ def test_shortcuts_of_letters_can_be_switched_off(signed_in):
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_the_theme_is_chosen_and_kept(signed_in):
     page = signed_in.page
     page.get_by_role("button", name="Light or dark").click()
@@ -96,6 +102,7 @@ def test_the_theme_is_chosen_and_kept(signed_in):
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+@pytest.mark.costly
 def test_an_unknown_address_says_so(signed_in):
     signed_in.page.evaluate("location.hash = '#/nothing'")
 
@@ -149,6 +156,7 @@ def test_a_link_asks_before_it_replaces_a_session(signed_in, service, api, is_lo
     assert (other, False) == (page.evaluate(kept), other in page.url)
 
 
+@pytest.mark.costly
 def test_a_link_with_the_token_of_the_session_asks_nothing(signed_in, service):
     signed_in.page.goto(f"{signed_in.url}#token={service.admin}")
     signed_in.settle()
@@ -156,6 +164,7 @@ def test_a_link_with_the_token_of_the_session_asks_nothing(signed_in, service):
     assert (0, False) == (signed_in.page.get_by_role("dialog").count(), "token=" in signed_in.page.url)
 
 
+@pytest.mark.costly
 def test_the_menu_says_if_it_cannot_count_what_needs_attention(console, service):
     console.expect("503")
     console.page.route("**/api/v1/overview", lambda route: route.fulfill(**FAILS))
@@ -164,6 +173,7 @@ def test_the_menu_says_if_it_cannot_count_what_needs_attention(console, service)
     expect(console.page.get_by_role("link", name="Collections").get_by_title("cannot be read")).to_have_text("?")
 
 
+@pytest.mark.costly
 def test_pages_of_plugins_are_in_the_menu(console, service, api):
     about = api("GET", "") | {"pages": [{"title": "Paint <b>it</b>", "path": "/paint/"}]}
     console.page.route("**/api/v1", lambda route: route.fulfill(json=about))
@@ -172,6 +182,7 @@ def test_pages_of_plugins_are_in_the_menu(console, service, api):
     expect(console.page.get_by_role("link", name="Paint <b>it</b>")).to_have_attribute("href", "../paint/")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_the_sign_in(open_console, theme):
     console = open_console(theme=theme)

@@ -47,6 +47,7 @@ def test_a_job_runs_on_request_and_its_damage_is_listed(health, damaged):
     expect(health).to_have_url(re.compile("#/health$"))
 
 
+@pytest.mark.costly
 def test_the_storage_in_use_is_named(health):
     row = health.get_by_role("listitem").filter(has_text="new contents go here")
 
@@ -72,6 +73,7 @@ def test_plugins_are_listed_with_what_they_offer(signed_in, health):
     expect(health.get_by_role("row").filter(has_text="frepo-console")).to_contain_text("Web console")
 
 
+@pytest.mark.costly
 def test_who_may_not_run_jobs_is_not_offered_it(console, api):
     console.sign_in(api.token(Role.VIEW_JOBS), "#/health")
     expect(console.page.get_by_role("heading", name="Jobs")).to_be_visible()

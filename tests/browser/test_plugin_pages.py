@@ -124,6 +124,7 @@ def test_a_collection_without_a_backup_is_not_counted_as_one_that_is_there(conso
     expect(console.page.get_by_role("heading", level=1)).to_have_text("1 of 2 backups are there")
 
 
+@pytest.mark.costly
 def test_without_a_token_it_says_what_to_do(console, service):
     console.page.goto(f"{service.url}/wallboard/")
 

@@ -82,6 +82,7 @@ def test_codes_that_no_host_has_used_are_listed_and_revoked(signed_in, api, coll
     expect(codes).to_have_count(0)
 
 
+@pytest.mark.costly
 def test_enter_after_a_name_that_was_added_while_it_was_typed_does_not_send_the_form(signed_in, api, collection):
     signed_in.go("#/tokens/new")
     page = signed_in.page
@@ -111,6 +112,7 @@ def test_a_collection_that_was_typed_and_not_added_is_named(signed_in, api):
     assert ["too soon"] == [token["name"] for token in api("GET", "/tokens")["items"] if token["name"] == "too soon"]
 
 
+@pytest.mark.costly
 def test_a_collection_that_cannot_be_looked_up_says_why(signed_in, collection):
     signed_in.expect("503")
     signed_in.go("#/tokens/new")
@@ -126,6 +128,7 @@ def test_a_collection_that_cannot_be_looked_up_says_why(signed_in, collection):
     expect(page.get_by_role("button", name="Remove shop.sql.gz")).to_be_visible()
 
 
+@pytest.mark.costly
 def test_wrong_values_are_named_at_their_fields(signed_in):
     signed_in.expect("400")
     signed_in.go("#/tokens/new")
@@ -154,6 +157,7 @@ def test_single_roles_are_chosen(signed_in, api):
     assert [Role.VIEW_EVENTS] == created(signed_in, api)[1]["roles"]
 
 
+@pytest.mark.costly
 def test_the_texts_of_roles_are_those_of_the_service(signed_in):
     signed_in.go("#/tokens/new")
     signed_in.page.get_by_text("Custom", exact=True).click()
@@ -217,6 +221,7 @@ def test_a_token_is_edited(signed_in, api):
     assert [] == signed_in.violations()
 
 
+@pytest.mark.costly
 def test_the_list_is_filtered_and_sorted_by_the_address(signed_in, api):
     api.token(Role.LIST_COLLECTIONS, name="needle")
     signed_in.go("#/tokens?q=needle&sort=-last_used_at")
@@ -231,6 +236,7 @@ def test_the_list_is_filtered_and_sorted_by_the_address(signed_in, api):
     expect(signed_in.page.locator("tbody tr").first).to_be_visible()
 
 
+@pytest.mark.costly
 def test_who_may_only_list_tokens_is_offered_nothing_else(console, api):
     console.sign_in(api.token(Role.LIST_TOKENS, name="lister"), "#/tokens?q=lister")
     page = console.page

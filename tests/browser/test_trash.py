@@ -125,6 +125,7 @@ def deleted(api, collection):
     return collection
 
 
+@pytest.mark.costly
 def test_who_may_not_delete_is_not_offered_to_end_an_entry(console, api, deleted):
     roles = (Role.LIST_COLLECTIONS, Role.LIST_VERSIONS, Role.RESTORE_FROM_TRASH, Role.MODIFY_ANY_COLLECTION)
     console.sign_in(api.token(*roles), f"#/collections/{deleted}")

@@ -101,6 +101,7 @@ def test_cuts_at_random_bytes_cost_at_most_a_part_each(machine):
     assert (CUTS, True) == (cuts, proxy.received <= SIZE + CUTS * PART + SLACK)
 
 
+@pytest.mark.costly
 def test_a_network_that_never_passes_a_whole_part_passes_smaller_ones(machine):
     digest, most, cuts = make_dump(machine, SMALL), PART // 3, 0
     with FaultyProxy(machine.service.address) as proxy:

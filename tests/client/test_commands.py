@@ -87,6 +87,7 @@ BEFORE_THE_DUMP = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("line", BEFORE_THE_DUMP)
 def test_a_job_that_fails_before_its_dump_is_failed_in_the_morning(machine, configure, line):
     configure(f'[job.shop]\ncollection = "shop.sql"\ncommand = ["echo", "INSERT"]\n{line}\n')
@@ -151,6 +152,7 @@ def test_a_pipe_does_not_run_twice_at_once(machine):
     assert ["ok"] == [run["outcome"] for run in machine.runs()]
 
 
+@pytest.mark.costly
 def test_a_full_disk_for_locks_stops_no_backup(machine, configure):
     configure('[job.shop]\ncollection = "shop.sql"\ncommand = ["echo", "INSERT"]\n')
     machine.home.joinpath("dump").write_text("INSERT")
@@ -247,6 +249,7 @@ def test_status_exits_as_a_nagios_plugin(machine):
     assert b"FREPO UNKNOWN: which server?" in machine.run("status", check=3, FREPO_URL="").stdout
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("recipe", ["sqlite", "files"])
 def test_recipes_make_what_their_programs_restore(machine, configure, recipe):
     subprocess.run(

@@ -117,6 +117,7 @@ def run_with_zstd(machine, *words):
     return subprocess.run(command, env=machine.environment, cwd=machine.home, check=False)
 
 
+@pytest.mark.costly
 def test_zstd_needs_a_newer_python_or_a_package(machine, dump):
     words = machine.command("push", "--content-encoding", "zstd", "shop.sql", "dump.sql")
     old = machine.run(*words[2:], check=2)

@@ -137,6 +137,7 @@ def redis(folder):
         yield lambda *words: run(*client, *words)
 
 
+@pytest.mark.costly
 def test_redis_is_restored(machine):
     restored = machine.home / "restored"
     restored.mkdir()
@@ -161,6 +162,7 @@ def directory(folder):
     return f"{folder}/slapd.conf"
 
 
+@pytest.mark.costly
 def test_ldap_is_restored(machine):
     require("slapadd")
     config, restored = directory(machine.home / "ldap"), directory(machine.home / "restored")

@@ -66,6 +66,7 @@ def test_each_recipient_of_age_can_restore(machine, configure):
     assert b"name the file with your key: --identity FILE" in done.stderr
 
 
+@pytest.mark.costly
 def test_gpg_encrypts_and_decrypts(machine, configure, gnupg):
     environment = {"GNUPGHOME": gnupg}
     words = ["gpg", "--batch", "--passphrase", "", "--quick-generate-key", "shop@example.org", "rsa2048", "encr"]
@@ -80,6 +81,7 @@ def test_gpg_encrypts_and_decrypts(machine, configure, gnupg):
     assert "complete" == machine.versions()[0]["verdict"]
 
 
+@pytest.mark.costly
 def test_the_check_before_the_encryption_decides_about_the_version(machine, configure):
     """The service sees only what age has made."""
     configure([make_age_key(machine.home / "key")])
@@ -97,6 +99,7 @@ def test_the_check_before_the_encryption_decides_about_the_version(machine, conf
     )
 
 
+@pytest.mark.costly
 def test_a_command_that_has_written_nothing_is_found_before_the_encryption(machine, configure):
     configure([make_age_key(machine.home / "key")])
     machine.home.joinpath("dump").touch()
@@ -107,6 +110,7 @@ def test_a_command_that_has_written_nothing_is_found_before_the_encryption(machi
     assert ([], "failed") == (machine.versions(), machine.state()["state"])
 
 
+@pytest.mark.costly
 def test_push_sends_no_file_that_should_be_encrypted(machine, configure):
     recipient = make_age_key(machine.home / "key")
     configure([recipient])

@@ -82,6 +82,7 @@ def test_each_host_enrols_itself_and_makes_a_backup(machine, tmp_path):
     host.run("status")
 
 
+@pytest.mark.costly
 def test_a_lost_answer_uses_no_code_up(machine, host, proxy):
     proxy.arm("cut", "down", 1)
     host.enroll(url=proxy.url)
@@ -90,6 +91,7 @@ def test_a_lost_answer_uses_no_code_up(machine, host, proxy):
     assert fingerprint == json.loads(host.run("--json", "check").stdout.splitlines()[0])["token"]["fingerprint"]
 
 
+@pytest.mark.costly
 def test_a_client_that_was_ended_before_the_answer_goes_on(machine, host, proxy):
     proxy.arm("cut", "down", 1)
     host.run("--retry", "0", "enroll", proxy.url, input=host.code.encode(), check=30)
@@ -101,6 +103,7 @@ def test_a_client_that_was_ended_before_the_answer_goes_on(machine, host, proxy)
     assert "db7" in host.run("check").stdout.decode()
 
 
+@pytest.mark.costly
 def test_used_wrong_and_revoked_codes_are_refused(machine, host, tmp_path):
     host.enroll()
     other = Host(machine, "db8", tmp_path / "db8")
@@ -115,6 +118,7 @@ def test_used_wrong_and_revoked_codes_are_refused(machine, host, tmp_path):
     assert [] == list(other.home.iterdir())
 
 
+@pytest.mark.costly
 def test_a_token_in_the_environment_is_not_passed_on(machine, host):
     host.enroll()
     url, secret = f'url = "{machine.url}"', host.secret
@@ -127,6 +131,7 @@ def test_a_token_in_the_environment_is_not_passed_on(machine, host):
     assert "FREPO_TOKEN" not in done.stderr.decode()
 
 
+@pytest.mark.costly
 def test_a_token_replaces_itself(machine, host):
     host.enroll()
     old = host.secret
@@ -160,6 +165,7 @@ def test_a_rotation_that_got_no_answer_is_completed_by_the_next_run(machine, hos
     host.run("token", "rotate")
 
 
+@pytest.mark.costly
 def test_a_rotation_whose_answer_was_lost_until_the_old_token_ended_is_completed(machine, host, proxy):
     host.enroll()
     proxy.arm("cut", "down", 1)
@@ -173,6 +179,7 @@ def test_a_rotation_whose_answer_was_lost_until_the_old_token_ended_is_completed
     assert pending == host.secret
 
 
+@pytest.mark.costly
 def test_a_token_that_somebody_else_has_replaced_is_not_rotated(machine, host):
     host.enroll()
     stolen = machine.call_as(host.secret, "POST", "tokens/self/rotate", {})["secret"]

@@ -128,6 +128,7 @@ def test_a_version_in_quarantine_has_an_exit_status_of_its_own(machine, pipe):
     assert [True] == [version["quarantined"] for version in machine.versions()]
 
 
+@pytest.mark.costly
 def test_a_shell_that_hides_failures_is_never_proof(machine):
     done = machine.run("pipe", "shop.sql", "--strict", "--", "sh", "-c", "false | echo INSERT", check=10)
     machine.run("pipe", "shop.sql", "--", "bash", "-o", "pipefail", "-c", "true | echo UPDATE")
@@ -249,6 +250,7 @@ def test_a_dump_waits_in_the_spool_while_the_server_is_down(machine):
     assert os.listdir(machine.home / "spool") == []
 
 
+@pytest.mark.costly
 def test_half_a_dump_of_a_client_that_was_killed_does_not_stay_in_the_spool(machine):
     machine.home.joinpath("client.toml").write_text(f"""
         [job.shop]
@@ -270,6 +272,7 @@ def test_half_a_dump_of_a_client_that_was_killed_does_not_stay_in_the_spool(mach
     assert os.listdir(machine.home / "spool") == []
 
 
+@pytest.mark.costly
 def test_a_dump_that_the_server_does_not_take_stays_in_the_spool_and_is_said(machine):
     for name, status in (("nope.sql", 40), (machine.collection, 40)):
         machine.home.joinpath("client.toml").write_text(f"""

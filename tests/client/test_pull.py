@@ -35,6 +35,7 @@ def proxy(machine):
         yield proxy
 
 
+@pytest.mark.costly
 def test_a_version_becomes_a_file_of_its_name(machine, stored):
     name = "shop-v1.sql"
 
@@ -45,6 +46,7 @@ def test_a_version_becomes_a_file_of_its_name(machine, stored):
     assert machine.home.joinpath(name).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.costly
 def test_a_download_goes_on_after_cuts(machine, stored, proxy):
     for after in first_of((7 << 20, 3 << 20)):
         proxy.arm("cut", "down", after)
@@ -81,6 +83,7 @@ def test_a_download_goes_on_through_a_proxy_that_knows_no_ranges(machine, stored
     assert machine.home.joinpath("restored").read_bytes() == stored
 
 
+@pytest.mark.costly
 def test_more_bytes_than_were_stored_are_wrong(machine, stored):
     command = ["sh", "-c", "cat >/dev/null; echo end > end"]
     with old_proxy(more=b" ") as (url, _):  # after JSON, it changes nothing
@@ -90,6 +93,7 @@ def test_more_bytes_than_were_stored_are_wrong(machine, stored):
     assert not machine.home.joinpath("end").exists()
 
 
+@pytest.mark.costly
 def test_wrong_bytes_never_become_a_file(machine, stored, proxy):
     proxy.arm("flip", "down", 5 << 20)
 
@@ -113,6 +117,7 @@ def test_a_command_never_gets_the_end_of_wrong_bytes(machine, stored, proxy):
     assert (False, []) == (machine.home.joinpath("end").exists(), told(machine))
 
 
+@pytest.mark.costly
 def test_a_command_never_gets_the_end_if_the_client_is_killed(machine, stored, proxy):
     proxy.arm("hold", "down", 5 << 20)
     command = ["sh", "-c", "echo $$ > pid; cat > half; echo end > end"]
@@ -147,6 +152,7 @@ def test_a_command_that_does_not_read_everything_has_restored_nothing(machine, s
     assert [] == told(machine)
 
 
+@pytest.mark.costly
 def test_compression_is_undone_if_the_file_does_not_ask_for_it(machine):
     machine.home.joinpath("dump").write_bytes(gzip.compress(b"INSERT"))
     machine.run("push", "shop.sql", "dump")
@@ -181,6 +187,7 @@ NOTHING_KNOWN = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("end", NOTHING_KNOWN)
 def test_a_test_that_could_not_be_made_says_nothing_about_the_version(machine, end):
     machine.run("pipe", "shop.sql", "--", "echo", "INSERT")
@@ -211,6 +218,7 @@ def test_the_restore_test_of_a_job_is_what_verify_runs(machine, stored):
     assert [stored] * 2 == [machine.home.joinpath(name).read_bytes() for name in ("restored", "restored.2")]
 
 
+@pytest.mark.costly
 def test_a_restore_test_whose_program_is_missing_says_nothing_about_the_version(machine, stored):
     done = machine.run("verify", "shop.sql", "--with", "--", "pqsl", "scratch", check=20)
 
@@ -218,6 +226,7 @@ def test_a_restore_test_whose_program_is_missing_says_nothing_about_the_version(
     assert [] == told(machine)
 
 
+@pytest.mark.costly
 def test_a_token_never_goes_to_another_server(machine, stored, proxy):
     """Neither after a redirect nor in an argument, which other users of the machine see."""
     proxy.arm("hold", "down", 1 << 20)

@@ -33,6 +33,7 @@ def printed(machine):
     return schedule
 
 
+@pytest.mark.costly
 def test_systemd_accepts_the_units(printed, tmp_path):
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not there to check the units")
@@ -50,6 +51,7 @@ def test_systemd_accepts_the_units(printed, tmp_path):
     assert "OnCalendar=*-*-* 02:00:00\nRandomizedDelaySec=5400\n" in timer
 
 
+@pytest.mark.costly
 def test_cron_starts_at_the_minute_of_this_host(printed):
     line = printed("cron", "--at", "23:30").splitlines()[-1]
 
@@ -59,6 +61,7 @@ def test_cron_starts_at_the_minute_of_this_host(printed):
     assert printed("cron", "--at", "23:30").splitlines()[-1] == line
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(not CLIENTS.exists(), reason="the schemas of Kubernetes are not installed: make services")
 def test_kubernetes_accepts_the_job(printed):
     done = subprocess.run(

@@ -3,6 +3,8 @@
 import os
 import subprocess
 
+import pytest
+
 from support.logs import log_recorder
 from support.paths import ROOT
 from support.servers.service import BIN
@@ -27,6 +29,7 @@ def test_production_does_not_start_without_a_database_url(tmp_path):
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
 
 
+@pytest.mark.costly
 def test_a_python_without_sqlite_is_reported(tmp_path):
     (tmp_path / "_sqlite3.py").write_text("raise ModuleNotFoundError('No module named _sqlite3', name='_sqlite3')")
     environment = {"PATH": os.environ["PATH"], "DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db"}

@@ -43,6 +43,7 @@ def schema_of(document, media):
     return document["components"]["schemas"][media["schema"]["$ref"].rpartition("/")[2]]
 
 
+@pytest.mark.costly
 def test_the_document_is_valid_openapi_3_1(document):
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     assert document["openapi"].startswith("3.1")

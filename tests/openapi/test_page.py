@@ -7,6 +7,7 @@ import re
 import tomllib
 from html.parser import HTMLParser
 
+import pytest
 from webob import Request
 
 from support.paths import ROOT
@@ -44,6 +45,7 @@ def resolve(path, relative):
     return "/".join(parts)
 
 
+@pytest.mark.costly
 def test_the_page_loads_its_document_and_the_viewer_from_the_service(app):
     for path, document in PAGES.items():
         page = Page(app.get(path).text)

@@ -20,6 +20,7 @@ def collection(app, headers):
     return app.post_json("/repository/collection", {"filename": "a.sql"}, headers=headers).json["collection"]["id"]
 
 
+@pytest.mark.costly
 def test_a_wrong_method_is_405_even_where_the_path_names_nothing(app, headers):
     for path in [f"/repository/collection/{UNKNOWN}", f"/repository/collection/{UNKNOWN}/backup"]:
         assert "GET" in app.request(path, method="PATCH", headers=headers, status=405).headers["Allow"], path

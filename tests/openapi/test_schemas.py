@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
@@ -47,6 +48,7 @@ def test_a_tag_that_fits_is_accepted(text):
     assert check_tag(text) == text.lower()
 
 
+@pytest.mark.costly
 @given(st.from_regex(json_schemas.FILE_NAME["pattern"], fullmatch=True).filter(lambda name: name not in {".", ".."}))
 def test_a_file_name_that_fits_is_accepted(name):
     assert check_file_name(name)

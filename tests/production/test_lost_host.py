@@ -95,6 +95,7 @@ def in_one_piece(front, *pieces):
         return answer.status
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("form", ["a length", "chunks", "its own key"])
 def test_a_small_put_whose_first_process_dies_after_the_commit_is_one_version(dying, form):
     first, front, client = dying("committed")

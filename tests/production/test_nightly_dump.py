@@ -86,6 +86,7 @@ def test_pushes_through_both_processes_leave_the_newest_three(site):
     assert all(path.split("/")[3] in service.log.read_text() for service in site.services), "one process did it all"
 
 
+@pytest.mark.costly
 def test_rotated_versions_leave_the_store_with_the_trash(site, stored):
     path, contents = site.collection(maxBackupsCount=1), [os.urandom(1000) for _ in range(3)]
 

@@ -29,6 +29,7 @@ def test_every_command_of_the_page_works(terminal):
         assert set(shown) <= set(output.splitlines())
 
 
+@pytest.mark.costly
 def test_every_command_of_the_page_about_runs_works(terminal, tmp_path):
     api = 'curl --fail-with-body -sS -H @token.header "$URL/api/v1/collections'
     terminal.run('echo "Authorization: Bearer $TOKEN" > token.header')

@@ -82,5 +82,6 @@ def test_what_the_page_describes_can_be_imported(generator):
     }
 
 
+@pytest.mark.costly
 def test_each_rule_for_the_permission_of_an_endpoint_is_on_the_page(generator):
     assert [] == [name for name in RULES if f"`{name}`" not in generator.page()]

@@ -3,6 +3,8 @@
 import re
 from importlib.metadata import entry_points
 
+import pytest
+
 from frepo_core.cli.app import FrepoApp
 from frepo_core.web.v1.endpoints import v1_endpoints
 from support.paths import ROOT
@@ -30,6 +32,7 @@ def options(name):
     return {option for action in parser._actions for option in action.option_strings}
 
 
+@pytest.mark.costly
 def test_each_command_and_its_options_exist():
     named = [(name, set(re.findall(r"--[a-z-]+", arguments))) for name, arguments in COMMANDS]
 

@@ -125,6 +125,7 @@ def test_the_token_of_a_client_is_in_a_file_of_one_name():
     assert {"token.header"} == {name.rpartition("/")[2] for name in named if not name.endswith(".toml")}
 
 
+@pytest.mark.costly
 def test_the_example_shows_why_it_was_refused(service, tmp_path):
     script = ROOT / "examples/nightly-dump.sh"
 

@@ -257,6 +257,7 @@ def test_the_digest_of_a_large_file_is_compared_after_it_was_sent(page, proxy, s
     assert right in {one["sha256"] for one in api("GET", "/files")["items"]}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("given", "result"), [(400_000, [True, 3]), (0, "The file cannot be read from byte 0 on")], ids=["some", "none"]
 )

@@ -117,6 +117,7 @@ def test_a_chunked_version_is_limited_while_it_arrives(client, pour):
     assert most <= ROOM
 
 
+@pytest.mark.costly
 def test_a_second_body_on_a_connection_waits_until_the_first_request_is_served(services, admin):
     """The bytes that wait are in memory: it has not been asked yet whether they may use the disk."""
     may_answer = threading.Event()

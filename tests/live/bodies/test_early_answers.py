@@ -102,6 +102,7 @@ def test_an_endpoint_without_body_is_called_once_although_a_body_arrives(client,
     assert (200, 404) == (wire.reply().status, client.request("GET", path).status)
 
 
+@pytest.mark.costly
 def test_a_download_with_a_request_body_is_not_collected_in_memory(service, client, wire):
     content = bytes(100 << 20)
     name = client.upload(content).json["filename"]

@@ -34,6 +34,7 @@ def base64_query(post, body):
     return post("a.bin&encoding=base64", f"Content-Length: {len(body)}")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("how", ["form", "base64"])
 def test_a_client_that_disconnects_within_a_form_leaves_nothing(service, wire, post, before, content, how):
     body = form(field("file", content, "a.bin")) if how == "form" else encoded(content)
@@ -104,6 +105,7 @@ def test_large_bad_base64_is_refused_and_leaves_nothing(service, client, before,
     assert before == eventually(before, lambda: traces(service))
 
 
+@pytest.mark.costly
 def test_a_large_body_of_blanks_is_empty(client):
     assert 60003 == client.upload(b"\n" * LARGE, encoding="base64").json["error_code"]
 

@@ -134,6 +134,7 @@ class TestNearTheLimit:
     def service(cls, tmp_path_factory, make_service):
         yield from started(tmp_path_factory.mktemp("near-the-limit"), make_service, channel_timeout=60, upload_idle=60)
 
+    @pytest.mark.costly
     def test_idle_connections_are_closed_first_when_the_limit_is_near(self, service, client, post):
         content = os.urandom(5000)
         with ExitStack() as stack:

@@ -48,6 +48,7 @@ def test_slow_readers_of_exports_hold_up_no_other_request(service, client):
     assert 200 == eventually(200, lambda: client.request("GET", EXPORT, headers={}).status)
 
 
+@pytest.mark.costly
 def test_an_export_is_whole_and_says_its_length(client):
     reply = client.request("GET", EXPORT)
 

@@ -33,6 +33,7 @@ def test_a_part_is_installed_with_its_extras(tmp_path):
     assert "does not provide the extra 'nonsense'" in done.stderr
 
 
+@pytest.mark.costly
 def test_a_failure_of_pip_is_the_status(tmp_path):
     done = install(tmp_path, "frepo-nothing\n", "--dry-run")
 

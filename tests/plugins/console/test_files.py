@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import frepo_console
 from frepo_console import POLICY
 from frepo_core.plugins.events.subscriber import OLD_KEYS
@@ -116,6 +118,7 @@ def test_the_policy_is_strict():
     assert "unsafe" not in POLICY
 
 
+@pytest.mark.costly
 def test_a_built_package_has_the_texts_compressed(tmp_path):
     built = build_console(tmp_path) / "frepo_console/pages"
 

@@ -29,6 +29,7 @@ def runs(running, collection):
     return [(run["outcome"], run["exit_statuses"], run["version"]) for run in found]
 
 
+@pytest.mark.costly
 def test_a_version_is_added_as_by_an_upload(running, service, collection, uploader):
     added = add(service, collection, uploader)
 
@@ -120,6 +121,7 @@ def test_the_word_of_the_client_makes_a_version_complete(running, service, colle
     assert [("ok", [0, 0], 1)] == runs(running, collection)
 
 
+@pytest.mark.costly
 def test_the_client_says_what_it_found_before_the_encryption(running, service, collection, uploader):
     """Also if it does not know each exit status. What it has found to be broken is put into quarantine."""
     found = []
@@ -138,6 +140,7 @@ def test_the_client_says_what_it_found_before_the_encryption(running, service, c
     assert reason == shown(running, collection, 4)["verdict_reason"]
 
 
+@pytest.mark.costly
 def test_a_failed_command_stores_nothing_and_records_a_failed_run(running, service, collection, uploader):
     with pytest.raises(FieldsError) as refused:
         add(service, collection, uploader, run=ended_with(0, 2))

@@ -55,6 +55,7 @@ def filled(service, collection, admin):
     return collection
 
 
+@pytest.mark.costly
 def test_a_version_is_found_by_its_name(service, filled, admin):
     assert [2, 2, 1] == [service.version(filled, name).number for name in ("latest", "good", 1)]
     assert service.version(filled, 1) == service.version(filled, "v1", by=admin)

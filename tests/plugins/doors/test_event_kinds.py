@@ -54,6 +54,7 @@ def test_a_plugin_reads_its_events(service, painted):
     assert [SENTENCE] == [event.data["sentence"] for event in service.events(kinds=["acme.*"])]
 
 
+@pytest.mark.costly
 def test_an_event_about_a_collection_is_shown_to_those_who_may_see_it(running, painted):
     reader = running.make_token("events.view")
 

@@ -1,6 +1,9 @@
 """What a plug-in holds of unfinished uploads ends nothing in the trash."""
 
+import pytest
 
+
+@pytest.mark.costly
 def test_the_bytes_of_a_plugin_count_as_those_of_unfinished_uploads(running, service):
     held = running._services.ingest.held
     before = held.total().storing

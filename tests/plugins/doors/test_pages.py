@@ -30,6 +30,7 @@ def five(running, service, identify):
     return collection
 
 
+@pytest.mark.costly
 def test_versions_are_read_newest_first(running, service, five, identify):
     def page(**more):
         return service.versions(five, **more)
@@ -50,6 +51,7 @@ def test_versions_of_a_collection_that_does_not_list_the_token_are_refused(runni
         service.versions("9a1b7a0e-6a0e-4f0a-9b9f-2f5d0c8a0001")
 
 
+@pytest.mark.costly
 def test_a_client_reads_the_collections_that_it_may_see(running, service, five, identify):
     others = [running.make_collection() for _ in range(4)]
     reader = identify(running.make_token(Role.LIST_COLLECTIONS.value))

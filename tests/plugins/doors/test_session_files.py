@@ -47,6 +47,7 @@ def test_a_refusal_leaves_the_file_where_it_was(tmp_path, service, collection, u
     assert (DUMP, False, []) == (path.read_bytes(), SessionFile.is_shared(path), blobs(tmp_path))
 
 
+@pytest.mark.costly
 def test_known_content_is_taken_without_a_second_blob(tmp_path, service, collection, uploader, spooled, checksums):
     for _ in range(2):
         path = spooled()

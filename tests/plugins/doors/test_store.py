@@ -64,6 +64,7 @@ def events(services):
         return [(row.kind, row.actor, row.data) for row in session.query(Event).where(Event.kind.like("acme.%"))]
 
 
+@pytest.mark.costly
 def test_a_value_is_kept_until_it_is_deleted(store):
     first = store.put("colour", {"red": [1, None]})
 
@@ -78,6 +79,7 @@ def test_a_value_is_kept_until_it_is_deleted(store):
     )
 
 
+@pytest.mark.costly
 def test_a_value_is_changed_only_if_nobody_else_has_changed_it(store):
     version = store.put("colour", "red", if_version=0)
     store.put("colour", "blue", if_version=version)

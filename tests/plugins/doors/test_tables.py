@@ -80,6 +80,7 @@ def registry(offer, name="acme"):
     return PluginRegistry([FoundPlugin(name=name, distribution="acme-paint", version="1", tables=offer)])
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_the_tables_are_those_of_the_models(engine, schema):
     (done,) = plugin_schemas.upgrade(engine, [schema])
@@ -92,6 +93,7 @@ def test_the_tables_are_those_of_the_models(engine, schema):
     assert [] == plugin_schemas.upgrade(engine, [schema])
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_further_revision_changes_the_tables(engine, schema, folder):
     plugin_schemas.upgrade(engine, [schema])
@@ -160,6 +162,7 @@ def test_a_column_that_no_model_needs_any_more_may_stay(engine, schema, folder):
     assert plugin_schemas.check_are_current(engine, [schema]) is None
 
 
+@pytest.mark.costly
 def test_older_code_than_the_tables_is_named(engine, schema, folder):
     (folder / "0002_colours.py").write_text(SECOND)
     plugin_schemas.upgrade(engine, [schema])

@@ -80,6 +80,7 @@ def test_a_bomb_is_not_checked_because_of_its_ratio(check, bomb):
     assert seconds < 20
 
 
+@pytest.mark.costly
 def test_a_bomb_is_not_checked_because_of_its_size(check, bomb):
     report = check(bomb, max_output=10 << 20, max_ratio=1e9)
 
@@ -109,6 +110,7 @@ def test_a_check_ends_when_the_processor_has_worked_long_enough(check, name):
 SKIPPABLE = b"\x50\x2a\x4d\x18" + bytes(4)
 
 
+@pytest.mark.costly
 def test_a_check_of_what_unpacks_to_nothing_ends_in_time_too(check):
     for content in [
         COMPRESSORS["zstd"]["python"](b"a") + SKIPPABLE * 100_000,
@@ -138,6 +140,7 @@ def test_a_check_ends_when_the_caller_says_so(check):
         check(COMPRESSORS["gzip"]["python"](rows(1000)), tick=tick)
 
 
+@pytest.mark.costly
 def test_zeros_that_gzip_compresses_a_thousand_times_are_checked(check):
     assert "good" == check(COMPRESSORS["gzip"]["gzip -9"](ZEROS)).outcome
 
@@ -201,6 +204,7 @@ def growth(content, memory):
     return int(subprocess.run(command, input=content, stdout=subprocess.PIPE, check=True).stdout)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("windows", [(XZ_192_MB,) * 4, (XZ_192_MB, XZ_96_MB, XZ_48_MB, XZ_24_MB)], ids=["same", "half"])
 def test_four_compressions_inside_each_other_use_less_than_512_mb(windows):
     content = nested(*((xz_with_window, window) for window in windows))
@@ -209,6 +213,7 @@ def test_four_compressions_inside_each_other_use_less_than_512_mb(windows):
     assert 192 << 20 < growth(content, inspection.MEMORY) < 512 << 20
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "layers",
     [

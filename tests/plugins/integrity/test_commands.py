@@ -121,6 +121,7 @@ def test_pg_restore_accepts_a_whole_dump(custom_dump):
     assert "good" == run("pg_restore", "--file=/dev/null", content=custom_dump).outcome
 
 
+@pytest.mark.costly
 def test_pg_restore_finds_cuts(custom_dump):
     """`--list` reads the table of contents, which comes first. `--file=/dev/null` reads all."""
     for tenth in range(1, 10):

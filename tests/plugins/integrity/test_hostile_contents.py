@@ -118,6 +118,7 @@ def test_the_last_size_of_a_pax_header_counts(check):
         assert ("good", "The tar archive is whole, it has 2 members") == (report.outcome, report.message)
 
 
+@pytest.mark.costly
 def test_an_xz_index_of_many_records_asks_the_budget(measured, check_quickly):
     report, _, ticks = measured(xz_with_index(40_000), check_quickly)
 

@@ -187,6 +187,7 @@ def test_a_row_that_looks_like_the_end_does_not_make_a_dump_whole(check):
     assert isinstance(check(content), BrokenContent)
 
 
+@pytest.mark.costly
 def test_of_several_dumps_each_has_its_own_end(check, pg_dump, mysql_dump):
     globals_only, shop, other = pg_dump("pg_dumpall", "--globals-only"), pg_dump("pg_dump"), mysql_dump("mariadb-dump")
 

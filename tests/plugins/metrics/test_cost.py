@@ -4,6 +4,7 @@ import gc
 import statistics
 import time
 
+import pytest
 from webtest import TestApp, TestRequest
 
 from frepo_core.domain.roles import Role
@@ -16,6 +17,7 @@ SAMPLES = 10
 PAIRS = 60  # of requests in a sample, by turns
 
 
+@pytest.mark.costly
 def test_the_application_takes_hardly_longer_with_metrics(services, open_services, ini, tmp_path):
     """The median of ten ratios. A request is handled in this thread, whose processor time the kernel counts.
 

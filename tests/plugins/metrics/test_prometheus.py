@@ -119,6 +119,7 @@ def test_no_panel_of_the_dashboard_hides_another():
     assert 24 > max(x for x, _ in cells)
 
 
+@pytest.mark.costly
 def test_each_alert_rule_is_evaluated(prometheus):
     rules = prometheus.rules()
 

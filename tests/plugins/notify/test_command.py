@@ -37,6 +37,7 @@ def console(ini, tmp_path, in_process):
     return run
 
 
+@pytest.mark.costly
 def test_each_target_gets_a_message(console, mail, hook):
     assert (0, {"ops": ("yes", ""), "hook": ("yes", "")}, "") == console()
 

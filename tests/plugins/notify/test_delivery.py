@@ -65,6 +65,7 @@ def test_the_stored_error_has_no_secret(hook, happened, deliver, services):
         assert "5ecret" not in row.error
 
 
+@pytest.mark.costly
 def test_a_broken_upload_is_one_message(mail, happened, deliver):
     about = {"collection_id": "c0", "version_number": 4, "data": {"outcome": "broken", "message": "It ends early"}}
     happened("version.checked", **about)

@@ -105,10 +105,12 @@ def test_a_url_that_a_notifier_does_not_understand_stops_the_start(context):
     assert f"the URL of the target 'ops' is wrong, says {ORIGIN}: *** has no key" in str(caught.value)
 
 
+@pytest.mark.costly
 def test_urls_of_notifiers_and_of_apprise_are_understood_together(context):
     check_targets(context.settings.all_targets, context.service)
 
 
+@pytest.mark.costly
 def test_a_message_of_a_plugin_is_sent_as_it_is_to_each_target(pager, mail, send, handle):
     event = send()
     for target in ("ops", "mail"):

@@ -46,6 +46,7 @@ def test_a_target_for_people_waits_for_what_happens_together(ini):
     assert (7, 0) == (subscribers["notify_ops"].spec.delay, subscribers["notify_hook"].spec.delay)
 
 
+@pytest.mark.costly
 def test_a_url_that_apprise_does_not_understand_stops_the_start(ini):
     services = assemble(ini | {"notify.targets": "ops ntfy://topic\nbad nonsense://p5ecret"}, {})
 

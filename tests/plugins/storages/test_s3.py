@@ -73,6 +73,7 @@ def parts_left(client, prefix: str) -> list[str]:
     return [upload["Key"] for upload in answer.get("Uploads", [])]
 
 
+@pytest.mark.costly
 def test_a_large_blob_is_uploaded_in_parts(s3, s3_client, s3_settings):
     s3.store("large", Source(20 * MIB).file, 20 * MIB)
 
@@ -115,6 +116,7 @@ def test_an_upload_of_another_size_leaves_no_parts(s3, s3_client, s3_settings, s
     assert [] == parts_left(s3_client, s3_settings().prefix)
 
 
+@pytest.mark.costly
 def test_a_part_that_the_store_refuses_fails_the_upload_and_leaves_no_parts(s3, s3_client, s3_settings, monkeypatch):
     upload_part = s3._client.upload_part
     monkeypatch.setattr(s3._client, "upload_part", lambda **arguments: upload_part(**arguments | {"UploadId": "wrong"}))
@@ -227,6 +229,7 @@ def test_uploads_carry_no_checksum_of_the_newer_kind_by_default(s3):
     assert [] == [name for name in headers if "checksum" in name.lower() or "trailer" in name.lower()]
 
 
+@pytest.mark.costly
 def test_boto3_is_not_imported_before_a_backend_is_built():
     code = "import frepo_storage_s3 as s, sys; s.frepo_storages(); print('boto3' in sys.modules)"
 
@@ -263,6 +266,7 @@ def test_all_uploads_share_the_memory_for_parts_of_one(s3_settings):
     assert [20 * MIB] * 6 == [stat.size for stat in backend.list()]
 
 
+@pytest.mark.costly
 def test_failed_uploads_release_their_memory(s3_settings):
     backend = S3Storage(s3_settings(part_size=5 * MIB, parallel_parts=1))
     for _ in range(4):

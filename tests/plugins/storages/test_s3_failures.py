@@ -114,6 +114,7 @@ def test_parts_after_failed_ones_are_correct(ceph, s3_settings):
     assert kept.value.__traceback__
 
 
+@pytest.mark.costly
 def test_uploads_that_fail_give_the_memory_of_their_parts_back(s3):
     """There is memory for five parts: an upload would wait forever if failed uploads kept theirs."""
 

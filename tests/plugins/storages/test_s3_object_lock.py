@@ -146,6 +146,7 @@ def test_nobody_deletes_the_bytes_of_a_locked_version(services, by, push, kept, 
         assert b"a dump" == blob.read()
 
 
+@pytest.mark.costly
 def test_the_job_retains_what_is_shared_and_what_is_locked_longer(services, by, push, kept):
     plain = services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=by).id
     locked = services.collections.create(CollectionChange(limits={}, filename="b.sql", locked=10 * DAY), by=by).id
@@ -165,6 +166,7 @@ def test_the_job_retains_what_is_shared_and_what_is_locked_longer(services, by, 
         assert 2 == session.query(Retained).count()
 
 
+@pytest.mark.costly
 def test_a_migration_with_purge_leaves_what_the_bucket_retains(services, by, push, kept):
     plain = services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=by).id
     locked = services.collections.create(CollectionChange(limits={}, filename="b.sql", locked=10 * DAY), by=by).id
@@ -200,6 +202,7 @@ def test_an_orphan_that_is_retained_waits_and_the_sweep_goes_on(services, push):
     assert 6 == backend.stat(KEY).size
 
 
+@pytest.mark.costly
 def test_a_bucket_that_cannot_keep_the_promise_is_named(s3_bucket, locked_bucket, lock_enabled):
     without = S3Storage(s3_bucket(object_lock="compliance"))
     with pytest.raises(StorageUnavailable, match="has no Object Lock"):

@@ -61,6 +61,7 @@ def test_a_blob_is_read_as_it_was_stored(storage, size):
     assert size == storage.stat("aa/key").size
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("size", [1 * MIB, 20 * MIB])
 def test_a_range_is_read_from_what_came_whole_or_in_parts(storage, size):
     storage.store("key", Source(size).file, size)
@@ -110,6 +111,7 @@ def test_a_presigned_url_gives_the_blob_with_type_and_name(storage):
         assert 'attachment; filename="dump.sql"' == answer.headers["Content-Disposition"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("size", [20 * MIB - 1, 20 * MIB + 1])
 def test_an_upload_of_another_size_leaves_no_parts(storage, swift_settings, size):
     with pytest.raises(StorageUnavailable):

@@ -60,6 +60,7 @@ def recorded():
     return read_cases()
 
 
+@pytest.mark.costly
 def test_every_recorded_decision_is_the_same(recorded):
     differing = [case for case in recorded if evicted(case) != removed(case)]
 
@@ -97,6 +98,7 @@ def test_the_installed_restic_decides_the_same(restic):
     assert [case for case in cases if evicted(case) != removed(case) or explained(case) != reasons(case)] == []
 
 
+@pytest.mark.costly
 def test_written_snapshots_count_like_those_of_a_backup(restic, tmp_path):
     before, at, after = (datetime(2025, 3, 30, hour, 30, tzinfo=ZoneInfo("Europe/Warsaw")) for hour in (1, 3, 5))
     (tmp_path / "dump").write_text("backup")

@@ -97,6 +97,7 @@ def test_one_line_of_the_ini_selects_the_third_party_storage(installed, sshd, in
     assert not service.storage.exists()
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(SSHD is None, reason=NOT_INSTALLED)
 def test_a_third_party_command_uses_the_settings_of_the_service(installed, sshd, ini_file):
     said = installed.run("frepo", "--ini", str(ini_file), "sftp:check", **sshd.environment)
@@ -104,6 +105,7 @@ def test_a_third_party_command_uses_the_settings_of_the_service(installed, sshd,
     assert "The SFTP server stores, returns and deletes blobs\n" == said
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(SSHD is None, reason=NOT_INSTALLED)
 def test_a_failed_third_party_command_reports_the_reason(installed, sshd, ini_file):
     with pytest.raises(AssertionError, match="The SFTP server or its folder cannot be used"):

@@ -73,6 +73,7 @@ def test_every_fixture_of_the_kit_is_explained():
         assert [] == sorted(name for name in own_fixtures(contract) if f"`{name}`" not in TEXT)
 
 
+@pytest.mark.costly
 def test_a_boot_error_says_what_the_page_says():
     for message in MESSAGES:
         sources = "".join(path.read_text("utf-8") for path in (ROOT / "frepo_core/src").rglob("*.py"))

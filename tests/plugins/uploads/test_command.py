@@ -26,6 +26,7 @@ def create(service, collection):
     return answer.headers["location"].rpartition("/")[2]
 
 
+@pytest.mark.costly
 def test_the_command_lists_open_uploads_and_ends_one(service):
     collection = service.make_collection()
     first, second = create(service, collection), create(service, collection)

@@ -24,6 +24,7 @@ def test_the_script_is_installed(console):
     assert (done.returncode, done.stdout, done.stderr) == (0, console.run("--help").stdout, "")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("command", ["--help", "auth:generate-admin-token", "auth:list --help"])
 def test_a_command_does_not_read_the_metadata_of_every_package(console, command):
     code = """if True:

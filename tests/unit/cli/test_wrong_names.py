@@ -20,6 +20,7 @@ def collection(console):
     return console.answer("backup:create-collection", "-f", "db.sql", "--on-suspicious", "mark")
 
 
+@pytest.mark.costly
 def test_a_version_that_does_not_exist_is_named_with_its_collection(console, collection):
     for command, name in [
         *((command, "v9") for command in VERSION_COMMANDS),
@@ -104,6 +105,7 @@ REMEDIES = {
 }
 
 
+@pytest.mark.costly
 def test_a_wrong_name_is_said_with_the_command_that_lists_the_right_ones(console, collection):
     for line, (wrong, remedy) in REMEDIES.items():
         refusal = console.refusal(*line.format(id=collection).split())

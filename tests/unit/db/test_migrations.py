@@ -56,10 +56,12 @@ def set_revision(engine, revision):
         connection.execute(text(f"UPDATE {migrations.VERSION_TABLE} SET version_num = :it"), {"it": revision})
 
 
+@pytest.mark.costly
 def test_an_empty_database_gets_the_newest_schema(engine):
     assert (None, head()) == migrations.upgrade(engine)
 
 
+@pytest.mark.costly
 def test_the_migrations_make_every_table_of_the_models(engine):
     migrations.upgrade(engine)
 
@@ -68,6 +70,7 @@ def test_the_migrations_make_every_table_of_the_models(engine):
     }
 
 
+@pytest.mark.costly
 def test_the_models_equal_the_migrated_schema(engine):
     migrations.upgrade(engine)
 
@@ -78,6 +81,7 @@ def test_the_newest_revision_is_alembics_head():
     assert head() == migrations.head_revision()
 
 
+@pytest.mark.costly
 def test_fingerprints_that_tokens_share_are_lengthened(engine):
     keys = ["a" * 64, "b" * 64, "c" * 64, "d" * 64]
     alone = fingerprint(keys[3])
@@ -97,6 +101,7 @@ def test_fingerprints_that_tokens_share_are_lengthened(engine):
     assert schema_differences(engine) == []
 
 
+@pytest.mark.costly
 def test_older_tokens_have_no_name_and_unknown_uses(engine):
     upgrade_to(engine, "0013")
     with engine.connect() as connection:
@@ -115,6 +120,7 @@ def test_older_tokens_have_no_name_and_unknown_uses(engine):
     assert before <= datetime.fromisoformat(recorded_from) <= utc_now()
 
 
+@pytest.mark.costly
 def test_blobs_keep_their_users_and_no_id_is_given_again(engine):
     upgrade_to(engine, "0036")
     blob = {"size": 1, "storage": "local", "mime": "text/plain", "created_at": utc_now()}
@@ -165,6 +171,7 @@ def test_tables_in_another_schema_are_ignored(postgresql_schema):
     assert schema_differences(postgresql_schema) == []
 
 
+@pytest.mark.costly
 def test_an_upgrade_does_not_begin_while_another_holds_the_lock(engine, monkeypatch):
     """SQLite does not need this lock: its writers lock the file."""
     refused = pytest.raises(DatabaseUnavailableError, match="Another upgrade")
@@ -176,6 +183,7 @@ def test_an_upgrade_does_not_begin_while_another_holds_the_lock(engine, monkeypa
     assert migrations.upgrade(engine)[1] == head()
 
 
+@pytest.mark.costly
 def test_upgrading_twice_changes_nothing(engine):
     migrations.upgrade(engine)
 
@@ -192,6 +200,7 @@ def test_the_naming_convention_covers_every_kind():
     assert NAMES.keys() == {"ix", "uq", "ck", "fk", "pk"}
 
 
+@pytest.mark.costly
 def test_a_current_schema_is_accepted(engine):
     migrations.upgrade(engine)
 
@@ -204,6 +213,7 @@ def test_a_service_does_not_start_on_an_empty_database(ini, name):
         main({}, **ini)
 
 
+@pytest.mark.costly
 def test_a_service_does_not_start_on_an_old_schema(ini, engine):
     migrations.upgrade(engine)
     set_revision(engine, "0000")
@@ -219,6 +229,7 @@ def test_a_refused_start_changes_nothing(ini, engine):
     assert inspect(engine).get_table_names() == []
 
 
+@pytest.mark.costly
 def test_a_service_may_migrate_itself(ini, engine):
     application = main({}, **(ini | {"database.auto_upgrade": "true", "worker.in_process": "false"}))
     services = application.registry.services
@@ -231,6 +242,7 @@ def test_a_service_may_migrate_itself(ini, engine):
     assert migrations.check_is_current(engine) is None
 
 
+@pytest.mark.costly
 def test_a_schema_of_a_newer_frepo_is_reported(engine):
     migrations.upgrade(engine)
     set_revision(engine, "9999")
@@ -239,6 +251,7 @@ def test_a_schema_of_a_newer_frepo_is_reported(engine):
         migrations.upgrade(engine)
 
 
+@pytest.mark.costly
 def test_collections_learn_their_last_arrival_and_creator_from_versions_and_events(engine):
     upgrade_to(engine, "0013")
     day = timedelta(days=1)

@@ -124,6 +124,7 @@ def test_a_row_read_before_a_commit_is_not_cached(engine, other):
     assert remembered.find("key", lambda: ["new"]) == ["new"]
 
 
+@pytest.mark.costly
 def test_a_reader_sees_all_commits_made_before_it_began(database, other):
     committed, late, end = [0], [], time.monotonic() + SECONDS
 

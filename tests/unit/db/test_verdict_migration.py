@@ -62,6 +62,7 @@ def add_version(connection, tables, key, collection, number, verdict):
         connection.execute(insert(VersionCheck).values(at=NOW, actor=actor, **check))
 
 
+@pytest.mark.costly
 def test_verdicts_follow_from_results_and_marks_and_no_version_moves(engine, tables):
     with engine.begin() as connection:
         add_collection(connection, tables, "all")
@@ -90,6 +91,7 @@ def test_a_collection_whose_newest_version_is_broken_has_failed(engine, tables, 
     assert (NOW - timedelta(days=7), "The newest version is broken") == row if fails else (None, None) == row
 
 
+@pytest.mark.costly
 def test_versions_in_the_trash_have_verdicts_too(engine, tables):
     with engine.begin() as connection:
         blob = {"id": 1, "digest": "1", "size": 1, "storage": "local", "key": "1", "mime": "m"}

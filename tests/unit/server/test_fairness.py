@@ -54,6 +54,7 @@ def server():
         yield server
 
 
+@pytest.mark.costly
 def test_a_fast_download_does_not_hold_up_other_requests(server):
     with Wire(server) as large, Wire(server) as small:
         client = FastClient(large.send(head("GET", "/large")).socket)

@@ -50,6 +50,7 @@ def begin(server, stack, count):
     return wires
 
 
+@pytest.mark.costly
 def test_slow_readers_of_produced_answers_hold_up_no_other_request(server, begun):
     with contextlib.ExitStack() as stack:
         slow = begin(server, stack, 2 * THREADS)

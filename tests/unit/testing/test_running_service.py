@@ -42,6 +42,7 @@ def test_it_serves_the_api_with_tokens(frepo_service):
     assert "added by token" in frepo_service.log
 
 
+@pytest.mark.costly
 def test_it_keeps_versions(frepo_service):
     collection = frepo_service.make_collection(max_versions=2)
 
@@ -51,6 +52,7 @@ def test_it_keeps_versions(frepo_service):
     assert [2, 3] == frepo_service.versions(collection)
 
 
+@pytest.mark.costly
 def test_it_runs_commands_over_its_data(frepo_service):
     collection = frepo_service.make_collection(filename="orders.sql")
     frepo_service.push(collection, b"a dump")
@@ -139,6 +141,7 @@ class TestSubscribers:
         for service in services:
             service.close()
 
+    @pytest.mark.costly
     def test_they_have_handled_everything_after_the_wait(self, make_service, handled):
         service = make_service({})
         collection = service.make_collection()
@@ -151,6 +154,7 @@ class TestSubscribers:
 
         assert [("version.added", number) for number in (1, 2, 3)] == handled
 
+    @pytest.mark.costly
     def test_one_that_fails_ends_the_wait(self, make_service):
         service = make_service({})
         service.push(service.make_collection(), b"a large dump")

@@ -168,6 +168,7 @@ def test_simulated_changes_are_not_logged(root, collection, said):
         assert said() == "", method
 
 
+@pytest.mark.costly
 def test_a_real_service_logs_the_fingerprint_that_the_api_shows(service):
     client = LiveClient(service)
     shown = client.request("GET", f"/auth/token/{service.admin}").json["fingerprint"]

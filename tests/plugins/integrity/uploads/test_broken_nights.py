@@ -99,6 +99,7 @@ def test_broken_nights_evict_no_good_version(root, services, make, latest, broke
     assert (len(kept), 2, "failed") == (shown["versions"], shown["quarantined_versions"], shown["state"])
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_thirty_nights(root, make, latest, services):
     """Everything that can break, in turns."""

@@ -170,6 +170,7 @@ class TestTimeLimitOfTheJob:
             "integrity.command": "magic:CRATE = sleep 60",
         }
 
+    @pytest.mark.costly
     def test_a_version_that_takes_too_long_is_tried_three_times(self, root, collection, services, run_job):
         root.push(collection, COMPRESSORS["gzip"]["gzip"](bytes(20 << 20)))
         messages = []
@@ -200,6 +201,7 @@ class TestTurns:
             "integrity.max_ratio": "1e9",
         }
 
+    @pytest.mark.costly
     def test_a_sender_of_costly_contents_holds_up_no_other(self, root, collection, services, run_job):
         costly = COMPRESSORS["bzip2"]["python"](bytes(30_000_000))
         other = root.create(filename="small.sql.gz").json["collection"]["id"]

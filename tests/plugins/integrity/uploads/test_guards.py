@@ -105,6 +105,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.costly
 def test_the_wrong_content_is_put_into_quarantine(root, collection, send, newest):
     assert [None] * 3 == send(collection, *USUAL)
 
@@ -193,6 +194,7 @@ def test_a_new_program_is_accepted_on_its_second_night(collection, send, night, 
     assert ["It is MySQL/MariaDB dump in gzip, before it was PostgreSQL dump in gzip"] == changes()
 
 
+@pytest.mark.costly
 def test_another_database_is_for_a_person(root, collection, send, newest):
     wiki = [gzip.compress(postgres("wiki", b"%d\n" % number)) for number in range(4)]
     assert [None] * 3 + [KIND] * 3 == send(collection, *USUAL, *wiki[:3])
@@ -248,6 +250,7 @@ def test_sudden_growth_is_suspicious_if_a_limit_is_set(root, collection, send):
     assert [None] * 4 + ["new_version_grew_too_much"] == send(collection, *contents)
 
 
+@pytest.mark.costly
 def test_nights_without_a_change_are_counted(root, collection, send):
     def unchanged():
         return root.get(f"{V1}/{collection}").json["unchanged_nights"]
@@ -272,6 +275,7 @@ def test_a_content_that_is_sent_again_on_the_same_day_is_no_standstill(root, col
     assert (False, 0) == (again["quarantined"], root.get(f"{V1}/{collection}").json["unchanged_nights"])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("settings", [{"integrity.inline_limit": "2000"}])
 def test_a_large_version_is_compared_when_its_check_has_ended(root, collection, send, newest, run_job):
     large = [gzip.compress(postgres(database, rows_of(8000))) for database in ("shop", "shop", "shop", "wiki", "shop")]

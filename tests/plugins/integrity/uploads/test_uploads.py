@@ -106,6 +106,7 @@ class TestBusyThreads:
         may_end.set()
         thread.join()
 
+    @pytest.mark.costly
     @pytest.mark.usefixtures("busy")
     def test_an_upload_waits_for_no_other_check(self, root, collection, results, run_job):
         started = time.monotonic()
@@ -118,6 +119,7 @@ class TestBusyThreads:
         assert [(number + 1, "pending", {"kinds": []}) for number in range(20)] == results()
         assert {"good": 20} == run_job()
 
+    @pytest.mark.costly
     @with_setting(inline_seconds="0.01")
     def test_a_content_that_takes_too_long_is_pending(self, root, collection, results, run_job):
         content = COMPRESSORS["bzip2"]["python"](bytes(30_000_000)) * 20

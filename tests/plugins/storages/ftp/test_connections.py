@@ -3,6 +3,8 @@
 import gc
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from frepo_core.testing import pattern
 from support.ftp import SIZE, await_sessions, keys, needs_proftpd, put, storage
 from support.servers.proftpd import run_proftpd
@@ -30,6 +32,7 @@ def test_readers_that_are_closed_early_do_not_use_connections_up(own_server):
     assert 1 == len(own_server.sessions())
 
 
+@pytest.mark.costly
 def test_a_reader_that_is_forgotten_gives_its_connection_back(own_server):
     backend = storage(own_server)
     put(backend, size=SIZE)
@@ -43,6 +46,7 @@ def test_a_reader_that_is_forgotten_gives_its_connection_back(own_server):
     assert 1 == len(own_server.sessions())
 
 
+@pytest.mark.costly
 def test_no_more_idle_connections_are_kept_than_set(own_server):
     backend = storage(own_server, pool_size=2)
 
@@ -53,6 +57,7 @@ def test_no_more_idle_connections_are_kept_than_set(own_server):
     await_sessions(own_server, 2)
 
 
+@pytest.mark.costly
 def test_connections_that_were_killed_between_calls_are_replaced(own_server):
     backend = storage(own_server)
     with ThreadPoolExecutor(4) as pool:

@@ -66,6 +66,7 @@ def test_an_upload_that_its_source_breaks_off_leaves_no_file(own_server):
     assert [] == own_server.files()
 
 
+@pytest.mark.costly
 def test_a_read_whose_connection_is_killed_raises(own_server):
     backend = storage(own_server)
     put(backend, size=SIZE * 4)

@@ -15,6 +15,7 @@ from support.servers.proftpd import PASSWORD, USER, run_proftpd
 pytestmark = needs_proftpd
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("protocol", ["TLSv1.2", "TLSv1.3"])
 def test_each_version_of_tls_resumes_its_session(protocol):
     with run_proftpd(protocols=protocol) as server:

@@ -44,6 +44,7 @@ def test_a_list_is_searched_and_limited(console, collection):
     assert "--limit: must be from 1" in console.refusal("backup:list", "--limit", "0")
 
 
+@pytest.mark.costly
 def test_each_command_that_shows_something_has_all_formats(console, collection):
     for output in FORMATS:
         for command in ["backup:list"], ["backup:show", collection], ["backup:versions", collection], ["file:list"]:

@@ -52,6 +52,7 @@ def test_a_pinned_version_is_shown_and_kept(console, collection, upload):
     assert ["version.pinned", "version.noted", "version.unpinned", "version.noted"] == kinds
 
 
+@pytest.mark.costly
 def test_a_suspicious_version_is_quarantined_and_released(console, collection, upload):
     upload()
     added = upload(b"empty")
@@ -90,6 +91,7 @@ def test_a_release_says_what_was_evicted_for_it_and_what_a_check_had_found(conso
     )
 
 
+@pytest.mark.costly
 def test_all_versions_in_quarantine_for_a_reason_are_released(console, collection, upload):
     upload()
     for content in (b"empty", b"none"):

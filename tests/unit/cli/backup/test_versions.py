@@ -196,6 +196,7 @@ def test_a_protected_version_is_not_deleted(console, upload, collection):
     assert "version_is_younger_than_the_minimal_retention" in refusal
 
 
+@pytest.mark.costly
 def test_versions_are_listed_by_verdict_of_one_collection_and_of_all(console, collection, upload):
     upload()
     upload(CONTENT[:-20])

@@ -26,6 +26,7 @@ def lost(console):
     return row["Collection"]
 
 
+@pytest.mark.costly
 def test_another_phrase_is_refused_and_nothing_is_changed(console, lost):
     done = console.run("recover", "--from", "local", "--yes", **OTHER)
 
@@ -35,6 +36,7 @@ def test_another_phrase_is_refused_and_nothing_is_changed(console, lost):
     assert 0 == console.count("collection")
 
 
+@pytest.mark.costly
 def test_the_secrets_of_the_safe_replace_those_that_were_made_by_mistake(console, lost):
     shutil.move(console.folder / "secrets.json", console.folder / "safe.json")
 
@@ -47,6 +49,7 @@ def test_the_secrets_of_the_safe_replace_those_that_were_made_by_mistake(console
     assert [] == list(console.folder.glob("frepo-*.csv"))
 
 
+@pytest.mark.costly
 def test_a_copy_of_the_environment_of_the_old_machine_has_the_secrets(console, lost):
     kept = json.loads((console.folder / "secrets.json").read_text())
     (console.folder / "secrets.json").unlink()
@@ -67,6 +70,7 @@ def test_a_file_without_the_secrets_is_refused(console, lost):
     )
 
 
+@pytest.mark.costly
 def test_without_the_secrets_the_hosts_get_new_codes(console, lost):
     console.answer("recover", "--from", "local", "--without-secrets", "--yes", **OTHER)
 
@@ -79,6 +83,7 @@ def test_without_the_secrets_the_hosts_get_new_codes(console, lost):
     assert lost == code["Collection"]
 
 
+@pytest.mark.costly
 def test_missing_contents_are_listed_and_the_exit_status_is_1(console, lost):
     [blob] = [path for path in (console.folder / "storage").glob("??/*-*") if path.stat().st_size == 8]
     blob.unlink()
@@ -90,12 +95,14 @@ def test_missing_contents_are_listed_and_the_exit_status_is_1(console, lost):
     assert (f"version {lost} 1", "8") == (row["what"], row["size"])
 
 
+@pytest.mark.costly
 def test_a_used_database_is_refused(console, lost):
     console.run("backup:create-collection", "-f", "a.sql")
 
     assert "is not empty" in console.refusal("recover", "--from", "local", "--yes")
 
 
+@pytest.mark.costly
 def test_a_restored_database_gets_back_what_it_has_lost(console, lost):
     console.answer("recover", "--from", "local", "--yes")
     console.answer("jobs:run", "catalogue")

@@ -32,6 +32,7 @@ def test_a_command_refuses_another_phrase_and_changes_nothing(used, command):
     assert "frepo secrets:accept-new-phrase" in done.stderr
 
 
+@pytest.mark.costly
 def test_the_service_does_not_start_with_another_phrase(service):
     token = service.admin
     service.stop()

@@ -104,6 +104,7 @@ class TestStatus:
             for (one, text), severity in zip(reasons.items(), severities, strict=True)
         ]
 
+    @pytest.mark.costly
     def test_each_state_has_the_exit_status_of_a_nagios_plugin(self, console, services, make, led):
         since = utc_now() - HOUR
         expected = {"expected_every": "1d", "due_at": since}

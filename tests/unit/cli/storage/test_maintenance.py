@@ -106,6 +106,7 @@ def test_a_sweep_never_deletes_files_of_others(console):
     assert [True] * 4 == [(console.folder / "storage" / name).exists() for name in of_others]
 
 
+@pytest.mark.costly
 def test_a_sweep_with_an_empty_database_stops_until_the_number_is_confirmed(console, stored):
     paths = [console.folder / "storage" / key for key in stored]
     for path in paths:
@@ -122,6 +123,7 @@ def test_a_sweep_with_an_empty_database_stops_until_the_number_is_confirmed(cons
     assert not any(path.exists() for path in paths)
 
 
+@pytest.mark.costly
 def test_a_dry_run_reports_everything_it_finds(console, stored):
     for key in stored:
         age(console.folder / "storage" / key)

@@ -31,6 +31,7 @@ def test_a_storage_without_copies_and_one_that_does_not_exist_are_refused(mirror
     assert "is the first storage" in mirrored.refusal("storage:resilver", "--to", "local")
 
 
+@pytest.mark.costly
 def test_the_status_reminds_of_the_settings_until_they_are_right(mirrored):
     mirrored.answer("storage:mirror")
     assert 0 == mirrored.run("storage:promote", "offsite", "--yes").returncode

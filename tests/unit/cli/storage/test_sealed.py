@@ -135,6 +135,7 @@ def test_blobs_that_no_key_can_read_are_a_finding_of_the_doctor(sealed, upload, 
     assert f"The keys in {key_file}" not in sealed.run("doctor").stderr
 
 
+@pytest.mark.costly
 def test_the_keys_are_in_no_output_log_or_error(sealed, upload, key_file):
     sealed.answer("sealed:new-key", str(key_file), "--add")
     keys = key_file.read_text().split()
@@ -239,6 +240,7 @@ def lost(sealed):
     return collection
 
 
+@pytest.mark.costly
 def test_a_lost_database_is_read_back_from_a_sealed_storage(sealed, lost):
     sealed.answer("recover", "--from", "sealed", "--yes")
 
@@ -246,6 +248,7 @@ def test_a_lost_database_is_read_back_from_a_sealed_storage(sealed, lost):
     assert (sealed.folder / "restored").read_bytes() == CONTENT
 
 
+@pytest.mark.costly
 def test_a_recovery_asks_for_the_key_from_the_safe(sealed, lost, key_file):
     key = key_file.read_text()
     key_file.unlink()

@@ -120,6 +120,7 @@ def test_where_versions_in_the_middle_leave_nearly_all_are_differences(last_nigh
     assert nights.steps < 300 * 4
 
 
+@pytest.mark.costly
 @given(st.lists(st.integers(0, 40) | st.none(), min_size=1, max_size=60), st.sampled_from([1, 2, 4, 8]))
 def test_no_chain_is_too_long_and_no_base_older_whatever_leaves(lives, depth):
     nights = Nights(lambda n: None if lives[n % len(lives)] is None else n + 1 + lives[n % len(lives)], depth=depth)

@@ -108,6 +108,7 @@ def test_a_check_that_returned_late_is_run_again(root, collection, results, slow
     assert ("good", "") == results(FEW + 1)["slow"]
 
 
+@pytest.mark.costly
 def test_checks_that_run_at_the_same_time_do_not_hang(root, collection, results, slow):
     """More uploads at once than runs may hang, and all of them are checked."""
     slow.may_return.set()

@@ -45,6 +45,7 @@ def test_a_client_does_not_replace_it(path, without_acme):
     assert {"paint": "broken"} == outcomes(without_acme, path)
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_nor_after_its_version_was_restored(path, without_acme, collection):
     assert 201 == without_acme.post(f"{path}/checks", {"name": "mine", "outcome": "broken"}).status_int

@@ -149,6 +149,7 @@ class TestTheWindow:
         assert 0 == run("restore_tests", now=now + timedelta(seconds=2))["left"]
 
 
+@pytest.mark.costly
 def test_a_machine_that_is_down_condemns_no_fleet(run, make, outcomes):
     collections = [make(b"unsound") for _ in range(5)]
     later = make(b"sound")

@@ -77,6 +77,7 @@ def versions(make_collection, push):
     return {name: pushed(name) for name in ("local", "archive")}
 
 
+@pytest.mark.costly
 def test_each_storage_is_swept(run, services, marked, versions, make_orphan):
     orphans = [make_orphan(name) for name in ("local", "archive")]
 

@@ -1,5 +1,7 @@
 """The conventions of /api/v1: tokens, errors, unknown names, OPTIONS and CORS."""
 
+import pytest
+
 from frepo_core.domain.roles import Role
 from frepo_core.web.conventions import problems
 from support.client import with_settings
@@ -57,6 +59,7 @@ def test_an_error_is_a_problem_with_a_link_to_the_documentation(root):
     }
 
 
+@pytest.mark.costly
 def test_the_documentation_has_an_entry_for_each_error(root):
     page = root.get("/api/v1/doc").text
 

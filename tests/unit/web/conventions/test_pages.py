@@ -120,6 +120,7 @@ def forge(path, query, *values):
     return path, query | {"cursor": base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")}
 
 
+@pytest.mark.costly
 def test_a_forged_cursor_is_refused(root, collection):
     versions = f"{COLLECTIONS}/{collection}"
     forged = [

@@ -34,6 +34,7 @@ def test_the_newest_is_first(publish, names):
     assert names() == ["c", "b", "a"]
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_search_is_literal_and_ignores_case(publish, names):
     for search, found in [
@@ -60,6 +61,7 @@ def test_a_search_is_literal_and_ignores_case(publish, names):
         assert names(f"searchQuery={search}") == found
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_one_of_the_tags_suffices(publish, names):
     for query, found in [

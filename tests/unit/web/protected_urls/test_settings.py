@@ -27,6 +27,7 @@ def test_a_header_in_utf_8_is_hashed_as_it_was_sent(with_settings, file):
     assert answer.body == b"content"
 
 
+@pytest.mark.costly
 def test_other_hashes_can_be_chosen(with_settings, file):
     for crypto in ["sha1", "sha256", "SHA512", "sha3_256", "blake2b"]:
         app = with_settings(crypto=crypto, secret_method="secret")

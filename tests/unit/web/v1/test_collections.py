@@ -255,6 +255,7 @@ def test_filters(create, root):
     assert [] == names(root.get(COLLECTIONS, {"q": "%"}))
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_search_finds_names_descriptions_and_ids_in_any_case(create, root):
     first = create("Shop_1.sql", description="The Ledger")
@@ -296,6 +297,7 @@ def every(pages):
     return list(itertools.chain.from_iterable(pages))
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 @pytest.mark.parametrize("sort", ["name", "created_at", "stored_size"])
 def test_pages_have_each_collection_once_in_both_directions(create, root, sort):

@@ -93,6 +93,7 @@ class TestExpectedBackups:
 
 @pytest.mark.databases
 class TestStates:
+    @pytest.mark.costly
     def test_lists_are_filtered_and_sorted_by_state(self, create, root, set_row):
         past = utc_now() - DAY
         for name, values in {
@@ -164,6 +165,7 @@ class TestOverview:
             "longest_untested": [],
         }
 
+    @pytest.mark.costly
     @pytest.mark.databases
     def test_collections_that_get_the_same_content_are_counted_named_and_found(self, create, root, holder, set_row):
         for name, nights in (("new.sql", 6), ("week.sql", 7), ("old.sql", 19)):

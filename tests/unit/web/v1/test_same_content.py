@@ -50,6 +50,7 @@ def reader(root, holder, pair):
     return caller
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_version_names_the_other_collections_with_its_content(root, pair, make, send, same):
     first, second = pair
@@ -120,6 +121,7 @@ def test_contents_are_compared_within_a_day(services, pair, send, same, hours, e
     assert expected == same(pair[1])
 
 
+@pytest.mark.costly
 def test_at_most_twenty_are_named(make, send, same):
     paths = [make(f"web{number:02}.tar") for number in range(22)]
     for path in paths:

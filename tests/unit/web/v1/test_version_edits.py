@@ -91,6 +91,7 @@ def test_a_released_version_names_the_token_for_those_who_may_see_it(services, r
     assert ["phone of the admin", None, None] == [one["released_by_name"] for one in listed]
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_versions_and_collections_are_found_by_the_reason_of_their_quarantine(root, quarantining):
     other = root.post(COLLECTIONS, {"name": "shrunk.bin"}).json["id"]

@@ -219,6 +219,7 @@ def test_the_checks_of_all_versions_are_listed_the_newest_version_first(root, da
     assert [3, 1] == [check["version"] for check in root.get(path, {"outcome": "broken"}).json["items"]]
 
 
+@pytest.mark.costly
 def test_each_role_does_one_thing(member, root, collection, path):
     for role in [Role.LIST_VERSIONS, Role.UPLOAD_VERSIONS, Role.DELETE_VERSIONS]:
         root.push(collection, b"one")

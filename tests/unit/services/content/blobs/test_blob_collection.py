@@ -68,6 +68,7 @@ def _vanish(deposit, session, **more):
     raise BlobVanishedError
 
 
+@pytest.mark.costly
 def test_concurrent_adoption_and_deletion_never_leave_a_row_without_bytes(
     services, upload, push, make_collection, delete, at_once, keys, blob_keys
 ):

@@ -16,6 +16,7 @@ from support.encodings.objects import EncodedObjects, sha256
 HISTORIES = st.tuples(st.integers(0, 1 << 32), st.lists(st.sampled_from(sorted(CHANGES)), min_size=0, max_size=4))
 
 
+@pytest.mark.costly
 @given(HISTORIES, st.lists(st.tuples(st.floats(0, 1.1), st.floats(0, 1)), max_size=6))
 def test_each_content_is_read_back_whole_and_in_ranges(what, ranges):
     contents = history(*what)

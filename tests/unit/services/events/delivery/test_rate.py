@@ -18,6 +18,7 @@ from frepo_core.services.upkeep.engine.worker import Worker
 COUNT = 10_000
 
 
+@pytest.mark.costly
 @pytest.mark.slow
 def test_a_thousand_events_a_second_are_delivered_to_a_subscriber_that_does_nothing(services):
     handled, is_done = [], threading.Event()

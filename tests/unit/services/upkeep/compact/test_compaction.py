@@ -18,6 +18,7 @@ from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess, E
 from frepo_core.testing import Fail
 
 
+@pytest.mark.costly
 def test_older_versions_become_differences_and_the_newest_stays_raw(history):
     collection = history.make()
     for _ in range(5):
@@ -69,6 +70,7 @@ def test_what_is_pinned_or_a_plain_file_stays_raw(history, services, by, use):
     assert (["raw", "delta", "raw"], 3) == (history.encodings(collection), number)
 
 
+@pytest.mark.costly
 def test_a_content_that_is_uploaded_again_is_stored_raw_again(history):
     collection = history.make()
     first = history.dump()
@@ -82,6 +84,7 @@ def test_a_content_that_is_uploaded_again_is_stored_raw_again(history):
     history.check()
 
 
+@pytest.mark.costly
 def test_contents_that_two_collections_have_in_another_order(history):
     """A, B, A: neither may be the base of the other."""
     one, other = history.make(), history.make()
@@ -100,6 +103,7 @@ def test_contents_that_two_collections_have_in_another_order(history):
     assert {rows[1].base_id, rows[2].base_id} & {rows[1].id, rows[2].id} == set()
 
 
+@pytest.mark.costly
 def test_what_an_evicted_base_is_needed_for_is_moved(history, services):
     collection = history.make()
     for _ in range(4):
@@ -118,6 +122,7 @@ def test_what_an_evicted_base_is_needed_for_is_moved(history, services):
     history.check()
 
 
+@pytest.mark.costly
 def test_one_that_fails_does_not_stop_the_others(history, wrap):
     collection = history.make()
     for _ in range(4):
@@ -131,6 +136,7 @@ def test_one_that_fails_does_not_stop_the_others(history, wrap):
     history.check()
 
 
+@pytest.mark.costly
 def test_all_is_expanded_and_that_can_be_repeated(history, services):
     collection = history.make()
     for _ in range(4):
@@ -144,6 +150,7 @@ def test_all_is_expanded_and_that_can_be_repeated(history, services):
     history.check()
 
 
+@pytest.mark.costly
 def test_what_the_process_cannot_decode_is_expanded_by_the_worker(history, services, monkeypatch):
     """The process knows no second copies, and may be killed."""
     collection = history.make()
@@ -164,6 +171,7 @@ def test_what_the_process_cannot_decode_is_expanded_by_the_worker(history, servi
     history.check()
 
 
+@pytest.mark.costly
 def test_what_would_be_saved_is_found_without_changing_anything(history, services, state):
     collection = history.make()
     for _ in range(3):
@@ -190,6 +198,7 @@ def test_nothing_is_begun_in_the_hour_in_which_uploads_come(history):
     assert 2 == history.job()["encoded"]
 
 
+@pytest.mark.costly
 def test_a_run_that_must_not_go_on_ends_the_process(history, services, monkeypatch):
     collection = history.make()
     for _ in range(3):
@@ -220,6 +229,7 @@ def test_a_run_that_must_not_go_on_ends_the_process(history, services, monkeypat
     history.check()
 
 
+@pytest.mark.costly
 def test_a_storage_with_the_least_that_the_contract_asks_for(history, services, tmp_path):
     """No path, no URL, and streams that cannot seek, as of a third party's storage: objects are copied to files."""
 
@@ -258,6 +268,7 @@ def test_a_storage_with_the_least_that_the_contract_asks_for(history, services, 
     history.check()
 
 
+@pytest.mark.costly
 def test_a_process_that_is_killed_fails_one_content_only(history, monkeypatch):
     collection, killed, started = history.make(), [], EncoderProcess._started
     for _ in range(4):
@@ -279,6 +290,7 @@ def test_a_process_that_is_killed_fails_one_content_only(history, monkeypatch):
     history.check()
 
 
+@pytest.mark.costly
 def test_the_newest_is_compressed_if_the_setting_says_so_and_none_follows(history, services):
     """Its bytes would stay for two days anyway: before, nothing is saved if the next one comes meanwhile."""
     object.__setattr__(services.settings, "compact_newest", "zstd")
@@ -293,6 +305,7 @@ def test_the_newest_is_compressed_if_the_setting_says_so_and_none_follows(histor
     history.check()
 
 
+@pytest.mark.costly
 def test_the_former_bytes_are_deleted_after_two_days(history, services):
     collection = history.make()
     for _ in range(2):

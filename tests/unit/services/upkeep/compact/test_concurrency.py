@@ -59,6 +59,7 @@ def test_changes_between_the_plan_and_the_switch(history, services, monkeypatch)
     assert not left[0]
 
 
+@pytest.mark.costly
 def test_a_version_leaves_while_its_collection_is_read(history, monkeypatch):
     collection, read_users, left = history.make(), survey.read_users, ["v2", "v1"]
     for _ in range(4):
@@ -79,6 +80,7 @@ def test_a_version_leaves_while_its_collection_is_read(history, monkeypatch):
     history.check()
 
 
+@pytest.mark.costly
 def test_what_is_deleted_while_it_is_read_is_no_failure(history, services, monkeypatch):
     collection, left = history.make(), ["v1"]
     for _ in range(4):

@@ -24,6 +24,7 @@ def test_the_doctor_says_what_waits_and_that_the_job_is_off(history, services):
     assert ["warning"] == levels(services)
 
 
+@pytest.mark.costly
 def test_reports_count_stored_bytes(history, services):
     collection = history.make()
     for _ in range(5):
@@ -41,6 +42,7 @@ def test_reports_count_stored_bytes(history, services):
     assert (5, 4, 3, sum(row.object_size for row in rows)) == (space.contents, space.encoded, space.depth, space.stored)
 
 
+@pytest.mark.costly
 def test_bases_that_nothing_else_uses_are_a_debt(history, services):
     collection = history.make()
     for _ in range(4):

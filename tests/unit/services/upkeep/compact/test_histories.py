@@ -229,6 +229,7 @@ ALL = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.databases(*([] if IS_BIG else ["sqlite"]))
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_no_history_makes_a_version_unreadable(services, by, run, tmp_path, monkeypatch, seed):

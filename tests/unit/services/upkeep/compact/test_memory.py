@@ -4,6 +4,8 @@ import hashlib
 import random
 from pathlib import Path
 
+import pytest
+
 from frepo_core.services.content.encodings.tasks import ObjectFile, Task
 from frepo_core.services.upkeep.compact import encoder_process
 from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
@@ -23,6 +25,7 @@ def write(path, seed):
     return ObjectFile(path=str(path), encoding="raw", digest=sha256.hexdigest())
 
 
+@pytest.mark.costly
 def test_the_process_needs_little_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(encoder_process, "SHARE", 1)
     one, other = write(tmp_path / "one", 1), write(tmp_path / "other", 2)

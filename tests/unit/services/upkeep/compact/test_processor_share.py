@@ -67,6 +67,7 @@ def test_the_lease_is_kept_while_the_job_pauses(services, monkeypatch):
     assert ["check"] == calls
 
 
+@pytest.mark.costly
 def test_storing_everything_raw_again_has_the_same_share_and_process(history, services, monkeypatch):
     collection, shares, tasks, encode = history.make(), [], [], EncoderProcess.encode
     for _ in range(3):

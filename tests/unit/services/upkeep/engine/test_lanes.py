@@ -92,6 +92,7 @@ def at(text):
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_job_runs_at_its_time_and_its_summary_is_kept(services, lane, nightly, clock):
     work(lane, clock, days=2)
@@ -173,6 +174,7 @@ def test_a_clock_that_is_set_back_runs_no_turn_twice(lane, nightly, clock, jump)
     assert 1 == len(nightly.times)
 
 
+@pytest.mark.costly
 def test_a_clock_that_was_fast_by_a_year_neither_repeats_a_turn_nor_stops_the_job(lane, nightly, clock):
     clock.jump(days=365)
     work(lane, clock, hours=1)
@@ -195,6 +197,7 @@ def test_a_clock_that_jumps_forward_and_back_between_polls_runs_at_most_once(lan
     assert 1 == len(nightly.times)
 
 
+@pytest.mark.costly
 def test_two_processes_never_run_a_turn_twice_nor_two_jobs_at_once(services, make_lane, nightly, clock):
     running = []
     other = Nightly(clock, "other")
@@ -213,6 +216,7 @@ def test_two_processes_never_run_a_turn_twice_nor_two_jobs_at_once(services, mak
     assert (3, 3) == (len(nightly.times), len(other.times))
 
 
+@pytest.mark.costly
 def test_a_job_that_fails_is_recorded_reported_once_a_day_and_run_again(services, make_lane, nightly, clock):
     lane = make_lane("first", [nightly], {"nightly": "every 1h"})
     nightly.error = RuntimeError("password=hunter2 is wrong")

@@ -70,6 +70,7 @@ def delete(services, collection, number, contents, sender):
     services.blobs.collect([StoredBlobs(services).row(contents[number - 1]).id])
 
 
+@pytest.mark.costly
 def test_the_journal_need_not_know_how_contents_are_stored(services, lost, recovered, contents):
     before = {blob.digest: (blob.encoding, blob.stored_digest) for blob in all_blobs(services)}
     new, report = recovered()
@@ -80,6 +81,7 @@ def test_the_journal_need_not_know_how_contents_are_stored(services, lost, recov
     assert [] == verify(new.database, new.backends).damaged
 
 
+@pytest.mark.costly
 def test_a_base_that_no_version_uses_gets_a_row(services, run, lost, recovered, contents, sender):
     delete(services, lost, 3, contents, sender)
     run("catalogue")
@@ -90,6 +92,7 @@ def test_a_base_that_no_version_uses_gets_a_row(services, run, lost, recovered, 
     assert [] == verify(new.database, new.backends).damaged
 
 
+@pytest.mark.costly
 def test_a_content_whose_base_is_nowhere_is_damaged(services, lost, recovered, contents, tmp_path):
     (tmp_path / "storage" / StoredBlobs(services).row(contents[3]).key).unlink()
     new, report = recovered()

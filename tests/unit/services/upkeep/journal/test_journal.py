@@ -77,6 +77,7 @@ def test_a_part_has_all_versions_of_a_collection_that_was_moved(services, begun,
     assert {("version", collection, 2), ("trash", collection, 1)} <= set(read(keys()[-1]))
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_part_has_what_was_added_edited_and_removed(
     services, sender, begun, keys, read, make_collection, push, upload

@@ -57,6 +57,7 @@ def merge(services, storage="local", at=None):
         return merging.run(merging.find(), by=None)
 
 
+@pytest.mark.costly
 def test_what_came_after_the_backup_is_read_back(services, run, make_collection, push, sender, back_up):
     collection = make_collection(9)
     for content in (b"one", b"two"):
@@ -155,6 +156,7 @@ class TestDeleted:
         services.journal.write_changes()
         return collection, before
 
+    @pytest.mark.costly
     def test_deleted_versions_come_back_as_trash_from_the_second_copy(self, services, emptied, sender):
         collection, before = emptied
 
@@ -166,6 +168,7 @@ class TestDeleted:
             services.trash.restore(collection, number, by=sender)
         assert {1: b"one", 2: b"two"} == contents(services, collection)
 
+    @pytest.mark.costly
     def test_the_job_does_not_delete_what_came_back(self, services, emptied, run):
         """It copies it to the first storage, so that there are two copies again."""
         _, before = emptied

@@ -155,6 +155,7 @@ def test_a_recovered_service_goes_on(services, run, busy_day, recover):
     assert [] == list(new.journal.write_changes().needing)
 
 
+@pytest.mark.costly
 def test_the_old_service_stops_writing(services, run, busy_day, recover, push):
     run("catalogue")
     first, _ = busy_day()
@@ -261,6 +262,7 @@ def test_an_interrupted_recovery_is_repeated(services, run, busy_day, open_empty
     assert lost == without_use(dump(services))
 
 
+@pytest.mark.costly
 def test_without_the_phrase_all_but_the_tokens_is_recovered(services, run, busy_day, recover):
     collection, _ = busy_day()
     run("catalogue")

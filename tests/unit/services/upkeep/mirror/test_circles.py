@@ -32,12 +32,14 @@ def files(add, blobs, contents, mirror, tmp_path):
     return files
 
 
+@pytest.mark.costly
 def test_no_second_copy_is_made_the_difference_to_one_that_needs_it(files, contents, mirror, read):
     mirror()
 
     assert contents == [read(file) for file in files]
 
 
+@pytest.mark.costly
 def test_the_lost_one_is_repaired_and_both_copies_are_made_again(
     services, files, contents, mirror, read, second, blobs
 ):
@@ -53,6 +55,7 @@ def test_the_lost_one_is_repaired_and_both_copies_are_made_again(
     assert contents == [read(file) for file in files]
 
 
+@pytest.mark.costly
 def test_a_promotion_that_is_killed_between_the_two_can_be_completed(
     services, files, contents, read, blobs, tmp_path, monkeypatch
 ):

@@ -42,6 +42,7 @@ def leaving(second):
     return lambda: sorted(row.storage for row in second.rows() if row.state == CopyState.LEAVING)
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_an_upload_wants_its_copy_where_its_collection_says(make_collection, push, places, mirror):
     for chosen in (None, "third", "none"):
@@ -63,6 +64,7 @@ def test_a_content_of_several_collections_has_the_copies_of_all(make_collection,
     assert [("second", "wanted"), ("third", "wanted")] == places()
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_an_edit_makes_copies_and_then_deletes_those_that_nothing_wants(
     services, make_collection, push, edit, mirror, places, leaving
@@ -83,6 +85,7 @@ def test_an_edit_makes_copies_and_then_deletes_those_that_nothing_wants(
     assert (2 * ["second"], 2 * [("third", "present")]) == (leaving(), places())
 
 
+@pytest.mark.costly
 def test_copies_leave_at_once_if_none_are_wanted_and_come_back(make_collection, push, edit, mirror, places, leaving):
     collection = make_collection()
     push(collection, b"one")

@@ -61,6 +61,7 @@ class TestWithADelay:
         assert (1, before) == (report["copied"], second.stored())
         assert 10 * ["present"] == second.states()
 
+    @pytest.mark.costly
     def test_a_damaged_one_is_stored_anew(self, files, delete, add, mirror, second):
         delete(files[0])
         mirror()
@@ -73,6 +74,7 @@ class TestWithADelay:
         assert leaving not in second.stored()
         assert second.present_keys() == second.stored()
 
+    @pytest.mark.costly
     def test_more_than_a_fifth_within_a_day_stops(self, services, files, delete, mirror, second, days_pass):
         for file in files[:2]:
             delete(file)

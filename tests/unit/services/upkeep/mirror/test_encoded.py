@@ -37,6 +37,7 @@ def path_in(folder, row):
     return folder / row.key
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_copies_are_renewed_and_stay_until_then(services, blobs, contents, files, mirror, second, read):
     mirror()
@@ -55,6 +56,7 @@ def test_copies_are_renewed_and_stay_until_then(services, blobs, contents, files
     assert contents == [read(file) for file in files]
 
 
+@pytest.mark.costly
 def test_a_copy_that_a_sweep_has_deleted_before_it_had_a_row_is_not_used(
     services, blobs, contents, files, mirror, second, monkeypatch
 ):
@@ -97,6 +99,7 @@ def test_a_blob_that_is_encoded_while_it_is_copied_gets_a_new_copy(
     assert [*deltas, (CopyState.PRESENT, "raw")] == encodings(services)
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_a_delta_is_copied_after_its_base(services, blobs, contents, files, mirror, second):
     blobs.chain(contents)
@@ -111,6 +114,7 @@ def test_a_delta_is_copied_after_its_base(services, blobs, contents, files, mirr
     assert ["present"] * 4 == second.states()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("lost", range(4))
 def test_any_object_of_a_chain_is_read_from_its_second_copy(
     services, blobs, contents, files, mirror, read, lost, tmp_path

@@ -55,6 +55,7 @@ def is_damaged(services, file):
     return services.files.find(file.stored_name).blob.is_damaged
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_missing_bytes_are_read_from_the_copy_and_repaired(services, file, path_of, read, mirror, kinds):
     path_of(file).unlink()

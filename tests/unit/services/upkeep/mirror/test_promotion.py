@@ -64,6 +64,7 @@ def stored_in(backend):
     return sorted(stat.key for stat in backend.list() if OwnerMark.parse(stat.key) is None)
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_records_name_their_copies_in_the_promoted_storage(
     services, add, mirror, second, promote, lose, read, monkeypatch
@@ -81,6 +82,7 @@ def test_records_name_their_copies_in_the_promoted_storage(
     assert [("local", "missing")] * 7 == [(row.storage, row.state) for row in second.rows()]
 
 
+@pytest.mark.costly
 def test_a_promotion_can_be_repeated(services, add, mirror, promote, kinds):
     add(b"one")
     mirror()
@@ -161,6 +163,7 @@ def test_the_room_in_a_storage_that_fails_is_an_error_if_nothing_was_promoted(se
         services.storage_space.free()
 
 
+@pytest.mark.costly
 def test_what_has_no_copy_yet_is_named_and_stays_until_it_is_copied(services, add, mirror, second, promote, read):
     add(b"one")
     mirror()

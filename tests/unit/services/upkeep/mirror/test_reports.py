@@ -35,6 +35,7 @@ def figures(services):
     return figures
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_what_waits_is_counted(services, make_collection, push, add, mirror, figures, second):
     collection = make_collection()
@@ -49,6 +50,7 @@ def test_what_waits_is_counted(services, make_collection, push, add, mirror, fig
     assert (0, 0, None, 0) == (figures().behind, figures().size, figures().oldest_at, figures().versions)
 
 
+@pytest.mark.costly
 def test_a_copy_that_is_too_late_is_an_event_and_fails_the_health_check(
     services, add, mirror, second, age, figures, kinds
 ):

@@ -72,6 +72,7 @@ def test_copies_that_have_vanished_are_found_and_made_again(services, add, mirro
     assert second.present_keys() == second.stored()
 
 
+@pytest.mark.costly
 def test_a_thief_with_the_keys_of_the_first_storage_reaches_no_copy(services, backend, add, mirror, second, read, run):
     files = {content: add(content) for content in (b"a", b"b", b"c", b"d")}
     mirror()

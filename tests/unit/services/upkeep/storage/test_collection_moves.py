@@ -57,6 +57,7 @@ def content(services):
     return content
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_versions_and_trash_are_moved_and_what_others_use_stays(
     services, make_collection, push, move, stored, content, by

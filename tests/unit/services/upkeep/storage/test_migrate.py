@@ -125,6 +125,7 @@ def test_a_wrong_copy_is_not_counted_as_moved(services, migrator, memory, memory
     assert [] == memory_keys()
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_an_interrupted_migration_can_be_resumed(services, migrator, memory, memory_keys, add):
     for text in (b"one", b"two", b"three"):

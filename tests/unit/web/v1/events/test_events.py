@@ -171,6 +171,7 @@ class TestWhoSeesWhat:
 
         assert everything == found
 
+    @pytest.mark.costly
     def test_a_token_on_many_lists(self, viewer, services, number):
         """More than one query for its collections."""
         change = CollectionChange(limits={}, filename="dump.sql")

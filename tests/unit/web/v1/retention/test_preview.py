@@ -225,6 +225,7 @@ def test_a_token_has_one_preview_at_a_time(preview, while_simulated):
     assert 200 == preview().status_int
 
 
+@pytest.mark.costly
 def test_a_process_has_two_previews_at_a_time(holder, path, preview, while_simulated):
     one, two = holder(Role.ADMINISTRATOR), holder(Role.ADMINISTRATOR)
     third = []

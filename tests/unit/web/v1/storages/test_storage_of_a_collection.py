@@ -130,6 +130,7 @@ def test_both_apis_have_the_mirror(root, create, edit):
         assert (400, True) == (refused.status_int, "mirror" in refused.text)
 
 
+@pytest.mark.costly
 def test_a_collection_is_moved_by_a_job_that_a_request_starts(root, create, push, services, stored):
     collection = create().json["id"]
     for content in (b"one", b"two"):

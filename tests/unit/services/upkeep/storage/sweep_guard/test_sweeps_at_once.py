@@ -52,6 +52,7 @@ def test_a_sweep_that_was_killed_at_any_point_is_followed_by_one_that_works(
     assert [own(services).current("local")] == marks(services)
 
 
+@pytest.mark.costly
 @pytest.mark.databases
 def test_sweeps_of_one_database_at_the_same_time_do_not_refuse_each_other(services, at_once, clean, marks, own):
     clean(services)
