@@ -314,7 +314,6 @@ def test_the_lines_for_a_new_server_enrol_it(signed_in, world, api, tmp_path):
     expect(page.locator("output")).to_have_count(0)
 
 
-@pytest.mark.costly
 def test_its_events_are_shown(signed_in, world):
     page = open_collection(signed_in, world, "mail.tar", "events")
 
@@ -334,7 +333,6 @@ def test_a_tab_reads_each_list_once_when_it_is_opened(signed_in, world):
         assert lists == [name for name in lists for path in asked if path.endswith(f"/{name}")]
 
 
-@pytest.mark.costly
 def test_a_download_that_cannot_begin_says_why(open_console, service, world, api):
     console = open_console(script="delete window.showSaveFilePicker")
     console.expect("503")

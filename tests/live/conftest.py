@@ -7,7 +7,8 @@ from support.wire import Client, Wire, head, traces
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory, make_service):
-    service = make_service(tmp_path_factory.mktemp("live"))
+    # By default it checks two uploads at once. Further versions are pending then, and count in no limit for a while.
+    service = make_service(tmp_path_factory.mktemp("live"), environment={"INTEGRITY_THREADS": "64"})
     service.start()
     yield service
     service.stop()

@@ -165,6 +165,7 @@ def run_site(make_service: Callable[..., Service], folder: Path, database_url: s
         pytest.skip(nginx_server.MISSING)
     admin = str(uuid.uuid4())
     environment = {
+        "INTEGRITY_THREADS": "64",  # by default, versions that arrive together may wait for the job, and stay meanwhile
         "APP_SECRET": "app-5ecre7",
         "ENC_TOKEN_PHRASE": "phrase-5ecre7",
         "SECURITY_ADMIN_TOKEN": admin,
