@@ -63,7 +63,6 @@ def push_by_web(world, collection):
     )
 
 
-@pytest.mark.costly
 def test_an_unavailable_database_answers_503_and_recovers_automatically(world, switch, collection):
     before = world.snapshot()
     switch.off()
@@ -76,7 +75,6 @@ def test_an_unavailable_database_answers_503_and_recovers_automatically(world, s
     assert_unchanged(before, after)
 
 
-@pytest.mark.costly
 def test_a_database_that_stops_during_the_upload_loses_nothing(world, switch, collection):
     before = world.snapshot()
     content = Source(1 << 20).read()

@@ -108,7 +108,6 @@ def test_no_request_waits_for_long_for_a_database_that_does_not_answer(site, how
     assert eventually(lambda: site.push(b"after") == 200, 20)
 
 
-@pytest.mark.costly
 def test_requests_that_wait_for_a_lock_leave_threads_to_others(site):
     """Four times as many as the service has threads."""
     with create_engine(site.switch.url, poolclass=NullPool).begin() as other, ThreadPoolExecutor(34) as threads:
@@ -125,7 +124,6 @@ def test_requests_that_wait_for_a_lock_leave_threads_to_others(site):
     assert statuses <= {200, 503}
 
 
-@pytest.mark.costly
 def test_a_large_upload_survives_a_failover(site):
     service = site.service
     path = f"/repository/collection/{site.collection}/backup"

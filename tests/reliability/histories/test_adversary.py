@@ -68,21 +68,18 @@ def live(caplog):
     return live
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(WEEKS))
 def test_every_good_version_is_there_or_can_be_restored_on_day_6(besiege, live, seed):
     draw = Random(seed)
     live(besiege(Plan.draw(draw), draw))
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("capacity", first_of([SMALL, None]))
 def test_a_flood_of_garbage_ends_no_good_version_before_the_garbage(besiege, capacity):
     draw = Random(1)
     Week(besiege(replace(PLAN, capacity=capacity, floods=True), draw)).live()
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(max(1, WEEKS // 3)))
 def test_a_storage_that_fills_up_gives_way_in_the_order_that_favours_the_good_versions(besiege, seed):
     draw = Random(seed)

@@ -173,7 +173,6 @@ def test_a_leap_day_is_handled_like_other_days(client, set_to):
     assert [b"leap", b"march"] == [download(client, collection, name) for name in ("v1", "v2")]
 
 
-@pytest.mark.costly
 def test_a_changed_time_zone_has_no_effect(start):
     seen = []
     for zone in ("Pacific/Kiritimati", "America/Los_Angeles", "UTC"):
