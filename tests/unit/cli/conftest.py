@@ -51,8 +51,21 @@ class Console:
         """Run the installed script itself, from a cold start."""
         if "PYTHONPATH" in environment and "PYTHONPATH" in self.environment:
             environment["PYTHONPATH"] += f":{self.environment['PYTHONPATH']}"
-        done = subprocess.run(
-            [FREPO, *arguments],
+        done = self._start([FREPO, *arguments], environment)
+        log_recorder.record_output(done.stderr)
+        return done
+
+    def on_terminal(self, *arguments):
+        """Run the installed script on a terminal, where it must succeed; return what it prints there."""
+        command = shlex.join([str(FREPO), *arguments])
+        done = self._start(["script", "--quiet", "--return", "--command", command, "/dev/null"], {})
+        assert done.returncode == 0, done.stdout
+        log_recorder.record_output(done.stdout)
+        return done.stdout
+
+    def _start(self, words, environment):
+        return subprocess.run(
+            words,
             env=self.environment | environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
@@ -61,24 +74,6 @@ class Console:
             timeout=60,
             check=False,
         )
-        log_recorder.record_output(done.stderr)
-        return done
-
-    def on_terminal(self, *arguments):
-        """Run the installed script on a terminal, where it must succeed; return what it prints there."""
-        command = shlex.join([str(FREPO), *arguments])
-        done = subprocess.run(
-            ["script", "--quiet", "--return", "--command", command, "/dev/null"],
-            env=self.environment,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-        log_recorder.record_output(done.stdout)
-        return done.stdout
 
     def answer(self, *arguments, **more):
         """Run a command that must succeed; return its output without the line end."""

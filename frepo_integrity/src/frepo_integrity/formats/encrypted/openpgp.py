@@ -13,7 +13,10 @@ _PUBLIC_KEY, _PASSPHRASE = 1, 3
 _ENCRYPTED = {9, 18, 20}
 # How a passphrase becomes a key: with a hash function, or with Argon2 (RFC 9580, 3.7).
 _TO_KEY = rb"(?:[\x00\x01\x03][\x01-\x03\x08-\x0e]|\x04)"
-_ALGORITHM = rb"[\x01\x02\x10\x12\x19]"
+# How many numbers a session key has in a packet of version 3, by the algorithm: RSA, Elgamal, ECDH, X25519.
+_NUMBERS = {1: 1, 2: 1, 16: 2, 18: 1, 25: 0}
+_ECDH, _X25519 = 18, 25
+_ALGORITHM = b"[%b]" % bytes(_NUMBERS)
 # How the bodies of packets begin, by their tags: with a version, and what belongs to it (RFC 9580, 5.1, 5.3, 5.13).
 _BODIES = {
     _PUBLIC_KEY: rb"\x03.{8}%b|\x06(?:\x00|\x15\x04.{20}|\x21\x06.{32})%b" % (_ALGORITHM, _ALGORITHM),
@@ -28,9 +31,6 @@ _LONGEST_KEY = 2100
 # What is left of a message that was cut in the head of its second packet.
 _HEADER = 8
 _INDETERMINATE = 3
-# How many numbers a session key has in a packet of version 3, by the algorithm: RSA, Elgamal, ECDH, X25519.
-_NUMBERS = {1: 1, 2: 1, 16: 2, 18: 1, 25: 0}
-_ECDH, _X25519 = 18, 25
 
 
 def recognize(head: bytes) -> bool:
@@ -66,19 +66,23 @@ def _is_filled(key: bytes) -> bool:
 
 
 def _header(head: bytes) -> tuple[int, int, int]:
-    """Return the tag of a packet, where its body begins, and its size; 0 if it has parts or no size, or is none."""
-    if len(head) < 2 or not head[0] & 0x80:
-        return (_tag(head[0]) if head and head[0] & 0x80 else 0), 0, 0
+    """Return the tag of a packet, where its body begins, and how long that is.
+
+    The tag is 0 if no packet begins here, the length is 0 if the header does not say it: the body comes in parts.
+    """
+    if not head or not head[0] & 0x80:
+        return 0, 0, 0
+    tag, length = _tag(head[0]), int.from_bytes(head[1:2], "big")
     if not head[0] & 0x40:
         octets = 0 if head[0] & 3 == _INDETERMINATE else 1 << (head[0] & 3)
-        return _tag(head[0]), 1 + octets, int.from_bytes(head[1 : 1 + octets], "big")
-    if head[1] < 192:
-        return _tag(head[0]), 2, head[1]
-    if head[1] < 224:
-        return _tag(head[0]), 3, ((head[1] - 192) << 8) + int.from_bytes(head[2:3], "big") + 192
-    if head[1] == 255:
-        return _tag(head[0]), 6, int.from_bytes(head[2:6], "big")
-    return _tag(head[0]), 2, 0
+        return tag, 1 + octets, int.from_bytes(head[1 : 1 + octets], "big")
+    if length < 192:
+        return tag, 2, length
+    if length < 224:
+        return tag, 3, ((length - 192) << 8) + int.from_bytes(head[2:3], "big") + 192
+    if length == 255:
+        return tag, 6, int.from_bytes(head[2:6], "big")
+    return tag, 2, 0
 
 
 def _tag(first: int) -> int:
