@@ -56,3 +56,13 @@ def test_random_bytes_are_not_taken_for_a_message(check):
                     content = bytes([first]) + size + bytes([version]) + seeded.randbytes(3000)
 
                     assert not isinstance(check(content, "backup"), BrokenContent), content[:8].hex()
+
+
+def test_what_only_begins_as_a_message_is_not_taken_for_one(check):
+    key = packet(*KEYS["RSA, version 3"])
+    shorter_than_it_says = packet(1, b"\x03" + KEY + b"\x01" + b"\x10\x00" + bytes(100))
+    cut = packet(18, b"\x02" + bytes(9000))[:5000]
+    for content in (shorter_than_it_says + cut, key + bytes(5000), key + packet(18, b"\x07" + bytes(9000))[:5000]):
+        assert not isinstance(check(content, "backup"), BrokenContent), content[:20].hex()
+
+    assert isinstance(check(key + cut, "backup"), BrokenContent)
