@@ -124,8 +124,9 @@ demo: $(VENV)/installed  ## fill the empty service of `make serve` with a hundre
 
 test: install  ## run the short form of the tests; a test is skipped if its server is not installed
 # In the order of their names: the long tests of tests/live run first, the many short ones of tests/unit last. There
-# are more processes than processors, because the long tests often wait: each for two thirds of its time.
-	$(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
+# are more processes than processors, because the long tests often wait: each for two thirds of its time. There are no
+# more than four, because each begins with finding all tests, which takes a processor 12 s.
+	$(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
 
 test-all: export FREPO_TEST_ALL := 1
 test-all: test  ## run the costly tests, too, and each test of databases on two of them; takes half an hour
@@ -178,13 +179,14 @@ node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --silent --no-fund --no-audit
 	@touch $@
 
-services:  ## install the servers of the tests with apt-get (Debian, as root), Swift, and client generators
+services: packages $(SWIFT_VENV)/installed $(CLIENTS_VENV)/installed  ## install the servers of the tests with apt-get (Debian, as root), Swift, and client generators
+
+packages:
 	@echo "Installing $(DEBIAN_PACKAGES)"
 	apt-get update -q
 # The packages would start their servers, some at port 80; the tests start their own. Debian asks this file first.
 	@if [ ! -e $(START_POLICY) ]; then trap 'rm -f $(START_POLICY)' EXIT; printf '#!/bin/sh\nexit 101\n' > $(START_POLICY); chmod 755 $(START_POLICY); fi; \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(DEBIAN_PACKAGES)
-	$(MAKE) $(SWIFT_VENV)/installed $(CLIENTS_VENV)/installed
 
 $(CLIENTS_VENV)/installed: Makefile
 	$(PYTHON) -m venv $(CLIENTS_VENV)
@@ -238,4 +240,4 @@ bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performan
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services release pinned release-services bench-services bench bench-full bench-history
+.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services packages release pinned release-services bench-services bench bench-full bench-history

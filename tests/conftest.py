@@ -56,9 +56,7 @@ def pytest_collection_finish() -> None:
 # Browsers, servers and wheels that take seconds to make: one process runs all these modules, so that they share them.
 TOGETHER = {
     "tests/browser/test_c": "browser 1",
-    "tests/browser/test_s": "browser 2",
-    "tests/browser/test_t": "browser 2",
-    "tests/browser/": "browser 3",
+    "tests/browser/": "browser 2",
     "tests/production/": "site",
     "tests/plugins/integrity/test_sql_dumps": "dumps",
     "tests/plugins/integrity/test_real_dumps": "dumps",
