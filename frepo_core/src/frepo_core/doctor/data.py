@@ -1,7 +1,8 @@
 """Checks the database, the storage, and the work that the service does by itself."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import TypeAlias
 
 from sqlalchemy import func, select
 
@@ -17,6 +18,11 @@ from frepo_core.services.content.storages.first_storage import find_differences,
 from frepo_core.services.reports.job_health import check_worker
 
 from .findings import Finding, good, guarded, problem, warning
+
+# Runs the health checks once: the messages of each by its name.
+Health: TypeAlias = Callable[[], Mapping[str, tuple[str, ...]]]
+# Each has findings of its own.
+_OTHERS = {"worker", "jobs", "database", "copies", "compact"}
 
 
 def check_database(services: Services) -> Iterator[Finding]:
@@ -84,21 +90,14 @@ def check_strategies(services: Services) -> Iterator[Finding]:
         yield good("strategies", "Those of all collections are installed, and their options fit")
 
 
-def check_storage(services: Services) -> Iterator[Finding]:
+def check_storage(services: Services, health: Health) -> Iterator[Finding]:
     """Yield whether each storage keeps a probe, whether blobs are damaged, and what plug-ins' health checks find."""
     follow_promotion(services.database, services.backends)
-    found = services.health.run()
-    backends = services.backends
-    problems = {check: found[check] for check in found if found[check] and check not in {"worker", "jobs", "database"}}
-    remedies = {
-        "blobs": "Run `frepo storage:verify`, and see the section Troubleshooting of docs/operations.md",
-    } | {
-        f"storage_{name}": f"Check that the storage {name!r} is mounted or reachable, and the settings "
-        f"{backends.settings_prefix(name)}.*"
-        for name in backends.configured
-    }
-    remedies["storage"] = remedies[f"storage_{backends.current}"]
+    found, backends, remedies = health(), services.backends, _remedies(services)
+    problems = {check: found[check] for check in found if found[check] and check not in _OTHERS}
     for check, messages in problems.items():
+        if check.startswith("trash") and check.replace("trash", "storage", 1) in problems:
+            continue  # how much is free is not known, because the storage does not answer
         for message in messages:
             yield problem("storage", message, remedies.get(check, f"The health check {check} of a plug-in found it"))
     if not problems:
@@ -107,6 +106,20 @@ def check_storage(services: Services) -> Iterator[Finding]:
     for difference, remedy in find_differences(services.backends, services.settings.mirror):
         yield warning("storage", difference, remedy)
     yield from _check_older_storages(services)
+
+
+def _remedies(services: Services) -> dict[str, str]:
+    """Return what to do if a health check of the core fails, by its name."""
+    backends = services.backends
+    remedies = {"blobs": "Run `frepo storage:verify`, and see the section Troubleshooting of docs/operations.md"}
+    for name in backends.configured:
+        of = "" if name == backends.current else f"_{name}"
+        remedies[f"storage{of}"] = (
+            f"Check that the storage {name!r} is mounted or reachable, and the settings "
+            f"{backends.settings_prefix(name)}.*"
+        )
+        remedies[f"trash{of}"] = "Lower the limits of collections, or trash.keep; or enlarge the storage"
+    return remedies
 
 
 def _check_older_storages(services: Services) -> Iterator[Finding]:
@@ -128,7 +141,7 @@ def _check_older_storages(services: Services) -> Iterator[Finding]:
             yield good("storage", f"{name!r}, which holds {number} older blobs, answers")
 
 
-def check_upkeep(services: Services) -> Iterator[Finding]:
+def check_upkeep(services: Services, health: Health) -> Iterator[Finding]:
     """Yield whether a worker leads, and whether the jobs without which data is lost unnoticed run."""
     if services.settings.read_only:
         yield warning("upkeep", "read_only is on: no upload is accepted, and no job runs", "Set read_only = false")
@@ -136,7 +149,7 @@ def check_upkeep(services: Services) -> Iterator[Finding]:
     start = "Start the service; if it runs, its log says why no worker leads"
     worker = list(guarded("upkeep", partial(_check_worker, services), start))
     yield from worker
-    jobs = services.health.run()["jobs"]
+    jobs = health()["jobs"]
     for message in jobs:
         yield problem(
             "upkeep", message, "Run `frepo jobs` to see the error, remove the cause, and run `frepo jobs:run JOB`"

@@ -9,7 +9,6 @@ from frepo_core.services.composition.container import Services
 from frepo_core.services.content.storages.storage_space import (
     find_free_space,
     free_on_disk,
-    read_free_space,
     temporary_folder,
 )
 
@@ -36,12 +35,9 @@ def check_trash(services: Services) -> Iterator[Finding]:
 
 def check_disk(services: Services) -> Iterator[Finding]:
     """Yield how much is free where the service writes."""
+    backends = services.backends
     spaces: dict[str, int | None] = {
-        f"the storage {services.backends.current!r}": read_free_space(services.backends, services.backends.current),
-        **{
-            f"the storage {name!r}": find_free_space(services.backends, name)
-            for name in services.backends.configured[1:]
-        },
+        **{f"the storage {name!r}": find_free_space(backends, name) for name in backends.configured},
         "temporary files (temp_directory)": free_on_disk(temporary_folder(services.settings)),
     }
     engine = services.database.engine

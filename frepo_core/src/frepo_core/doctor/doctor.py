@@ -1,7 +1,7 @@
 """Runs all checks, in the order in which a problem of one explains those of the others."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 from frepo_core.errors import FrepoError
 from frepo_core.services.composition.container import Services
@@ -33,13 +33,14 @@ def examine(
         )
         return
     yield good("settings", f"They can be read; app.env is {services.settings.app_env}")
+    health = cache(partial(services.health.run, is_logged=False))
     subjects: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("secrets", partial(secrets.check_secrets, services.settings)),
         ("permissions", partial(permissions.check_permissions, services, files)),
         ("database", partial(data.check_database, services)),
         ("clock", partial(clock.check_clock, services)),
         ("strategies", partial(data.check_strategies, services)),
-        ("storage", partial(data.check_storage, services)),
+        ("storage", partial(data.check_storage, services, health)),
         ("copies", partial(copies.check_copies, services)),
         ("compact", partial(compact.check_compact, services)),
         ("disk", partial(disk.check_disk, services)),
@@ -47,7 +48,7 @@ def examine(
         ("trash", partial(disk.check_trash, services)),
         ("proxy", partial(address.check_proxies, services.settings)),
         *([("address", partial(address.check_url, url))] if url else []),
-        ("upkeep", partial(data.check_upkeep, services)),
+        ("upkeep", partial(data.check_upkeep, services, health)),
     ]
     has_database = True
     for name, find in subjects:

@@ -153,6 +153,30 @@ def test_damaged_blobs_are_a_problem(console, examine):
     assert ("problem", "1 blob is damaged, storage:verify lists them") in found(rows, "storage")
 
 
+def test_a_storage_that_does_not_answer_is_named_once_and_nothing_is_logged(console, examine):
+    settings = {"BUCKET": "backups", "ENDPOINT": "http://127.0.0.1:9", "KEY": "key", "SECRET": "s"}
+    console.environment |= {"FS_ADAPTER": "awss3v3"} | {f"FS_AWSS3V3_{name}": settings[name] for name in settings}
+
+    done = console.run("doctor", "-f", "json", READ_ONLY="true")
+
+    [bad] = [row for row in json.loads(done.stdout) if row["State"] == "problem"]
+    assert "storage" == bad["Check"]
+    assert "The S3 storage does not answer" in bad["What was found"]
+    assert "fs.awss3v3.*" in bad["What to do"]
+    assert "" == done.stderr
+
+
+def test_too_little_room_for_the_trash_is_a_problem_of_the_core(console, examine):
+    collection = console.answer("backup:create-collection", "-f", "a")
+    console.answer("backup:upload", collection, "-", stdin="content")  # makes the folder of the storage
+
+    _, rows = examine(TRASH_MIN_FREE="1000 TB")
+
+    [bad] = [row for row in rows if row["Check"] == "storage"]
+    assert "trash.min_free requires" in bad["What was found"]
+    assert "trash.keep" in bad["What to do"]
+
+
 @pytest.fixture
 def older_blobs(services):
     """Blobs in storages that get no new ones: one without a package, one without its settings."""

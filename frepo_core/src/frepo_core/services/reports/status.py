@@ -42,7 +42,7 @@ def read_status(base: Foundation, health: Health, overviews: Overviews, ages: Re
 
 
 def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
-    problems = {name: list(texts) for name, texts in health.run().items()}
+    problems = {name: list(texts) for name, texts in health.run(is_logged=False).items()}
     if not problems.get("database") and not problems.get("worker") and not base.settings.read_only:
         # The health check gives the worker of a new process time to begin. This may be a process of `frepo`.
         try:

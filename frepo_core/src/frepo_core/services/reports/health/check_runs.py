@@ -30,28 +30,31 @@ class HealthChecks:
         self._runs: dict[str, _Run] = {}
         self._lock = threading.Lock()
 
-    def run(self) -> dict[str, tuple[str, ...]]:
+    def run(self, *, is_logged: bool = True) -> dict[str, tuple[str, ...]]:
         """Run all checks at the same time; return their messages by the name of the check. No message: it works.
 
-        Returns when all have returned or have exceeded their deadlines. Calls at the same time share the runs.
+        Returns when all have returned or have exceeded their deadlines. Calls at the same time share the runs. A
+        command that prints the messages itself does not want them in its log, too.
         """
-        runs = [self._start(check) for check in self._checks]
+        runs = [self._start(check, is_logged) for check in self._checks]
         return {run.check.name: run.wait() for run in runs}
 
-    def _start(self, check: HealthCheck) -> "_Run":
+    def _start(self, check: HealthCheck, is_logged: bool) -> "_Run":
         """Return the run of this check that has not ended yet, or start one."""
         with self._lock:
             run = self._runs.get(check.name)
             if run is None or run.has_ended:
-                run = self._runs[check.name] = _Run(check, self._mask, self._origins.get(check.name, check.name))
+                origin = self._origins.get(check.name, check.name)
+                run = self._runs[check.name] = _Run(check, self._mask, origin, is_logged)
             return run
 
 
 class _Run:
     """One run of a check. Its thread is a daemon: a check that hangs does not keep the process from ending."""
 
-    def __init__(self, check: HealthCheck, mask: Mask, origin: str) -> None:
+    def __init__(self, check: HealthCheck, mask: Mask, origin: str, is_logged: bool) -> None:
         self.check = check
+        self._level = logging.ERROR if is_logged else logging.DEBUG
         self._mask = mask
         self._origin = origin
         self._started = time.monotonic()
@@ -69,7 +72,7 @@ class _Run:
             return self._messages
         seconds = time.monotonic() - self._started
         message = f"The check hangs: it has been running for {seconds:.0f} s, its deadline is {self.check.deadline:g} s"
-        log.error("health check %s: %s", self._origin, message)
+        log.log(self._level, "health check %s: %s", self._origin, message)
         return (message,)
 
     def _work(self) -> None:
@@ -78,11 +81,10 @@ class _Run:
                 self.check.run()
         except FrepoError as error:
             self._messages = (self._mask(error.message),)
-            log.error("health check %s: %s", self._origin, self._messages[0])
+            log.log(self._level, "health check %s: %s", self._origin, self._messages[0])
         except BaseException as error:  # noqa: BLE001  # a check of a plug-in may raise anything, SystemExit included
             self._messages = (self._mask.describe(error),)
-            log.error(
-                "health check %s failed: %s", self._origin, self._mask("".join(traceback.format_exception(error)))
-            )
+            text = self._mask("".join(traceback.format_exception(error)))
+            log.log(self._level, "health check %s failed: %s", self._origin, text)
         finally:
             self._ended.set()

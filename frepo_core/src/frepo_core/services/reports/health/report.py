@@ -83,9 +83,9 @@ class Health:
             database=database, storage=storage, worker=worker, jobs=jobs, reports=reports, plugins=plugins
         )
 
-    def run(self) -> dict[str, tuple[str, ...]]:
+    def run(self, *, is_logged: bool = True) -> dict[str, tuple[str, ...]]:
         """Run all checks at the same time; return the problems that each found, by its name."""
-        return self._checks.run()
+        return self._checks.run(is_logged=is_logged)
 
     def run_for(self, by: Identity) -> dict[str, tuple[str, ...]]:
         """Run all checks as `run` does, for a token: without the errors of jobs, if their output is not for it."""
