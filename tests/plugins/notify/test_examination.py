@@ -17,7 +17,7 @@ def found(context):
 def closed():
     """The port of a server that is down."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind(("127.0.0.2", 0))
         yield free.getsockname()[1]
 
 
@@ -37,8 +37,8 @@ class TestReachable:
 class TestDown:
     @pytest.fixture
     def targets(self, closed):
-        mail = f"mailto://127.0.0.1:{closed}?from=a5ecret@example.org&to=ops@example.org&mode=insecure"
-        return f"ops {mail}\nhook http://127.0.0.1:{closed}/p5ecret secret={SECRET}"
+        mail = f"mailto://127.0.0.2:{closed}?from=a5ecret@example.org&to=ops@example.org&mode=insecure"
+        return f"ops {mail}\nhook http://127.0.0.2:{closed}/p5ecret secret={SECRET}"
 
     def test_a_server_that_cannot_be_connected_to_is_a_problem_without_the_url(self, found, closed):
         reason = f"cannot be connected to: port {closed}: Connection refused"
@@ -47,3 +47,22 @@ class TestDown:
             ("problem", f"The server of the target 'ops' {reason}"),
             ("problem", f"The server of the target 'hook' {reason}"),
         ] == found()
+
+
+class TestNotAllowed:
+    @pytest.fixture
+    def targets(self, inner):
+        return f"hook {inner.origin}/p5ecret secret={SECRET}"
+
+    @pytest.fixture
+    def ini(self, ini, inner):
+        return ini | {"notify.heartbeat": f"{inner.origin}/p5ecret"}
+
+    def test_a_server_to_which_nothing_may_be_sent_is_a_problem_that_names_the_setting(self, found, inner):
+        [hook, heartbeat] = found()
+
+        assert ("problem", "problem") == (hook[0], heartbeat[0])
+        assert "The server of the target 'hook' cannot be connected to: The host of the URL" in hook[1]
+        assert "The server of the heartbeat cannot be connected to: The host of the URL" in heartbeat[1]
+        assert "notify.allowed_networks" in hook[1] and "notify.allowed_networks" in heartbeat[1]
+        assert [] == inner.seen

@@ -162,6 +162,14 @@ class Service(ReadingService, WritingService, Protocol):
         setting with the allowed networks, for the message. Raises `RemoteError`, whose `reason` never names the URL.
         """
 
+    def check_address(
+        self, url: str, *, allowed_networks: Sequence[IPv4Network | IPv6Network] = (), setting: str = ""
+    ) -> None:
+        """Raise `RemoteError` if `send_request` would not connect to the host of this URL.
+
+        The name of the host is resolved, and nothing is sent: for a check of `frepo doctor`.
+        """
+
     def statistics(self) -> ServiceStatistics:
         """Return figures about the service, for metrics."""
 

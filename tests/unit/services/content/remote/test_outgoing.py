@@ -13,9 +13,12 @@ ALLOWED = (ip_network("127.0.0.2/32"),)
 
 
 @pytest.fixture
-def send(services):
-    service = next(iter(services.contexts.values())).service
+def service(services):
+    return next(iter(services.contexts.values())).service
 
+
+@pytest.fixture
+def send(service):
     def send(method, url, **more):
         return service.send_request(method, url, **{"allowed_networks": ALLOWED, "setting": "acme.networks"} | more)
 
@@ -39,6 +42,27 @@ def test_an_address_that_is_not_public_is_refused_and_the_setting_named(send):
 
     assert [] == remote.requests
     assert "an address that is not public. The operator can allow it with acme.networks." in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://127.0.0.1/5ecret", "The operator can allow it with acme.networks."),
+        ("https://[::1]:8443/5ecret", "an address that is not public"),
+        ("http://5ecret.invalid/", "cannot be resolved"),
+        ("ftp://127.0.0.2/5ecret", "not http or https"),
+        ("http://127.0.0.2:99999/5ecret", "not valid"),
+    ],
+)
+def test_an_address_is_checked_without_a_request(service, url, reason):
+    with serving({}) as remote:
+        service.check_address(f"{remote.origin}/hook", allowed_networks=ALLOWED)
+    with pytest.raises(RemoteError) as caught:
+        service.check_address(url, allowed_networks=ALLOWED, setting="acme.networks")
+
+    assert [] == remote.requests
+    assert reason in caught.value.reason
+    assert "5ecret" not in caught.value.reason + caught.value.message
 
 
 def test_a_redirect_of_a_post_is_not_followed(send):

@@ -235,6 +235,14 @@ class PluginService(ReadingFacade, WritingFacade):
             setting=setting or "a setting of the plug-in",
         )
 
+    def check_address(
+        self, url: str, *, allowed_networks: Sequence[IPv4Network | IPv6Network] = (), setting: str = ""
+    ) -> None:
+        """See `Service.check_address`."""
+        from ...content.remote.outgoing import check_address
+
+        check_address(url, allowed_networks=allowed_networks, setting=setting or "a setting of the plug-in")
+
     def statistics(self) -> ServiceStatistics:
         """See `Service.statistics`."""
         return read_statistics(self._services, self._services.copies, self._services.compact_spaces)

@@ -20,11 +20,11 @@ from urllib3.exceptions import (
     ConnectTimeoutError,
     HTTPError,
     LocationValueError,
-    NameResolutionError,
     NewConnectionError,
     SSLError,
     URLSchemeUnknown,
 )
+from urllib3.util import parse_url
 
 from frepo_core.domain.network.addresses import Network
 from frepo_core.domain.network.public_addresses import may_fetch_from
@@ -60,10 +60,14 @@ class ForbiddenAddressError(HTTPError):
     """A host name resolves to an address that must not be connected to."""
 
 
+class UnknownHostError(HTTPError):
+    """A host name has no address."""
+
+
 # Subclasses come before their base classes.
 _REASONS: Mapping[type[HTTPError], str] = {
     ForbiddenAddressError: BAD_ADDRESS,
-    NameResolutionError: BAD_NAME,
+    UnknownHostError: BAD_NAME,
     NewConnectionError: NO_CONNECTION,
     ConnectTimeoutError: NO_CONNECTION,
     URLSchemeUnknown: BAD_SCHEME,
@@ -166,6 +170,14 @@ def request_once(
     )
 
 
+def check_host(url: str, allowed: Sequence[Network]) -> None:
+    """Raise the error that a request to this URL would raise because of the addresses of its host."""
+    parts = parse_url(url)
+    if parts.scheme not in {"http", "https"} or not parts.host:
+        raise URLSchemeUnknown(str(parts.scheme))
+    _resolve(parts.host.strip("[]"), parts.port or (443 if parts.scheme == "https" else 80), allowed)
+
+
 def fetch(pool: urllib3.PoolManager, url: str) -> urllib3.BaseHTTPResponse:
     """Request the URL and follow redirects; return the final answer. Bodies of redirects are not read."""
     for _ in range(REDIRECTS + 1):
@@ -208,20 +220,25 @@ def _pool_class(pool: Any, connection: Any, connect: Callable[[Any], socket.sock
 
 def _connect_checked(connection: Any, allowed: Sequence[Network], deadline: Deadline) -> socket.socket:
     """Resolve the name once, raise if any address is not public, and connect to the first that accepts."""
-    try:
-        found = socket.getaddrinfo(connection._dns_host, connection.port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError, OverflowError) as error:
-        raise NameResolutionError(str(connection._dns_host), connection, socket.gaierror(str(error))) from error
-    for *_, address in found:
-        if not may_fetch_from(str(address[0]), allowed):
-            raise ForbiddenAddressError("The URL leads to an address that is not public")
     last: OSError | None = None
-    for family, kind, protocol, _, address in found:
+    for family, kind, protocol, _, address in _resolve(connection._dns_host, connection.port, allowed):
         try:
             return _connect(socket.socket(family, kind, protocol), address, connection.timeout, deadline)
         except OSError as error:
             last = error
     raise NewConnectionError(connection, f"No connection: {last}") from last
+
+
+def _resolve(host: str, port: int, allowed: Sequence[Network]) -> list[Any]:
+    """Return all addresses of a host as `socket.getaddrinfo` does. Raise if any of them is not public."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise UnknownHostError(str(error)) from error
+    for *_, address in found:
+        if not may_fetch_from(str(address[0]), allowed):
+            raise ForbiddenAddressError("The URL leads to an address that is not public")
+    return found
 
 
 def _connect(made: socket.socket, address: Any, timeout: float, deadline: Deadline) -> socket.socket:

@@ -14,6 +14,8 @@ from .url_log_filter import URL_LOG_FILTER
 if TYPE_CHECKING:
     import urllib3
 
+RESOLVE_SECONDS = 10
+
 
 def send_request(
     method: str,
@@ -38,6 +40,14 @@ def send_request(
             return _answer_of(answer)
         finally:
             answer.close()
+
+
+def check_address(url: str, *, allowed_networks: Sequence[Network], setting: str) -> None:
+    """Raise `RemoteError` if the host must not be connected to. See `frepo_core.plugins.Service.check_address`."""
+    from .http_client import check_host, translated
+
+    with Deadline(RESOLVE_SECONDS) as deadline, translated(deadline, setting):
+        check_host(url, allowed_networks)
 
 
 def _answer_of(answer: "urllib3.BaseHTTPResponse") -> HttpAnswer:
