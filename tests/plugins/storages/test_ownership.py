@@ -133,7 +133,8 @@ def assert_refuses(services, world, collection):
         world.push(collection, b"two")
     with pytest.raises(StorageUnavailable, match=MISSING):
         world.verify()
-    said = [*services.health.run()["storage"], *(finding.message for finding in check_storage(services))]
+    health = services.health.run
+    said = [*health()["storage"], *(finding.message for finding in check_storage(services, health))]
 
     assert all(MISSING in text for text in (said[0], " ".join(said[1:])))
     assert [1] == world.numbers(collection)

@@ -137,7 +137,7 @@ def test_health_and_doctor_name_the_storage_that_fails(services, marked, version
     found = services.health.run()
     assert () == found["storage"]
     assert "'archive' is not the one it was" in found["storage_archive"][0]
-    [finding] = [one for one in check_storage(services) if "'archive' is not" in one.message]
+    [finding] = [one for one in check_storage(services, services.health.run) if "'archive' is not" in one.message]
     assert "the settings storage.archive.*" in finding.remedy
 
 

@@ -12,8 +12,8 @@ import frepo_core
 from frepo_core.services.content.ingest import Incoming
 
 ROOT = str(Path(frepo_core.__file__).parent)
-# Each change is a file that a reader of a trace has to open. The second release candidate had 195, but no verdicts and no
-# second copies; with the write path spread over six files, there were 236.
+# Each change is a file that a reader of a trace has to open. The second release candidate had 195, but no verdicts and
+# no second copies; with the write path spread over six files, there were 236.
 MOST = 199
 
 
