@@ -6,11 +6,7 @@ from pathlib import Path
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.services.composition.container import Services
-from frepo_core.services.content.storages.storage_space import (
-    find_free_space,
-    free_on_disk,
-    temporary_folder,
-)
+from frepo_core.services.content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 
 from .findings import Finding, good, problem, warning
 

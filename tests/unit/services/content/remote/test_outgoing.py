@@ -52,6 +52,7 @@ def test_an_address_that_is_not_public_is_refused_and_the_setting_named(send):
         ("http://5ecret.invalid/", "cannot be resolved"),
         ("ftp://127.0.0.2/5ecret", "not http or https"),
         ("http://127.0.0.2:99999/5ecret", "not valid"),
+        ("http:///5ecret", "not valid"),
     ],
 )
 def test_an_address_is_checked_without_a_request(service, url, reason):

@@ -173,8 +173,10 @@ def request_once(
 def check_host(url: str, allowed: Sequence[Network]) -> None:
     """Raise the error that a request to this URL would raise because of the addresses of its host."""
     parts = parse_url(url)
-    if parts.scheme not in {"http", "https"} or not parts.host:
+    if parts.scheme not in {"http", "https"}:
         raise URLSchemeUnknown(str(parts.scheme))
+    if not parts.host:
+        raise LocationValueError("No host")
     _resolve(parts.host.strip("[]"), parts.port or (443 if parts.scheme == "https" else 80), allowed)
 
 
