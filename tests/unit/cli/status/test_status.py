@@ -79,6 +79,13 @@ class TestStatus:
         assert "critical" == rows["worker"][0]
         assert "No worker leads" in rows["worker"][1]
 
+    def test_a_storage_that_fails_is_named_once_and_not_in_a_log_too(self, console, led):
+        done = console.run("status", "-f", "json", FS_LOCAL_DIRECTORY="/proc/none")
+
+        assert 2 == done.returncode
+        [details] = [row["Details"] for row in rows_of(done) if row["What"] == "storage"]
+        assert "/proc/none" in details
+
     def test_collections_with_a_problem_are_named_with_the_reason_the_worst_first(self, console, make, led):
         since = utc_now() - 2 * HOUR
         late = make("late.sql", expected_every="1d", due_at=since, overdue_at=utc_now() + HOUR)

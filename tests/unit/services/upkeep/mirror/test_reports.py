@@ -8,6 +8,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import BlobCopy
 from frepo_core.doctor.copies import check_copies
+from frepo_core.doctor.data import check_storage
 from frepo_core.errors import MirrorLateError, SweepStoppedError
 from frepo_core.services.reports.statistics import read_statistics
 from frepo_core.services.reports.status import read_status
@@ -68,6 +69,8 @@ def test_a_copy_that_is_too_late_is_an_event_and_fails_the_health_check(
         services.copies.check()
     assert services.health.run()["copies"]
     assert ["problem"] == [finding.level.value for finding in check_copies(services)]
+    said = [finding.message for finding in check_storage(services, services.health.run)]
+    assert not any("second copy" in text for text in said), "said once, of the copies"
     services.backends._built.pop("second")
     second.make_due()
     mirror()
