@@ -16,7 +16,7 @@ from support.soak.samples import Sample, growth, take
 from support.soak.site import Site, running_site
 
 CLIENTS = 8
-CHECKS, SHORTEST_PAUSE = 12, 4
+CHECKS = 12
 # Requests before the first sample: their memory is no growth, nor is that of each thread's and connection's first ones.
 WARM_UP, WARM_UP_SECONDS = 400, 60
 BUG = re.compile(r"error [0-9a-f]{8}-[0-9a-f-]{27}: .*")
@@ -57,14 +57,13 @@ def _soak(site: Site, clients: Clients, faults: Faults, seconds: float) -> list[
     while sum(clients.seen.values()) < WARM_UP and time.monotonic() < deadline:
         time.sleep(0.1)
     started, samples = time.monotonic(), []
-    pause = max(seconds / CHECKS, SHORTEST_PAUSE)
     faults.start()
-    next_check = started + pause
+    next_check = started + seconds / CHECKS
     try:
         while (now := time.monotonic()) < started + seconds:
             samples.append(take(site.steady.pid, started, site.disk()))
             if now > next_check:
-                next_check = now + pause
+                next_check = now + seconds / CHECKS
                 _check(site, clients, faults)
             time.sleep(max(seconds / 600, 0.2))
     finally:
