@@ -12,6 +12,7 @@ from typing import Mapping, Sequence
 
 from .configuration.file import Job
 from .errors import COMMAND_FAILED, STORED, ClientError, CommandFailedError
+from .private_files import FOR_ALL, write
 from .reporter import Reporter
 from .server.api import Api
 from .stages import Pipeline
@@ -98,10 +99,8 @@ def write_metrics(path: str, name: str, status: int, began: float, ended: float)
     }
     if status == STORED:
         lines[f"frepo_client_last_stored_timestamp_seconds{label}"] = f"{ended:.0f}"
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
+    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             series, _, value = line.rstrip("\n").rpartition(" ")
             lines.setdefault(series, value)
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.writelines(f"{series} {value}\n" for series, value in sorted(lines.items()))
-    os.replace(path + ".new", path)
+    write(path, "".join(f"{series} {value}\n" for series, value in sorted(lines.items())), FOR_ALL)

@@ -9,6 +9,7 @@ import os
 from typing import Any, Callable, Iterator, Sequence
 
 from .errors import UsageError
+from .private_files import open_lock, open_own, write
 
 
 def state_folder() -> str:
@@ -37,7 +38,7 @@ class Remembered:
     def read(self) -> dict[str, Any]:
         """Return what is remembered, an empty object if nothing is."""
         try:
-            with open(self._path, encoding="utf-8") as file:
+            with open(self._path, encoding="utf-8", opener=open_own) as file:
                 found = json.load(file)
         except (OSError, ValueError):
             return {}
@@ -45,10 +46,7 @@ class Remembered:
 
     def write(self, values: dict[str, Any]) -> None:
         """Remember this instead."""
-        new = self._path + ".new"
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump(values, file)
-        os.replace(new, self._path)
+        write(self._path, json.dumps(values), is_durable=False)
 
     def forget(self) -> None:
         """Remember nothing."""
@@ -65,12 +63,12 @@ def locked(name: str, say: Callable[[str], None]) -> Iterator[bool]:
     """
     path = os.path.join(state_folder(), f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.lock")
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        file = open_lock(path)
     except OSError as error:
         say(f"no lock against a second run, because {path} cannot be written: {error.strerror}")
         yield True
         return
-    with open(descriptor, "r+b") as file:
+    with file:
         yield try_lock(file.fileno())
 
 

@@ -11,7 +11,8 @@ from typing import Any, Sequence
 
 from ..configuration.file import default_file
 from ..errors import STORED, RefusedError, UsageError
-from ..secret_file import delete, pending_token, write_secret
+from ..private_files import delete
+from ..secret_file import pending_token, write_secret
 from .context import Context
 
 GONE = 410

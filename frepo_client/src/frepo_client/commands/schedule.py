@@ -9,6 +9,7 @@ from typing import Callable, Mapping
 
 from ..errors import STORED, ClientError
 from ..jobs import delay_of
+from ..private_files import FOR_ALL, write
 from ..schedules import (
     Schedule,
     cron_file,
@@ -54,8 +55,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             print(f"# {path}\n{text(schedule)}" if path else text(schedule), end="")
             continue
         try:
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), "w", encoding="utf-8") as file:
-                file.write(text(schedule))
+            write(path, text(schedule), FOR_ALL)
         except OSError as error:
             raise ClientError(f"{path} cannot be written: {error.strerror}; --print shows what it would have") from None
         context.reporter.result(f"{path} is written", {"path": path})

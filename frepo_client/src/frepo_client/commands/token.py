@@ -7,7 +7,8 @@ import contextlib
 import os
 
 from ..errors import STORED, ClientError, RefusedError, UnreachableError, UsageError
-from ..secret_file import delete, pending_token, replace_secret
+from ..private_files import delete
+from ..secret_file import pending_token, replace_secret
 from ..state import locked
 from .context import Context
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Iterator, Mapping, Sequence
 
-from ..errors import BROKEN, ClientError, CommandFailedError
+from ..errors import BROKEN, ClientError, CommandFailedError, UsageError
+from ..private_files import replacing, sync
 from ..programs import into, through
 from ..reporter import Reporter
 from ..server.api import Api
 from .download import PIECE, Download
 from .layers import find_layer, undo_layers
+from .part import Part, open_part
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class Decoding:
         """Yield the content."""
         return pieces if self.raw else undo_layers(pieces, identities=self.identities, keep=keep)
 
-    def changes(self, path: str, *, keep: str) -> bool:
+    def changes(self, file: BinaryIO, *, keep: str) -> bool:
         """Whether a file has something to undo."""
-        with open(path, "rb") as file:
-            return not self.raw and find_layer(file.read(64), keep=keep) is not None
+        file.seek(0)
+        return not self.raw and find_layer(file.read(64), keep=keep) is not None
 
 
 class Pull:
@@ -76,49 +77,38 @@ class Pull:
         What has arrived before a break is kept next to it, and is used the next time.
         """
         download = self._download(collection, version)
-        folder, name = os.path.split(os.path.abspath(path))
-        part = os.path.join(folder, f".{name}.{download.sha256[:16]}.part")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UsageError(f"{path} is not a file; write another name, or -o - for standard output")
+        keep = os.path.basename(os.path.abspath(path))
         try:
-            self._complete(part, download)
-            if self._decoding.changes(part, keep=name):
-                with _decoded(part, os.path.join(folder, f".{name}.decoded"), self._decoding, keep=name) as ready:
-                    os.replace(ready, path)
-                os.remove(part)
-            else:
-                os.replace(part, path)
+            with open_part(path, download.sha256) as part:
+                self._complete(part, download)
+                if self._decoding.changes(part.file, keep=keep):
+                    self._write_decoded(part, path, keep=keep)
+                else:
+                    part.publish(path)
         except OSError as error:
             raise CommandFailedError(f"{path} cannot be written: {error.strerror}") from None
 
     def _download(self, collection: str, version: dict[str, Any]) -> Download:
         return Download(self._api, self._api.collection_id(collection), version, self._reporter)
 
-    def _complete(self, part: str, download: Download) -> None:
+    @staticmethod
+    def _complete(part: Part, download: Download) -> None:
         digest = hashlib.sha256()
-        with open(os.open(part, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
-            while piece := file.read(PIECE):
-                digest.update(piece)
-            try:
-                for piece in download.pieces(file.tell(), digest):
-                    file.write(piece)
-            except ClientError as error:
-                if error.status == BROKEN:  # wrong bytes are of no use the next time
-                    os.remove(part)
-                raise
-            file.flush()
-            os.fsync(file.fileno())
+        while piece := part.file.read(PIECE):
+            digest.update(piece)
+        try:
+            for piece in download.pieces(part.file.tell(), digest):
+                part.file.write(piece)
+        except ClientError as error:
+            if error.status == BROKEN:  # wrong bytes are of no use the next time
+                part.delete()
+            raise
+        sync(part.file)
 
-
-@contextlib.contextmanager
-def _decoded(part: str, decoded: str, decoding: Decoding, *, keep: str) -> Iterator[str]:
-    """Yield the path of a file with the content without encryption and compression."""
-    try:
-        with open(part, "rb") as source, open(
-            os.open(decoded, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
-        ) as to:
-            to.writelines(decoding.undo(iter(lambda: source.read(PIECE), b""), keep=keep))
-            to.flush()
-            os.fsync(to.fileno())
-        yield decoded
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(decoded)
+    def _write_decoded(self, part: Part, path: str, *, keep: str) -> None:
+        part.file.seek(0)
+        with replacing(path) as to:
+            to.writelines(self._decoding.undo(iter(lambda: part.file.read(PIECE), b""), keep=keep))
+        part.delete()

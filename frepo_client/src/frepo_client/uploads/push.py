@@ -29,11 +29,11 @@ class Push:
         self._api = api
         self._reporter = reporter
 
-    def send(self, collection: str, path: str, run: dict[str, Any] | None = None) -> Outcome:
-        """Upload a file as a version. Raises `ClientError`."""
+    def send(self, collection: str, path: str, run: dict[str, Any] | None = None, *, opener: Any = None) -> Outcome:
+        """Upload a file as a version; `opener` is that of the built-in `open`. Raises `ClientError`."""
         collection_id = self._api.collection_id(collection)
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", opener=opener) as file:
                 status = os.fstat(file.fileno())
                 key = [
                     self._api.connection.url,

@@ -8,9 +8,10 @@ import os
 import re
 import time
 from dataclasses import replace
-from typing import IO, Any, Iterator
+from typing import Any, Iterator
 
 from ..errors import ClientError, CommandFailedError, UnreachableError
+from ..private_files import create, open_own, sync, write
 from ..reporter import Reporter
 from ..server.api import Api
 from ..state import try_lock
@@ -36,9 +37,9 @@ class WaitingDump:
     def collection(self) -> str:
         """The collection that it is for; empty if that cannot be read."""
         try:
-            with open(self.path + _ABOUT, encoding="utf-8") as file:
+            with open(self.path + _ABOUT, encoding="utf-8", opener=open_own) as file:
                 return str(json.load(file)["collection"])
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, TypeError):
             return ""
 
     def delete(self) -> None:
@@ -80,7 +81,7 @@ class Spool:
         for name in os.listdir(self._folder):
             if name.endswith(_PART):
                 path = os.path.join(self._folder, name)
-                with contextlib.suppress(OSError), open(path, "r+b") as file:
+                with contextlib.suppress(OSError), open(path, "r+b", opener=open_own) as file:
                     if try_lock(file.fileno()):
                         os.remove(path)
 
@@ -96,9 +97,9 @@ class Spool:
         sent = {}
         for path in list(self.waiting()):
             try:
-                with open(path + _ABOUT, encoding="utf-8") as file:
+                with open(path + _ABOUT, encoding="utf-8", opener=open_own) as file:
                     about = json.load(file)
-                sent[path] = self._push.send(about["collection"], path + _READY, about["run"])
+                sent[path] = self._push.send(about["collection"], path + _READY, about["run"], opener=open_own)
                 self._reporter.say(f"from the spool: {sent[path].describe(about['collection'])}")
             except UnreachableError as error:
                 waiting = len(list(self.waiting()))
@@ -125,7 +126,7 @@ class SpooledUpload:
         self._api = api
         self._collection = collection
         self._path = path
-        self._file: Any = open(os.open(path + _PART, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")  # noqa: SIM115
+        self._file = create(path + _PART)
         try_lock(self._file.fileno())
 
     def send_part(self, part: bytes, size: int) -> None:
@@ -141,10 +142,8 @@ class SpooledUpload:
         about = json.dumps({"collection": self._collection, "run": run, "sha256": sha256})
         try:
             with self._file:
-                _sync(self._file)
-            with open(self._path + _ABOUT, "w", encoding="utf-8") as file:
-                file.write(about)
-                _sync(file)
+                sync(self._file)
+            write(self._path + _ABOUT, about)
             os.replace(self._path + _PART, self._path + _READY)
         except OSError as error:
             self.abort()
@@ -161,8 +160,3 @@ class SpooledUpload:
         for suffix in (_PART, _ABOUT):
             with contextlib.suppress(FileNotFoundError):
                 os.remove(self._path + suffix)
-
-
-def _sync(file: IO[Any]) -> None:
-    file.flush()
-    os.fsync(file.fileno())

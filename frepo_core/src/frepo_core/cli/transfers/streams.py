@@ -107,11 +107,11 @@ def source(name: str) -> Iterator[tuple[BinaryIO, int | None]]:
 
 
 @contextlib.contextmanager
-def target(name: str, *, replaces: bool) -> Iterator[BinaryIO]:
+def target(name: str, *, replaces: bool, option: str = _TARGET) -> Iterator[BinaryIO]:
     """Open a file for a download, or stdout for `-`. The file gets its name at the end, when all of it is on the disk.
 
     If the body of the `with` statement raises, no file is left. Only its owner can read it (mode 0600). Raises
-    `FieldsError` if it cannot be written, and if it exists, unless `replaces`.
+    `FieldsError` for `option` if it cannot be written, and if it exists, unless `replaces`.
     """
     if name == STDIO:
         yield sys.stdout.buffer
@@ -119,12 +119,12 @@ def target(name: str, *, replaces: bool) -> Iterator[BinaryIO]:
         return
     final = Path(name)
     if final.is_dir():
-        raise FieldsError({_TARGET: [f"{name!r} is a folder: name a file in it"]})
+        raise FieldsError({option: [f"{name!r} is a folder: name a file in it"]})
     if not replaces and final.exists():
-        raise FieldsError({_TARGET: [f"{name!r} exists: choose another name, or replace it with --force"]})
+        raise FieldsError({option: [f"{name!r} exists: choose another name, or replace it with --force"]})
     partial = final.with_name(f".{final.name[:200]}.{secrets.token_hex(4)}.part")
     try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             with io.FileIO(descriptor, "w") as file:
                 yield file
@@ -133,9 +133,9 @@ def target(name: str, *, replaces: bool) -> Iterator[BinaryIO]:
         finally:
             partial.unlink(missing_ok=True)
     except FileExistsError:
-        raise FieldsError({_TARGET: [f"{name!r} was made meanwhile, and was not replaced"]}) from None
+        raise FieldsError({option: [f"{name!r} was made meanwhile, and was not replaced"]}) from None
     except OSError as error:
-        raise FieldsError({_TARGET: [f"{name!r} cannot be written: {error.strerror}"]}) from error
+        raise FieldsError({option: [f"{name!r} cannot be written: {error.strerror}"]}) from error
 
 
 def copy(content: BinaryIO, file: BinaryIO, bar: TransferBar) -> None:

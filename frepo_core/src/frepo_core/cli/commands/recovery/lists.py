@@ -1,6 +1,7 @@
 """Writes the lists of a recovery: what is missing, and which tokens are void."""
 
 import csv
+import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -8,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.texts.foreign_text import spreadsheet_cell
-from frepo_core.errors import FieldsError
+
+from ...transfers.streams import target
 
 if TYPE_CHECKING:
     from frepo_core.services.upkeep.recovery.recovery import Recovery
@@ -48,13 +50,12 @@ def write_tokens(recovery: "Recovery", source: "Source", folder: str, hosts: str
 
 
 def _write(path: Path, columns: Sequence[str], rows: "Iterable[Mapping[str, Any]]") -> Path:
-    try:
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, columns)
-            writer.writeheader()
-            writer.writerows(_cells(rows))
-    except OSError as error:
-        raise FieldsError({"--lists": [f"{path} cannot be written: {error.strerror}"]}) from error
+    with target(str(path), replaces=True, option="--lists") as content:
+        file = io.TextIOWrapper(content, encoding="utf-8", newline="", write_through=True)
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(_cells(rows))
+        file.detach()
     return path
 
 

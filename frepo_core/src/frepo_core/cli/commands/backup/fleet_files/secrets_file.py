@@ -1,6 +1,7 @@
 """The CSV file to which `fleet:create` appends new tokens, or codes. Each is shown only once: no line is replaced."""
 
 import csv
+import errno
 import io
 import os
 from collections.abc import Mapping, Sequence
@@ -34,10 +35,13 @@ class SecretsFile:
         self._path = path
         self._table = table
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._descriptor = os.open(path, flags, 0o600)
+            self._require_own()
             self._columns = self._read_columns() or self._write_columns()
         except OSError as error:
-            raise self._refused(f"cannot be written: {error.strerror}") from error
+            is_link = error.errno == errno.ELOOP
+            raise self._refused("is a link" if is_link else f"cannot be written: {error.strerror}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -51,6 +55,11 @@ class SecretsFile:
             self._write([values.get(name) or "" for name in self._columns])
         except OSError as error:
             raise self._refused(f"cannot be written: {error.strerror}") from error
+
+    def _require_own(self) -> None:
+        """Raise `FieldsError` for a file of another user, who may have made it to read the secrets."""
+        if os.fstat(self._descriptor).st_uid != os.geteuid():
+            raise self._refused("belongs to another user, who would read the secrets: name another file")
 
     def _read_columns(self) -> list[str]:
         """Return the columns of an existing file, and complete its last line. Those after the known ones stay empty."""
