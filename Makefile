@@ -28,7 +28,7 @@ unexport PYTHONDONTWRITEBYTECODE
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
     postgresql mariadb-server nginx-light caddy apache2-bin haproxy openssh-server sqlite3 curl strace \
     redis-server etcd-server etcd-client mariadb-backup qemu-utils squashfs-tools 7zip cpio age gnupg slapd git \
-    iproute2 bzip2 xz-utils zstd lz4 zip libarchive-tools busybox prometheus restic chromium-headless-shell
+    iproute2 bzip2 xz-utils zstd lz4 zip libarchive-tools busybox pixz pigz tabix pbzip2 lbzip2 plzip lzop prometheus restic chromium-headless-shell
 START_POLICY := /usr/sbin/policy-rc.d
 # OpenStack Swift is installed from PyPI, which takes seconds and 80 MB; Debian's packages take more than 1 GB. It has a
 # separate environment, because its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
@@ -53,8 +53,8 @@ BENCH_PACKAGES := wrk rclone
 # with the checksums for each system. setuptools builds the wheels: another version may make other bytes.
 RELEASE := setuptools==80.8.0 cyclonedx-bom==7.5.0 uv==0.13.9
 RELEASE_VENV := .venv-release
-# What tests of the release need: a Debian in a folder, a checker of packages, and a builder of images.
-RELEASE_PACKAGES := debootstrap lintian buildah crun
+# What tests of the release need: a Debian in a folder, a checker of packages, a builder of images, and `jar`.
+RELEASE_PACKAGES := debootstrap lintian buildah crun default-jdk-headless
 PEERS_VENV := .venv-peers
 TUS_SERVER := @tus/server@2.4.5 @tus/file-store@2.1.1
 GROUPS ?=

@@ -10,6 +10,8 @@ from typing import Protocol
 
 import lz4.frame
 
+from . import lz4_legacy
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -47,7 +49,8 @@ class Codec:
 
     `begin` makes a decompressor for one member, which may use this memory (bytes) for its window. `refuse` says why a
     member with these first bytes cannot be decompressed here, and `is_unsupported` whether an error means that, rather
-    than that the data is wrong; `needs_memory`, whether it means that more memory is needed.
+    than that the data is wrong; `needs_memory`, whether it means that more memory is needed. `has_padding` says that
+    zeros may be between two members.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Codec:
     is_unsupported: Callable[[str], bool] = lambda message: False
     needs_memory: Callable[[str], bool] = lambda message: False
     has_skippable_frames: bool = False
+    has_padding: bool = False
 
 
 class _Inflater:
@@ -132,6 +136,7 @@ XZ = Codec(
     begin=lambda memory: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=memory),
     is_unsupported=lambda message: "unsupported options" in message,
     needs_memory=lambda message: "Memory usage" in message,
+    has_padding=True,
 )
 ZSTD = Codec(
     name="zstd",
@@ -145,7 +150,7 @@ ZSTD = Codec(
 )
 LZ4 = Codec(
     name="lz4",
-    starts=(b"\x04\x22\x4d\x18",),
+    starts=(b"\x04\x22\x4d\x18", lz4_legacy.START),
     errors=(RuntimeError,),
     begin=lambda memory: _lz4(),
     refuse=_needs_lz4_dictionary,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ..budget import Budget
 from ..byte_stream import CHUNK, ByteStream
 from ..outcomes import BrokenContent, NotCheckable
+from . import lz4_legacy
 from .codecs import MEMORY, Codec, Decompressor
 
 # Output of one step, so that a small input cannot fill the memory.
@@ -13,6 +14,7 @@ STEP = 256 << 10
 # Input of the first step of a member: a decompressor copies what follows the end of a member, which may have 9 bytes.
 FIRST_INPUT = 1 << 10
 HEAD = 32
+PADDING = 4096
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 
 
@@ -28,15 +30,26 @@ def decompress(source: ByteStream, codec: Codec, budget: Budget, memory: int = M
     gzip, bzip2 and tapes are padded with zeros. Raises `NotCheckable` if the decompressor lacks something.
     """
     members = 0
-    while head := source.peek(HEAD):
+    while head := _next_head(source, codec, budget):
         budget.spend()
         if codec.has_skippable_frames and is_skippable(head):
             _skip_frame(source, codec)
         elif members and not head.startswith(codec.starts):
             return _check_padding(source, codec, budget)
+        elif head.startswith(lz4_legacy.START):
+            yield from lz4_legacy.read_frame(source, budget, STEP)
+            members += 1
         else:
             yield from _member(source, codec, budget, _begin(source, codec, head, memory))
             members += 1
+
+
+def _next_head(source: ByteStream, codec: Codec, budget: Budget) -> bytes:
+    """Return the first bytes of the next member. Zeros in multiples of four may come before a stream of xz."""
+    while codec.has_padding and (head := source.peek(PADDING)).startswith(bytes(4)):
+        budget.spend()
+        source.skip((len(head) - len(head.lstrip(b"\0"))) // 4 * 4)
+    return source.peek(HEAD)
 
 
 def _member(source: ByteStream, codec: Codec, budget: Budget, decompressor: Decompressor) -> Iterator[bytes]:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from ..budget import Budget
 from ..byte_stream import CHUNK, ByteStream
 from ..outcomes import BrokenContent, NotCheckable
+from .format import read_all_but
 
 BLOCK = 512
 RECORD = 20 * BLOCK
 ZEROS = bytes(BLOCK)
 NOTHING = "The tar archive is whole, but there is nothing in it"
 MAX_PAX = 16 << 20
+_PIXZ_INDEX, _PIXZ_LAST = bytes.fromhex("a64c322ed614aedb"), 1 + 8
 _MAGIC = re.compile(rb"ustar(?:\x00|  \x00)")
 _CHECKSUM = slice(148, 156)
 _PAX_RECORD = re.compile(rb"(\d{1,9}) ")
@@ -111,12 +113,21 @@ def _check_end(source: ByteStream, budget: Budget) -> bool:
         raise BrokenContent("tar", f"A single block of zeros is within the tar archive, at byte {source.offset}")
     while following := source.peek(BLOCK):
         budget.spend()
-        if following.strip(b"\0"):
+        if following.startswith(_PIXZ_INDEX):
+            _check_pixz_index(source, budget)
+        elif following.strip(b"\0"):
             if len(following) == BLOCK and _has_checksum(following):
                 return False
             raise BrokenContent("tar", f"Bytes that are not tar follow its end, from byte {source.offset} on")
         source.skip(len(following))
     return True
+
+
+def _check_pixz_index(source: ByteStream, budget: Budget) -> None:
+    """Read over the names and places of the members, which pixz writes behind an archive. The last name is empty."""
+    last = read_all_but(source, budget, _PIXZ_LAST, lambda data: None)
+    if last[:1] != b"\0":
+        raise NotCheckable("something else follows the index that pixz writes behind the tar archive, which is whole")
 
 
 def _read_block(source: ByteStream, what: str) -> bytes:

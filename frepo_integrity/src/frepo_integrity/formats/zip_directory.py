@@ -21,6 +21,9 @@ _ENTRY = struct.Struct("<4s6H3L5H2L")
 _END_START = re.compile(rb"PK\x05\x06")
 _MAX_COMMENT = 0xFFFF
 _FULL16, _FULL32 = 0xFFFF, 0xFFFFFFFF
+# What the numbers of the record at the end are if the zip64 record has them.
+_FULL = (_FULL16, _FULL16, _FULL16, _FULL16, _FULL32, _FULL32)
+_ENTRY_START = b"PK\x01\x02"
 _PIECE = 256 << 10
 _MAX_ENDS = 16
 
@@ -54,18 +57,22 @@ def read_directory(file: BinaryIO, size: int) -> Directory:
     start = max(0, size - END.size - _MAX_COMMENT)
     tail = read_at(file, start, size - start)
     position = _find_end(file, tail, start)
-    _, disk, first_disk, _, entries, length, offset, _ = END.unpack_from(tail, position)
-    end = start + position
-    if _FULL16 in (disk, entries) or _FULL32 in (length, offset):
-        zip64 = _read_zip64(file, end)
-        if zip64 is not None:
-            disk, first_disk, entries, length, offset, end = zip64
+    _, *numbers, _ = END.unpack_from(tail, position)
+    numbers, end = _apply_end64(file, numbers, start + position)
+    disk, first_disk, _, entries, length, offset = numbers
     if disk or first_disk:
         raise NotCheckable("the zip archive is one part of several")
     shift = end - length - offset
     if shift < 0:
         raise broken(f"its directory is {-shift} bytes longer than the room for it, so bytes are missing")
+    if shift and not _begins_at(file, offset + shift) and _begins_at(file, offset):
+        shift = 0  # something that is not known here is between the directory and the record at the end
     return Directory(offset=offset + shift, size=length, entries=entries, shift=shift)
+
+
+def _begins_at(file: BinaryIO, position: int) -> bool:
+    """Whether an entry of the directory is at this position."""
+    return read_at(file, position, len(_ENTRY_START)) == _ENTRY_START
 
 
 def check_stream(source: ByteStream, budget: Budget) -> str:
@@ -112,23 +119,27 @@ def _has_directory(file: BinaryIO, tail: bytes, position: int, start: int) -> bo
         return not disk and not entries
     is_zip64 = tail[max(0, position - _LOCATOR.size) : position].startswith(b"PK\x06\x07")
     directory = start + position - length
-    return is_zip64 or (directory >= 0 and read_at(file, directory, 4) == b"PK\x01\x02")
+    return is_zip64 or (directory >= 0 and _begins_at(file, directory))
 
 
-def _read_zip64(file: BinaryIO, end: int) -> tuple[int, int, int, int, int, int] | None:
-    """Return disk, first disk, entries, size, offset and position of the zip64 record; None without one."""
-    if end < _LOCATOR.size:
-        return None
-    signature, _, position, _ = _LOCATOR.unpack(read_at(file, end - _LOCATOR.size, _LOCATOR.size))
-    if signature != b"PK\x06\x07":
-        return None  # the numbers are just as large as that
+def _apply_end64(file: BinaryIO, numbers: list[int], end: int) -> tuple[list[int], int]:
+    """Replace what is too large for the record at the end by what the zip64 record says; return where the first is.
+
+    Some programs write a zip64 record in any case: Info-ZIP does if it reads a pipe, and then all numbers are right.
+    """
+    locator = read_at(file, max(0, end - _LOCATOR.size), _LOCATOR.size)
+    if not locator.startswith(b"PK\x06\x07"):
+        return numbers, end  # the numbers are just as large as that
+    position = _LOCATOR.unpack(locator)[2]
     # Bytes before the archive shift the record, so it is looked for where it usually is, too.
     for place in (position, end - _LOCATOR.size - _END64.size):
         record = read_at(file, place, _END64.size) if 0 <= place <= end else b""
         if record.startswith(b"PK\x06\x06") and len(record) == _END64.size:
-            _, _, _, _, disk, first_disk, _, entries, length, offset = _END64.unpack(record)
-            return disk, first_disk, entries, length, offset, place
-    raise broken("its zip64 record is not where its locator says")
+            wide = _END64.unpack(record)[4:]
+            return [large if one == full else one for one, large, full in zip(numbers, wide, _FULL, strict=True)], place
+    if any(one == full for one, full in zip(numbers, _FULL, strict=True)):
+        raise broken("its zip64 record is not where its locator says")
+    return numbers, end
 
 
 def entries(file: BinaryIO, directory: Directory, budget: Budget) -> Iterator[Entry]:
@@ -156,7 +167,7 @@ def entries(file: BinaryIO, directory: Directory, budget: Budget) -> Iterator[En
 
 
 def _entry(data: bytes, position: int, directory: Directory) -> tuple[Entry, int]:
-    if len(data) - position < _ENTRY.size or data[position : position + 4] != b"PK\x01\x02":
+    if len(data) - position < _ENTRY.size or not data.startswith(_ENTRY_START, position):
         raise broken("its directory is damaged")
     fields = _ENTRY.unpack_from(data, position)
     _, _, version, flags, method, _, _, crc, packed, unpacked, name_size, extra_size, comment_size, _, _, _, offset = (
