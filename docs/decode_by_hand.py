@@ -25,6 +25,7 @@ except ImportError:
 MAGIC = b"\x89frepo\r\n"
 ENTRY = struct.Struct("<QIQIQQI")
 PIECE = 1 << 20
+DEEPEST = 16
 
 
 def read_head(source: BinaryIO) -> dict[str, Any] | None:
@@ -61,20 +62,25 @@ def decode(source: BinaryIO, head: dict[str, Any], base: BinaryIO | None, target
         target.write(data)
 
 
-def write(storage: Path, digest: str, target: Path) -> None:
-    """Write the content with this SHA-256 from its first sound object. Exits if no object is sound."""
+def write(storage: Path, digest: str, target: Path, above: tuple[str, ...] = ()) -> None:
+    """Write the content with this SHA-256 from its first sound object. Raises ValueError if no object is sound.
+
+    `above` are the contents that need this one: objects that need each other are passed over.
+    """
+    if digest in above or len(above) > DEEPEST:
+        raise ValueError(f"{above[0]} needs itself, or too many others")
     problem = "it is missing"
     for path in sorted(storage.glob(f"{digest[:2]}/{digest}-*")):
         try:
-            write_one(storage, path, digest, target)
+            write_one(storage, path, digest, target, above)
         except (OSError, ValueError) as error:
             problem = f"{path}: {error}"
             continue
         return
-    sys.exit(f"The content {digest} cannot be written: {problem}")
+    raise ValueError(f"The content {digest} cannot be written: {problem}")
 
 
-def write_one(storage: Path, path: Path, digest: str, target: Path) -> None:
+def write_one(storage: Path, path: Path, digest: str, target: Path, above: tuple[str, ...] = ()) -> None:
     """Write the content of one object, which may be raw: then its own bytes have the digest."""
     with path.open("rb") as source, target.open("wb") as writer:
         head = read_head(source)
@@ -86,7 +92,7 @@ def write_one(storage: Path, path: Path, digest: str, target: Path) -> None:
             decode(source, head, None, writer)
         else:
             below = target.with_name(f"{target.name}.base")
-            write(storage, head["base"], below)
+            write(storage, head["base"], below, (*above, digest))
             with below.open("rb") as base:
                 decode(source, head, base, writer)
             below.unlink()
@@ -105,7 +111,10 @@ def main() -> None:
     parser.add_argument("digest", help="the SHA-256 of the content, 64 hexadecimal digits")
     parser.add_argument("target", type=Path, help="the file to write")
     arguments = parser.parse_args()
-    write(arguments.storage, arguments.digest, arguments.target)
+    try:
+        write(arguments.storage, arguments.digest, arguments.target)
+    except ValueError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def decode(root: Path, source: Path, target: Path, digest: str) -> str | None:
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         decode_by_hand.write_one(root, source, digest, target)
-    except (OSError, ValueError, SystemExit) as error:
+    except (OSError, ValueError) as error:
         if target.exists():
             target.rename(target.with_name(f"{target.name}.DAMAGED"))
         return f"damaged ({error})"

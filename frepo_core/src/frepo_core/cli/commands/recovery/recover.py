@@ -91,7 +91,9 @@ class Recover(FrepoCommand):
             self._report(report)
             if report.missing:
                 path = write_missing(recovery.missing(), arguments.lists, MISSING)
-                self.say(f"{report.missing} contents are named, but in no storage; {path} lists them")
+                self.say(
+                    f"{report.missing} contents are named, but in no storage, or cannot be decoded; {path} lists them"
+                )
             if not with_tokens:
                 hosts, others = write_tokens(recovery, source, arguments.lists, HOSTS, TOKENS)
                 self.say(

@@ -43,8 +43,9 @@ from ..journal.keys import JournalKey
 from ..journal.objects import table_of
 from ..mirror.gaps import compare_again
 from ..storage.progress import batches
-from .found_objects import FoundObjects
-from .row_loading import RAW_COLUMNS, insert_new
+from .found_objects import RAW_COLUMNS, FoundObjects
+from .object_levels import ObjectLevels
+from .row_loading import insert_new
 from .sources import Notes, RecoveryError, Source, find_source, list_storage
 from .staging import Key, Staging, StoredBlob
 
@@ -96,6 +97,8 @@ class Merge:
         self._at = at
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-merge-", dir=folder)
         self._staging = Staging(Path(self._folder.name))
+        self._levels = ObjectLevels(backends, self._staging)
+        self._found = FoundObjects(backends, self._levels)
 
     def __enter__(self) -> Self:
         return self
@@ -183,10 +186,9 @@ class Merge:
         """Add the versions that the database lacks to the trash, and restore them if they were lost by the database."""
         with self._database.reading() as session:
             lost = self._without_known(session, found)
-        places = self._staging.locate([values["blob"]["digest"] for _, values in lost]) if lost else {}
-        found_objects = FoundObjects(self._backends, self._staging)
+        objects = self._levels.find({values["blob"]["digest"]: values["blob"]["size"] for _, values in lost})
         for key, values in lost:
-            place = found_objects.find_sound(values["blob"]["digest"], places.get(values["blob"]["digest"], ()))
+            place = self._found.find_sound(objects[values["blob"]["digest"]])
             number = self._database.write(partial(self._add, values, place, by)) if place else None
             if number is None:
                 report.missing.append(key)

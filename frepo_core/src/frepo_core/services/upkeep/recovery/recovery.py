@@ -40,6 +40,7 @@ from ..journal.json_rows import Values
 from ..journal.objects import OBJECTS, ObjectKind
 from ..storage.progress import batches
 from .found_objects import FoundObjects
+from .object_levels import ObjectLevels
 from .row_loading import RowLoader
 from .sources import Notes, RecoveryError, Source, find_source, list_storage
 from .staging import Key, MissingContent, Staging
@@ -53,7 +54,7 @@ SECRET_KINDS = frozenset({"token", "enrolment_code"})
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryReport:
-    """What was recovered: numbers of objects by kind, and how many contents are named and in no storage."""
+    """What was recovered: numbers of objects by kind, and how many contents are named and cannot be read."""
 
     counts: Mapping[str, int]
     missing: int
@@ -138,8 +139,9 @@ class Recovery:
         `with_tokens` is False if the phrase of the tokens is lost.
         """
         self._begin(source)
-        found = FoundObjects(self._backends, self._staging)
-        loader = RowLoader(self._database, self._staging, found, self._storage)
+        levels = ObjectLevels(self._backends, self._staging)
+        found = FoundObjects(self._backends, levels)
+        loader = RowLoader(self._database, self._staging, levels, found, self._storage)
         left_out = frozenset() if with_tokens else SECRET_KINDS
         for kind, objects in self._by_kind(source):
             if kind.name in left_out:
@@ -147,8 +149,7 @@ class Recovery:
             for batch in batches(objects, BATCH):
                 loader.load(kind, batch)
                 self._notes(f"{sum(loader.counts.values())} of about {source.objects} objects")
-        if lost := found.link_bases(self._database):
-            self._notes(f"{lost} contents cannot be decoded, because what they are a difference to is in no storage")
+        found.link_bases(self._database)
         self._database.write(lambda session: _finish(session, source, with_tokens=with_tokens))
         adopted = sorted({self._storage, *loader.found_in})
         for storage in adopted:
@@ -158,7 +159,7 @@ class Recovery:
         return RecoveryReport(counts=dict(loader.counts), missing=loader.missing, adopted=adopted)
 
     def missing(self) -> Iterator[MissingContent]:
-        """Yield the contents that are named and are in no storage, after `run`."""
+        """Yield the contents that are named and cannot be read, after `run`."""
         return self._staging.missing()
 
     def _list_other(self, storage: str) -> None:

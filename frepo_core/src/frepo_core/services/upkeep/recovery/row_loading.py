@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Column, Table, insert, select
+from sqlalchemy import Column, Table, insert, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -21,14 +21,17 @@ from frepo_core.db.models import (
     VersionCheck,
     file_tag,
 )
+from frepo_core.db.row_inserts import insert_of, insert_row
+from frepo_core.domain.naming import stored_name
 
-from ...content.chains.chain_places import RAW
 from ..journal.json_rows import Values, to_row
 from ..journal.objects import ObjectKind, table_of
-from .found_objects import FoundObjects
-from .staging import Key, MissingContent, Staging, StoredBlob
+from .found_objects import RAW_COLUMNS, FoundObjects
+from .object_levels import ELSEWHERE, FoundObject, ObjectLevels
+from .staging import Key, MissingContent, Staging
 
 _FILE, _TAG = table_of(File), table_of(Tag)
+_BLOB = insert_of(Blob)
 _TOKENS, _COLLECTIONS = table_of(Token).c.key, table_of(Collection).c.id
 # The tables of the lists in objects: table, column of the object's value, and that value.
 _LISTS: Mapping[tuple[str, str], tuple[Table, str, str]] = {
@@ -43,8 +46,6 @@ _NAMED: Mapping[str, tuple[str, Column[Any]]] = {
     "tokens": ("token_key", _TOKENS),
     "collections": ("collection_id", _COLLECTIONS),
 }
-# Those of a content that is not encoded.
-RAW_COLUMNS: Values = {"encoding": RAW, "stored_size": None, "stored_digest": None, "base_id": None}
 _Object = tuple[Key, Values]
 _Name = tuple[str, str]  # storage and digest: a content is stored once in each storage
 
@@ -55,10 +56,13 @@ class RowLoader:
     `counts` are the numbers of objects by kind, `found_in` the storages in which contents were found.
     """
 
-    def __init__(self, database: Database, staging: Staging, found: FoundObjects, storage: str) -> None:
+    def __init__(
+        self, database: Database, staging: Staging, levels: ObjectLevels, found: FoundObjects, storage: str
+    ) -> None:
         """`storage` is the one that the database is recovered from: it is preferred for each content."""
         self._database = database
         self._staging = staging
+        self._levels = levels
         self._found = found
         self._storage = storage
         self.counts: Counter[str] = Counter()
@@ -78,14 +82,15 @@ class RowLoader:
         if kind.name == "version":
             values = self._with_collection(session, values)
         if blobs:
-            ids = self._insert_blobs(session, blobs)
+            ids = _insert_blobs(session, blobs)
             for one in values:
                 one.get("file", one)["blob_id"] = ids[_name(one["blob"])]
-        if "file" in kind.joined:
-            insert_new(session, _FILE, [to_row(_FILE, one["file"]) for one in values])
-        insert_new(session, kind.table, [to_row(kind.table, one) for one in values])
+        if "file" in kind.joined or kind.name == "file":
+            _insert_files(session, values)
         if kind.name == "file":
             _insert_tags(session, values)
+        else:
+            insert_new(session, kind.table, [to_row(kind.table, _without_lists(kind, one)) for one in values])
         for part in kind.lists:
             if (kind.name, part) in _LISTS:
                 _insert_list(session, kind.name, part, values)
@@ -97,45 +102,50 @@ class RowLoader:
         self.counts["versions without a collection"] += sum(one["collection_id"] not in there for one in versions)
         return [one for one in versions if one["collection_id"] in there]
 
-    def _insert_blobs(self, session: Session, blobs: Mapping[_Name, Values]) -> dict[_Name, int]:
-        table = table_of(Blob)
-        insert_new(session, table, [to_row(table, one) for one in blobs.values()])
-        digests = [digest for _, digest in blobs]
-        query = select(Blob.storage, Blob.digest, Blob.id).where(Blob.digest.in_(digests))
-        ids = {(storage, digest): blob_id for storage, digest, blob_id in session.execute(query)}
-        return {name: ids[_name(placed)] for name, placed in blobs.items()}
-
     def _place_blobs(self, kind: ObjectKind, objects: Sequence[_Object]) -> dict[_Name, Values]:
         """Return the rows of the contents by their old storages and digests, with the places at which they are now."""
         named = {_name(values["blob"]): values["blob"] for _, values in objects if "blob" in values}
-        located = self._staging.locate([digest for _, digest in named]) if named else {}
-        places = {name: self._choose(blob, located.get(name[1], ())) for name, blob in named.items()}
+        found = self._levels.find({digest: blob["size"] for (_, digest), blob in named.items()}) if named else {}
+        places = {name: self._choose(blob, found[name[1]]) for name, blob in named.items()}
         for key, values in objects:
-            if "blob" in values and places[_name(values["blob"])] is None:
+            if "blob" in values and not _is_readable(places[_name(values["blob"])]):
                 self._note_missing(kind, key, values)
-        self.found_in |= {place.storage for place in places.values() if place}
+        self.found_in |= {one.place.storage for one in places.values() if one}
         return {name: self._placed(blob, places[name]) for name, blob in named.items()}
 
-    def _placed(self, blob: Values, place: StoredBlob | None) -> Values:
+    def _placed(self, blob: Values, found: FoundObject | None) -> Values:
         """Return the row of a content at its place; one that is nowhere is damaged, so an upload of it stores it again.
 
         The row of a base is named after all rows are there.
         """
-        if place is None:
+        if found is None:
             return {"damaged_at": utc_now().isoformat()} | blob | RAW_COLUMNS
-        more = RAW_COLUMNS if place.size == blob["size"] else self._found.describe(place, blob["digest"]) or RAW_COLUMNS
-        return blob | {"storage": place.storage, "key": place.key} | more
+        state = {} if _is_recorded(blob, found) else {"damaged_at": None, "verified_at": None}
+        place = {"storage": found.place.storage, "key": found.place.key}
+        return blob | state | place | self._found.describe(found)
 
-    def _choose(self, blob: Values, places: Iterable[StoredBlob]) -> StoredBlob | None:
-        """Return the place of a content: the old one if it is still there, else one in the storage of the recovery."""
-        sound = [
-            place
-            for place in places
-            if place.size == blob["size"] or self._found.read_head(place, blob["digest"]) is not None
-        ]
-        old = blob["storage"], blob["key"]
-        return max(
-            sound, key=lambda place: ((place.storage, place.key) == old, place.storage == self._storage), default=None
+    def _choose(self, blob: Values, objects: Iterable[FoundObject]) -> FoundObject | None:
+        """Return the object that a content is read from.
+
+        In each storage, that is the one that needs the fewest others: no two rows need each other then. Between
+        storages, one that can be decoded is preferred, then the recorded one, then that of the recovery.
+        """
+
+        def is_damaged(found: FoundObject) -> bool:
+            return "damaged_at" in blob and _is_recorded(blob, found)
+
+        best: dict[str, FoundObject] = {}
+        for found in sorted(objects, key=lambda one: (one.level, is_damaged(one), not _is_recorded(blob, one))):
+            best.setdefault(found.place.storage, found)
+        return min(
+            best.values(),
+            key=lambda one: (
+                max(one.level, ELSEWHERE - 1),
+                is_damaged(one),
+                one.place.storage != blob["storage"],
+                one.place.storage != self._storage,
+            ),
+            default=None,
         )
 
     def _note_missing(self, kind: ObjectKind, key: Key, values: Values) -> None:
@@ -155,6 +165,55 @@ class RowLoader:
 
 def _name(blob: Values) -> _Name:
     return blob["storage"], blob["digest"]
+
+
+def _without_lists(kind: ObjectKind, values: Values) -> Values:
+    """Return the values without the lists, which have tables of their own: a column may have the name of one."""
+    return {name: [] if name in kind.lists else value for name, value in values.items()}
+
+
+def _is_readable(found: FoundObject | None) -> bool:
+    return found is not None and found.is_decodable
+
+
+def _is_recorded(blob: Values, found: FoundObject) -> bool:
+    return (found.place.storage, found.place.key) == (blob["storage"], blob["key"])
+
+
+def _insert_blobs(session: Session, blobs: Mapping[_Name, Values]) -> dict[_Name, int]:
+    """Insert the rows of contents; return their ids. One that was moved between two records has a row already."""
+    table, ids, new = table_of(Blob), dict[_Name, int](), list[Values]()
+    taken = or_(Blob.digest.in_([digest for _, digest in blobs]), Blob.id.in_([one["id"] for one in blobs.values()]))
+    rows = session.execute(select(Blob.id, Blob.digest, Blob.storage, Blob.key).where(taken)).all()
+    digests = {row.id: row.digest for row in rows}
+    there: dict[Any, int] = {row.key: row.id for row in rows} | {(row.storage, row.digest): row.id for row in rows}
+    for name, placed in blobs.items():
+        row, own = to_row(table, placed), placed["id"]
+        id_ = own if digests.get(own) == row["digest"] else there.get(_name(row), there.get(row["key"]))
+        if id_ is None and own in digests:
+            del row["id"]
+            id_ = insert_row(session, _BLOB, row)
+        elif id_ is None:
+            id_ = own
+            new.append(row)
+        digests[id_], there[_name(row)], there[row["key"]], ids[name] = row["digest"], id_, id_, id_
+    if new:
+        session.connection().execute(insert(table), new)
+    return ids
+
+
+def _insert_files(session: Session, objects: Sequence[Values]) -> None:
+    """Insert the files of objects. One whose stored name was given to another file since gets a name of its own."""
+    files = [one.get("file", one) for one in objects]
+    names = select(File.stored_name, File.id).where(File.stored_name.in_([file["stored_name"] for file in files]))
+    owners = {name: id_ for name, id_ in session.execute(names)}
+    rows = []
+    for one, file in zip(objects, files, strict=True):
+        row = to_row(_FILE, file)
+        if owners.setdefault(row["stored_name"], row["id"]) != row["id"]:
+            row["stored_name"] = stored_name(one["blob"]["digest"], row["requested_name"], row["id"])
+        rows.append(row)
+    insert_new(session, _FILE, rows)
 
 
 def insert_new(session: Session, table: Table, rows: Sequence[Values]) -> None:

@@ -26,7 +26,7 @@ class StoredBlob:
 
 @dataclass(frozen=True, kw_only=True)
 class MissingContent:
-    """A content that is named and is in no storage: what it is of, as `version db1 3`, and what is known about it."""
+    """A content that is named and cannot be read: what it is of, as `version db1 3`, and what is known about it."""
 
     what: str
     name: str
@@ -93,12 +93,12 @@ class Staging:
                 yield tuple(json.loads(key)), values
 
     def add_missing(self, missing: MissingContent) -> None:
-        """Note a content that is in no storage."""
+        """Note a content that cannot be read."""
         row = (missing.what, missing.name, missing.size, missing.digest, missing.storage, missing.key)
         self._connection.execute("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def missing(self) -> Iterator[MissingContent]:
-        """Yield the contents that are in no storage."""
+        """Yield the contents that cannot be read."""
         query = "SELECT what, name, size, digest, storage, key FROM missing"
         for what, name, size, digest, storage, key in self._connection.execute(query):
             yield MissingContent(what=what, name=name, size=size, digest=digest, storage=storage, key=key)
