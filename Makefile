@@ -234,10 +234,14 @@ $(VENV)/bench-installed: setup.cfg $(VENV)/installed-tests
 bench: install  ## measure frepo against others that do the same, in a few minutes
 	PYTHONPATH=tests $(BIN)/python -m benchmarks $(GROUPS)
 
+# make costs WRITE=1
+costs: install  ## count what each request costs: SQL statements, syncs, calls; WRITE=1 writes tests/project/costs.toml
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.costs $(if $(WRITE),--write) 2>/dev/null
+
 bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes about an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services packages release pinned release-services bench-services bench bench-full bench-history
+.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services packages release pinned release-services bench-services bench costs bench-full bench-history

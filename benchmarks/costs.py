@@ -1,0 +1,28 @@
+"""Counts what each request costs, the same on every machine: `make costs`.
+
+A test compares the figures with tests/project/costs.toml. `--write` writes that file. A line whose figure rises then
+ends with `# why?`: the reason belongs there.
+"""
+
+import argparse
+
+from support.costs.table import measure, print_costs, write_table
+
+
+def main() -> None:
+    """Print the tables, and write the file if that is asked for."""
+    parser = argparse.ArgumentParser(prog="benchmarks.costs", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write tests/project/costs.toml")
+    parser.add_argument("databases", nargs="*", default=["sqlite", "postgresql"], metavar="DATABASE")
+    options = parser.parse_args()
+    measured = {}
+    for database in options.databases:
+        print(f"\n{database}")
+        measured[database] = measure(database)
+        print_costs(measured[database])
+    if options.write:
+        write_table(measured)
+
+
+if __name__ == "__main__":
+    main()
