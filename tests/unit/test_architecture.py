@@ -24,12 +24,10 @@ PLUGINS = [
 FILES = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py")) if "third_party" not in path.parts]
 TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
-MIGRATIONS = CORE / "db/migrations/versions"
 PACKAGES = [SERVER, CLIENT, *PLUGINS]
 PUBLIC = ("plugins", "errors", "web", "testing", "cli", "tables")
 MAX_LINES = 300
 MAX_TEST_LINES = 400
-MAX_MODULES = 15
 
 # The other rooms, or single modules of them, that a room may import.
 MAY_IMPORT = {
@@ -334,16 +332,6 @@ def test_the_text_of_a_refusal_stands_once():
 def test_a_file_is_short():
     assert {} == found_in(FILES, lambda path: path.read_text().splitlines()[MAX_LINES:])
     assert {} == found_in(TESTS, lambda path: path.read_text().splitlines()[MAX_TEST_LINES:])
-
-
-def test_a_folder_has_few_modules():
-    # The migrations are a chain that only grows; nobody looks for something in it.
-    paths = [path for path in [*FILES, *TESTS] if path.name != "__init__.py" and path.parent != MIGRATIONS]
-    modules = Counter(str(path.parent.relative_to(ROOT)) for path in paths)
-
-    # Each change of the schema is a module, and Alembic reads one folder.
-    del modules[f"{CORE.relative_to(ROOT)}/db/migrations/versions"]
-    assert {} == {folder: count for folder, count in modules.items() if count > MAX_MODULES}
 
 
 def test_a_module_opens_with_a_sentence():
