@@ -7,6 +7,7 @@ from waitress.task import WSGITask
 
 class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     """Passes to the application who has decided about this request (`frepo.is_decided`), and when it was complete.
+    `frepo.silent_at` is when its client was silent for the first time, None: never.
 
     `frepo.buffer` is the buffer of its body, which the application has made.
 
@@ -23,6 +24,7 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         environ["frepo.is_decided"] = self.request.is_decided
         environ.update(self.request.decided_environ)
         environ["frepo.received_at"] = self.request.completed_at
+        environ["frepo.silent_at"] = self.request.silent_at
         if self.request.body_rcv is not None:
             receiver = self.request.body_rcv
             environ["frepo.buffer"] = getattr(receiver, "spool", receiver.buf).buffer

@@ -11,6 +11,8 @@ from waitress.utilities import RequestHeaderFieldsTooLarge
 from .bodies.body_feed import BodyFeed
 from .request_head import MAX_HEAD, LongLineError, MalformedHeadError, normalize, path_of
 
+# After so many seconds without a byte of a body, its client may have given it up and begun again.
+SILENCE = 10.0
 END_OF_HEAD = b"\r\n\r\n"
 DISCARDED_BYTES = 8 << 20
 
@@ -42,11 +44,13 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         super().__init__(adj)
         self.started_at = self.head_at = time.monotonic()
         self.received_bytes = 0
-        self.completed_at = self.started_at
+        self.completed_at = self._heard_at = self.started_at
+        self.silent_at: float | None = None
 
     def received(self, data: bytes) -> int:
         """Process received bytes; return how many of them belong to this request."""
         if self.headers_finished:
+            self._note_silence()
             consumed = int(super().received(data))
         elif self._is_discarding:
             consumed = self._discard(data)
@@ -56,6 +60,12 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         if self.completed:
             self.completed_at = time.monotonic()
         return consumed
+
+    def _note_silence(self) -> None:
+        now = time.monotonic()
+        if self.silent_at is None and now - self._heard_at > SILENCE:
+            self.silent_at = self._heard_at
+        self._heard_at = now
 
     def _receive_head(self, data: bytes) -> int:
         # Empty lines before a request are allowed (RFC 9112, 2.2).

@@ -175,6 +175,8 @@ class Commits:
                 content,
                 by=by,
                 last_number=upload.last_number,
+                began_at=upload.created_at,
+                silent_since=upload.silent_since,
                 run=claims.run,
                 idempotency_key=upload.id,
                 coding=upload.coding,

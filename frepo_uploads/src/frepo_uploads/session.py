@@ -10,6 +10,8 @@ from frepo_core.plugins import EndpointError, Identity
 
 # An outcome can be read for this long.
 KEEP_OUTCOME = timedelta(hours=24)
+# Without a byte for so long, its client may have given it up and begun again.
+SILENCE = timedelta(seconds=10)
 
 
 class State(StrEnum):
@@ -73,6 +75,7 @@ class Upload:
     - `place`: the id of the folder that has its file. `creator`: the token that made it, as it was then.
     - `collection_id` is None for a plain file. `metadata` is what the client has sent and the service uses.
     - `last_number`: that of the collection when the upload was made. `digest`: its SHA-256, once it is being committed.
+    - `silent_since`: when its client sent nothing for `SILENCE` for the first time; None: never.
     - `coding`: how the bytes are compressed, `gzip` or `zstd`, which the commit undoes; None if they are the content.
     - `outcome`: what the client is told, once the upload has ended. `key`: the Idempotency-Key of its creation.
     """
@@ -92,6 +95,7 @@ class Upload:
     state: State = State.CREATED
     digest: str | None = None
     ended_at: datetime | None = None
+    silent_since: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     key: str | None = None
     coding: str | None = None
@@ -100,6 +104,11 @@ class Upload:
     def owner(self) -> str:
         """The first token of the chain of rotations to which the upload belongs."""
         return self.creator.client
+
+    def heard(self, at: datetime) -> "Upload":
+        """Return it when a part begins, which may end a silence."""
+        is_silent = self.silent_since is None and at - self.touched_at > SILENCE
+        return replace(self, silent_since=self.touched_at) if is_silent else self
 
     @property
     def is_open(self) -> bool:

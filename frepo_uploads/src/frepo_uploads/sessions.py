@@ -130,6 +130,7 @@ class Sessions:
         `identify` returns who sends it, now and when its body has ended.
         """
         self.require_here(upload)
+        upload = upload.heard(now())
         known = upload.require_part(head.offset, head.length)
         if upload.state not in TAKES_PARTS:
             return NoPart(upload)

@@ -19,7 +19,7 @@ from .session import BusyError, State, Upload
 
 RECORD = ".json"
 _LOCK = ".frepo-uploads.lock"
-_TIMES = frozenset({"created_at", "touched_at", "ended_at"})
+_TIMES = frozenset({"created_at", "touched_at", "silent_since", "ended_at"})
 
 
 class Uploads:

@@ -1,7 +1,11 @@
 """An upload notes the last version when its head arrives, however late its body ends."""
 
+import socket
+import time
+
 import pytest
 
+from frepo_server.request_parser import SILENCE
 from support.wire import Wire, head
 
 pytestmark = pytest.mark.own_server  # other servers call the application when the body is complete
@@ -31,8 +35,39 @@ def test_a_body_that_ends_after_newer_versions_is_quarantined(service, client, q
         assert CONTINUE == monday.socket.recv(100)
         for night in (b"tuesday", b"wednesday", b"thursday"):
             client.push(collection, night)
-        late = monday.send(b"monday").reply()
+        monday.send(b"monday").socket.shutdown(socket.SHUT_WR)
+        late = monday.reply()
 
     assert (status, {4: "overtaken"}) == (late.status, quarantined(collection))
     assert ["2", "3", "4"] == list(client.versions(collection))
     assert b"thursday" == client.request("GET", V1.format(collection) + "/latest/content").body
+
+
+def test_bodies_that_overlap_are_accepted(service, client, quarantined):
+    """Several jobs with one token: each of them waits for its answer."""
+    collection = client.collection(5)
+    with Wire(service) as slow:
+        slow.send(head("POST", OLD.format(collection), client.auth, "Content-Length: 4", "Expect: 100-continue"))
+        assert CONTINUE == slow.socket.recv(100)
+        for job in (b"first", b"second", b"third"):
+            client.push(collection, job)
+        answer = slow.send(b"slow").reply()
+
+    assert (200, {}) == (answer.status, {one: why for one, why in quarantined(collection).items() if why})
+
+
+@pytest.mark.costly
+def test_a_body_that_was_silent_and_was_sent_again_is_quarantined(service, client, quarantined):
+    """Its connection is still open: a proxy keeps it."""
+    collection = client.collection(5)
+    with Wire(service) as monday:
+        monday.send(head("POST", OLD.format(collection), client.auth, "Content-Length: 6", "Expect: 100-continue"))
+        assert CONTINUE == monday.socket.recv(100)
+        monday.send(b"mon")
+        time.sleep(0.5)
+        for body in (b"monday", b"tuesday"):
+            client.push(collection, body)
+        time.sleep(SILENCE + 0.5)
+        answer = monday.send(b"day").reply()
+
+    assert (200, "overtaken") == (answer.status, quarantined(collection)[3])

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from frepo_core.db import utc_now
 from frepo_core.domain.roles import Role
 from frepo_core.errors import CollectionFullError, DigestMismatchError, ReadOnlyError, TooBigError, VersionTooBigError
 from frepo_core.plugins import AccessDeniedError, ClientCheck, FieldsError, FrepoError, Identity, NewRun, NotFoundError
@@ -154,12 +155,17 @@ def test_a_failed_command_stores_nothing_and_records_a_failed_run(running, servi
 
 
 def test_an_upload_that_newer_ones_overtook_is_put_into_quarantine(running, service, collection, uploader):
+    silent = utc_now()
     early = service.may_add_version(collection, by=uploader)
     add(service, collection, uploader, DUMP + b"1")
     late = service.may_add_version(collection, by=uploader)
     add(service, collection, uploader, DUMP + b"2", last_number=late.last_number)
 
-    leftover = add(service, collection, uploader, DUMP + b"3", last_number=early.last_number)
+    began = {"last_number": early.last_number, "began_at": silent}
+    leftover = add(service, collection, uploader, DUMP + b"2", silent_since=silent, **began)
+    normal = add(service, collection, uploader, DUMP + b"2", **began)
+
+    assert not normal.quarantined
 
     assert (True, "overtaken") == (leftover.quarantined, leftover.quarantine_reason)
 

@@ -1,5 +1,7 @@
 """Uploads in parts: creation, HEAD, PATCH, DELETE and OPTIONS, as tus 1.0 defines them."""
 
+from datetime import timedelta
+
 import pytest
 
 from support.client import with_settings
@@ -206,3 +208,18 @@ def test_a_file_may_be_uploaded_in_parts(admin_tus, root):
 @with_settings(read_only="true")
 def test_a_service_that_is_read_only_takes_no_upload(tus, services):
     assert 503 == tus.post(5, filename="a.txt").status_int
+
+
+def test_an_upload_that_was_silent_and_sent_again_is_a_leftover(monkeypatch, tus, root, collection):
+    monkeypatch.setattr("frepo_uploads.session.SILENCE", timedelta(0))
+    given_up, slow = (tus.create(SIZE, collection=collection) for _ in range(2))
+    tus.patch(given_up, 0, CONTENT[:1000])
+    tus.patch(slow, 0, CONTENT[:1000])
+    for again in (CONTENT, CONTENT):
+        tus.patch(tus.create(SIZE, collection=collection), 0, again)
+
+    tus.patch(given_up, 1000, CONTENT[1000:])
+    tus.patch(slow, 1000, b"x" * (SIZE - 1000))
+
+    items = root.get(f"/api/v1/collections/{collection}/versions").json["items"]
+    assert {1: None, 2: None, 3: "overtaken", 4: None} == {one["number"]: one["quarantine_reason"] for one in items}

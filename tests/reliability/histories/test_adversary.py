@@ -123,8 +123,8 @@ def _oldest_first(services, monkeypatch):
 def _quarantine_counted(services, monkeypatch):
     """A version in quarantine takes the place of the oldest one."""
 
-    def find_surplus(session, collection, *, keep, is_overtaken):
-        rows = found(session, collection, keep=keep, is_overtaken=is_overtaken)
+    def find_surplus(session, collection, *, keep, of_overtaken):
+        rows = found(session, collection, keep=keep, of_overtaken=of_overtaken)
         if rows or collection.versions_count + collection.quarantined_count < collection.max_backups_count:
             return rows
         query = select_with_files().where(Version.collection_id == collection.id, Version.quarantined_at.is_(None))

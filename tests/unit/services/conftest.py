@@ -126,10 +126,10 @@ def make_collection(services: Services, sender: Identity) -> Callable[..., str]:
 def push(services: Services, sender: Identity) -> Callable[..., AddedVersion]:
     """Push a version as the web layer does: read the collection first."""
 
-    def push(collection: str, content: bytes | Any, by: Identity | None = None) -> AddedVersion:
+    def push(collection: str, content: bytes | Any, by: Identity | None = None, **more: Any) -> AddedVersion:
         facts = services.collections.get(collection)
         stream = BytesIO(content) if isinstance(content, bytes) else content
-        return services.add_version.add(facts, Incoming(stream=stream), by=by or sender)
+        return services.add_version.add(facts, Incoming(stream=stream), by=by or sender, **more)
 
     return push
 

@@ -68,8 +68,8 @@ BACKUPS: Mapping[str, Text] = {
         counted=("late upload put aside", "late uploads put aside"),
         what=_VERSION + " ({size}) arrived after newer ones of the same client, which had given it up. It was put "
         "into quarantine.",
-        advice="Nothing has to be done. If this happens often, look for a network that is cut, or for two jobs with "
-        "one token.",
+        advice="Nothing has to be done: it stays as long as rotation would have kept it. If this happens often, look "
+        "for a network that is cut.",
     ),
     "version.condemned": Text(
         title="Accepted backup of {collection} is broken",

@@ -95,7 +95,7 @@ export const t = {
     quarantined: "Quarantined",
     quarantineText: "Does not count, evicts nothing",
     overtakenText:
-      "Arrived after newer ones: a leftover of an upload that was given up. Does not count, evicts nothing",
+      "Arrived after newer ones: its client had given it up. Evicts nothing, and leaves when rotation comes to it",
     unchecked: "not checked",
     unknown: "unknown",
     unreadable: "cannot be read",

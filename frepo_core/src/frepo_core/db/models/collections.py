@@ -109,9 +109,9 @@ class Collection(Base):
 class CollectionSender(Base):
     """What the uploads of one client to a collection have noted when they began: the collection's last number.
 
-    `noted` is the greatest number of an accepted version's upload; that version may have been removed since. `client`
-    is the key of the first token of a chain of rotations. There is no foreign key: a deleted collection can be
-    restored.
+    `noted` is the greatest number of an accepted version's upload, which began at `noted_at`; that version may
+    have been removed since. `client` is the key of the first token of a chain of rotations. There is no foreign key: a
+    deleted collection can be restored.
     """
 
     __tablename__ = "collection_sender"

@@ -64,6 +64,8 @@ class WritingService(Protocol):
         size: int | None = None,
         sha256: str | None = None,
         last_number: int | None = None,
+        began_at: datetime | None = None,
+        silent_since: datetime | None = None,
         run: NewRun | None = None,
         idempotency_key: str | None = None,
         coding: str | None = None,
@@ -71,8 +73,9 @@ class WritingService(Protocol):
         """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
 
         `size` and `sha256` are what the client says about the content, which must be true. `last_number` is that of the
-        `UploadStart`: if versions of the same client that began later have arrived since, this one is put into
-        quarantine as `overtaken`.
+        `UploadStart`, `began_at` the time of it, and `silent_since` when the client sent nothing for a while for the
+        first time, None: never. If the client has sent the same content again since it was silent, and newer versions
+        of it have arrived, this one is put into quarantine as `overtaken`.
 
         With a `run`, the client vouches for the content that its command made. The run is recorded. If all its
         `exit_statuses` are 0, the verdict is `complete` at best. If one is not, or if size or digest are wrong, it is

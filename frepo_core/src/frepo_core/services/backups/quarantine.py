@@ -10,10 +10,13 @@ from sqlalchemy import ColumnElement, or_
 
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.backups.guards import GUARD_REASONS
+from frepo_core.domain.backups.verdicts import Verdict
 
 SURPLUS = "quarantine_surplus"
 # The reason for a version whose upload ended after newer ones of the same client. It says nothing about the backups.
 OVERTAKEN = "overtaken"
+# Verdicts that speak against a version.
+CONDEMNED = (Verdict.SUSPICIOUS.value, Verdict.BROKEN.value)
 # Uploads within these hours belong to one night, so that an upload that is tried again does not count twice.
 NIGHT = timedelta(hours=12)
 # After this number of nights with the same reason, the event says that backups may look like this from now on.
@@ -48,6 +51,11 @@ def describe_nights(collection: Collection, reason: str | None) -> dict[str, obj
     """Return what the event says about the nights in a row on which versions were quarantined for this reason."""
     nights = 0 if reason == OVERTAKEN else collection.quarantine_nights
     return {"nights": nights, "new_normal": nights >= NEW_NORMAL_NIGHTS}
+
+
+def is_overtaken() -> ColumnElement[bool]:
+    """Return the condition that a whole version was overtaken: rotation decides how long it stays."""
+    return (Version.quarantine_reason == OVERTAKEN) & Version.verdict.not_in(CONDEMNED)
 
 
 def is_there_for(reasons: Sequence[str]) -> ColumnElement[bool]:

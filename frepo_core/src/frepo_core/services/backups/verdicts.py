@@ -16,14 +16,13 @@ from frepo_core.errors import RuleError
 
 from ..events.actors import actor_of
 from .collections.expected_backups import set_deadline
-from .quarantine import OVERTAKEN
+from .quarantine import CONDEMNED, OVERTAKEN
 
 if TYPE_CHECKING:  # commands that show verdicts need not import what receives uploads
     from ..content.checks.upload_checks import CheckReport
 
 NEWEST_BROKEN = "The newest version is broken"
-# The stored verdicts that speak against a version.
-BAD = (Verdict.SUSPICIOUS.value, Verdict.BROKEN.value)
+BAD = CONDEMNED
 NOTHING_KNOWN = Judgement(verdict=Verdict.UNCHECKED)
 
 

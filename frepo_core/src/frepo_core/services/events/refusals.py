@@ -148,9 +148,14 @@ def _full(row: Collection, refusal: NewEvent) -> NewEvent:
 
 
 def _lacks_room(row: Collection, error: FrepoError, size: int | None) -> bool:
-    """Return whether the storage is full, or the upload would fit into the collection if that were empty."""
+    """Return whether the storage is full, or the upload would fit into the collection if that were empty.
+
+    An upload that its client gave up needs none: newer ones have arrived.
+    """
     if isinstance(error, CollectionFullError):
-        return size is not None and size <= row.max_collection_size
+        return (
+            size is not None and size <= row.max_collection_size and (error.context or {}).get("reason") != "overtaken"
+        )
     return isinstance(error, StorageFull | TooManyVersionsError | VersionTooYoungError | VersionLockedError)
 
 

@@ -2,7 +2,8 @@
 
 import contextlib
 import re
-from dataclasses import replace
+import time
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -15,6 +16,7 @@ from frepo_core.domain.network.base_path import parse_base_path
 from frepo_core.domain.network.client_address import client_address
 from frepo_core.errors import AccessDeniedError, MalformedRequestError
 from frepo_core.services.access.tokens import NO_ACCESS
+from frepo_core.services.backups.rotation.overtaken import Sending
 from frepo_core.services.backups.trash.version_room import VersionRoom
 from frepo_core.services.base.records import CollectionRecord
 from frepo_core.services.composition.container import Services
@@ -23,10 +25,10 @@ from frepo_core.services.content.spool import Spool
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
 # Keys of the WSGI environment, about the time before the body arrived: the last number of the collection, the identity
-# of the token, whether the collection lists it, when the head was complete (by `time.monotonic`), and to which
-# collection the body is uploaded.
+# of the token, whether the collection lists it, when the head was complete (by `time.monotonic`), to which collection
+# the body is uploaded, and since when its client was silent (by `time.monotonic`).
 NOTED, SENDER, LISTED, HEAD_AT = "frepo.noted", "frepo.sender", "frepo.listed", "frepo.head_at"
-UPLOAD_TO = "frepo.upload_to"
+UPLOAD_TO, SILENT_AT = "frepo.upload_to", "frepo.silent_at"
 _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
 
 
@@ -147,11 +149,17 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         return cast(CollectionRecord, self.context.collection)
 
     @property
-    def collection_at_start(self) -> CollectionRecord:
-        """The collection with the last number that it had when the request began."""
-        current = self.collection
-        # A collection with the same id may have been created since.
-        return replace(current, last_number=min(self.environ.get(NOTED, current.last_number), current.last_number))
+    def sending(self) -> Sending:
+        """How the body was sent: what the server saw of it, and the collection's last number when the head arrived."""
+        current, now, today = self.collection.last_number, time.monotonic(), datetime.now(UTC)
+        silent = self.environ.get(SILENT_AT)
+        return Sending(
+            # A collection with the same id may have been created since.
+            noted=min(self.environ.get(NOTED, current), current),
+            began_at=today - timedelta(seconds=now - self.environ.get(HEAD_AT, now)),
+            silent_since=None if silent is None else today - timedelta(seconds=now - silent),
+            is_gone=self.environ.get("waitress.client_disconnected", bool),
+        )
 
     def body_as(self, model: type[Model]) -> Model:
         """Return the validated body."""

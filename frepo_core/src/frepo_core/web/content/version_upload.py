@@ -50,14 +50,15 @@ def store_version(
     request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
 ) -> AddedVersion | RecordedAnswer:
     """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
-    limits = request.services.add_version.limits(request.collection_at_start, by=request.sender)
+    limits = request.services.add_version.limits(request.collection, by=request.sender)
     with read_upload(request, _early_refusal(request, after), limits=limits) as content:
         return request.services.add_version.add(
-            request.collection_at_start,
+            request.collection,
             content.incoming,
             by=request.sender,
             after=after,
             idempotency=idempotency,
             is_decided=request.is_decided,
             room=request.version_room,
+            sending=request.sending,
         )

@@ -121,6 +121,9 @@ class Previews:
             others = [] if is_empty else _other_versions(session, collection.id)
             restored = [] if is_empty else _restored_versions(session, collection.id, now)
             trash = [] if is_empty else _trash(session, collection.id)
+            # The preview keeps those that were overtaken.
+            put_aside = 0 if is_empty else sum(version.size for version in state.overtaken)
+            state = replace(state, overtaken=(), pinned_size=state.pinned_size + put_aside)
             hidden = [*(fate.version for fate in others), *(version for _, version in restored)]
             size = _usual_size(state.versions, others, [version for _, version in restored])
         start = (plan and plan.start) or now
@@ -134,7 +137,7 @@ class Previews:
             trash_keep=self._trash_keep,
             trash=trash,
             restored=restored,
-            quarantined=_quarantined(others),
+            quarantined=_quarantined(others, put_aside),
             locked=collection.locked,
         )
         timeline = self._strategies.guard(
@@ -220,9 +223,9 @@ def _usual_size(counted: Sequence[VersionInfo], others: list[Fate], restored: li
     return newest.size if newest else None
 
 
-def _quarantined(others: list[Fate]) -> tuple[int, int]:
+def _quarantined(others: list[Fate], put_aside: int) -> tuple[int, int]:
     sizes = [fate.version.size for fate in others if fate.protection == "quarantined"]
-    return len(sizes), sum(sizes)
+    return len(sizes), sum(sizes) - put_aside
 
 
 def _uploads(plan: UploadPlan, start: datetime, newest_size: int | None) -> list[IncomingVersion]:

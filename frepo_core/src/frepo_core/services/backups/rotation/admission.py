@@ -20,7 +20,7 @@ from ...content.checks.upload_checks import CheckReport
 from ..collections.collection_rows import find_collection
 from ..quarantine import OVERTAKEN
 from ..trash.removal import TrashReason
-from ..verdicts import NOTHING_KNOWN, judge_reports
+from ..verdicts import NOTHING_KNOWN, is_bad, judge_reports
 from ..versions.counting import count_surplus
 from ..versions.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
 from .content_guards import Arrival, find_objection, kind_of
@@ -151,7 +151,10 @@ class VersionRules:
         """
         decision, keep = admission.decision, self._quarantine_max - 1
         if decision.is_quarantined:
-            surplus = find_surplus(session, row, keep=keep, is_overtaken=admission.is_overtaken)
+            # A whole version that was overtaken takes the place of none.
+            is_judged = admission.is_overtaken and not is_bad(admission.judgement.verdict)
+            keep += is_judged
+            surplus = find_surplus(session, row, keep=keep, of_overtaken=admission.is_overtaken)
             return surplus, TrashReason.QUARANTINE_SURPLUS
         if decision.waits:
             count_surplus(session, row, keep=keep)

@@ -4,7 +4,7 @@ Nothing here uses the database: uploads, releases from quarantine and previews d
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from frepo_core.domain.backups.guards import Objection
@@ -20,6 +20,7 @@ from frepo_core.errors import (
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
+from ..quarantine import OVERTAKEN
 from .strategy_answers import call_strategy
 
 # Returns the versions that the strategy evicts. Raises `CollectionFull` if it refuses the incoming one.
@@ -35,7 +36,8 @@ class RotationState:
     not good: it stays, outside the limits. `stored_size` is the size of `versions`. `pinned_count` and `pinned_size`
     reduce the limits that a strategy is given. `options` is an instance of the strategy's model. `collection_id` is
     None for an imagined collection. `find_bad` returns those of `versions` that are bad, in ascending order, without
-    reading the others.
+    reading the others. `overtaken` are the whole versions in quarantine that newer ones have overtaken, in ascending
+    order: they leave when the strategy would evict them, and reduce the limit of the size until then.
     """
 
     limits: Limits
@@ -48,6 +50,7 @@ class RotationState:
     collection_id: str | None = None
     spared: str | None = None
     find_bad: Callable[[], Sequence[VersionInfo]] | None = None
+    overtaken: Sequence[VersionInfo] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,15 +94,13 @@ def decide(
     check_size_limits(state.limits, incoming.size)
     if objection and objection.action == "refuse":
         raise objection.error
+    if is_overtaken:
+        _check_room_beside(state, incoming)
     if is_overtaken or (objection and objection.action == "quarantine"):
         return Decision(is_quarantined=True)
-    visible = visible_collection(state, incoming)
     try:
-        if ask:
-            evicted = ask()
-        else:
-            chosen = call_strategy(plugins, state.strategy, visible, incoming, collection_id=state.collection_id)
-            evicted = replace_good(state, visible, incoming, chosen)
+        evicted = ask() if ask else choose(state, incoming, _caller(plugins, state, incoming))
+        visible = visible_collection(without_overtaken(state, evicted), incoming)
     except CollectionFull:
         raise _collection_full(state) from None
     if objection:
@@ -107,9 +108,59 @@ def decide(
             raise objection.error
         return Decision()
     allowed = [version for version in evicted if not version.protected]
-    if len(allowed) < len(evicted) and not visible.has_room(incoming, without=allowed):
-        raise _too_young(evicted, incoming)
+    if len(allowed) < len(evicted):
+        visible = visible_collection(without_overtaken(state, allowed), incoming)
+        put_aside = {version.id for version in state.overtaken}
+        if not visible.has_room(incoming, without=[version for version in allowed if version.id not in put_aside]):
+            raise _too_young(evicted, incoming)
     return Decision(waits=True) if is_pending else Decision(evicted=allowed)
+
+
+def choose(
+    state: RotationState, incoming: IncomingVersion, call: Callable[[CollectionState], Sequence[VersionInfo]]
+) -> Sequence[VersionInfo]:
+    """Return what leaves for the incoming version; `call` asks the strategy.
+
+    With versions that were overtaken, it is asked twice: first which of these it would evict if they were normal ones
+    that its limit of the number does not count, and then about the collection, which does not show them.
+    Raises `RuleError` if the pinned versions leave no room, and what `call` raises.
+    """
+    leaving: list[VersionInfo] = []
+    if state.overtaken:
+        put_aside = {version.id for version in state.overtaken}
+        leaving = [version for version in call(_with_overtaken(state, incoming)) if version.id in put_aside]
+    visible = visible_collection(without_overtaken(state, leaving), incoming)
+    return [*leaving, *replace_good(state, visible, incoming, call(visible))]
+
+
+def without_overtaken(state: RotationState, leaving: Sequence[VersionInfo]) -> RotationState:
+    """Return the state without those overtaken versions that are among `leaving`."""
+    ids = {version.id for version in leaving}
+    return replace(state, overtaken=[version for version in state.overtaken if version.id not in ids])
+
+
+def _with_overtaken(state: RotationState, incoming: IncomingVersion) -> CollectionState:
+    visible = visible_collection(replace(state, overtaken=()), incoming)
+    return replace(
+        visible,
+        max_versions=visible.max_versions + len(state.overtaken) if visible.max_versions else 0,
+        stored_size=visible.stored_size + sum(version.size for version in state.overtaken),
+        versions=sorted([*state.versions, *state.overtaken], key=lambda version: version.number),
+    )
+
+
+def _caller(
+    plugins: PluginRegistry, state: RotationState, incoming: IncomingVersion
+) -> Callable[[CollectionState], Sequence[VersionInfo]]:
+    return lambda visible: call_strategy(plugins, state.strategy, visible, incoming, collection_id=state.collection_id)
+
+
+def _check_room_beside(state: RotationState, incoming: IncomingVersion) -> None:
+    """Raise `CollectionFullError` if a version that was overtaken does not fit: nothing is evicted for it."""
+    put_aside = sum(version.size for version in state.overtaken)
+    stored = state.stored_size + state.pinned_size + put_aside
+    if state.limits.total_size and stored + incoming.size > state.limits.total_size:
+        raise CollectionFullError(context={"reason": OVERTAKEN})
 
 
 def check_keeps_newest(state: RotationState, decision: Decision, number: int, *, good: str | None) -> None:
@@ -136,12 +187,13 @@ def visible_collection(state: RotationState, incoming: IncomingVersion) -> Colle
     limits = state.limits
     if limits.versions and state.pinned_count >= limits.versions:
         raise TooManyVersionsError(context={"max": limits.versions})
+    hidden_size = state.pinned_size + sum(version.size for version in state.overtaken)
     # The size of the incoming version may still be unknown. A limit of 0 would be none.
-    if limits.total_size and state.pinned_size + max(incoming.size, 1) > limits.total_size:
+    if limits.total_size and hidden_size + max(incoming.size, 1) > limits.total_size:
         raise CollectionFullError()
     return CollectionState(
         max_versions=limits.versions - state.pinned_count if limits.versions else 0,
-        max_size=limits.total_size - state.pinned_size if limits.total_size else 0,
+        max_size=limits.total_size - hidden_size if limits.total_size else 0,
         stored_size=state.stored_size,
         versions=state.versions,
         options=state.options,

@@ -19,6 +19,7 @@ from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
+from ..quarantine import is_overtaken
 from ..verdicts import BAD, find_newest_good
 from .decision import RotationState
 from .strategy_options import load_options
@@ -40,11 +41,12 @@ def read_state(
     now: datetime,
     reading: Reading | None = None,
     spares_good: bool = False,
+    version_id: str = "",
 ) -> RotationState:
     """Return the state of a collection. Its versions are loaded when they are accessed, from the session or `reading`.
 
     `now` decides which versions are younger than the minimal retention. `spares_good` hides the newest good version,
-    for an incoming one that is not good.
+    for an incoming one that is not good. `version_id` is that of the incoming one if it is in the collection already.
     """
     hidden = count_hidden(session, collection, now)
     spared = _find_spared(session, collection, now) if spares_good else None
@@ -66,7 +68,15 @@ def read_state(
         collection_id=collection.id,
         spared=spared.id if spared else None,
         find_bad=versions.find_bad,
+        overtaken=_find_overtaken(session, collection, now, version_id) if collection.quarantined_count else (),
     )
+
+
+def _find_overtaken(
+    session: Session, collection: CollectionRecord, now: datetime, version_id: str
+) -> Sequence[VersionInfo]:
+    found = LazyVersions(lambda: nullcontext(session), collection, now=now, count=0, spared=version_id)
+    return found.find_overtaken()
 
 
 def _find_spared(session: Session, collection: CollectionRecord, now: datetime) -> Version | None:
@@ -156,17 +166,22 @@ class LazyVersions(Sequence[VersionInfo]):
         with self._reading() as session:
             return self._infos(session.execute(self._select().where(Version.verdict.in_(BAD))))
 
+    def find_overtaken(self) -> Sequence[VersionInfo]:
+        """Return the whole versions in quarantine that newer ones have overtaken, in ascending order."""
+        with self._reading() as session:
+            return self._infos(session.execute(self._select(is_overtaken())))
+
     def _find_page(self, session: Session) -> list[VersionInfo]:
         after = self._loaded[-1].number if self._loaded else 0
         return self._infos(session.execute(self._select().where(Version.number > after).limit(PAGE)))
 
-    def _select(self) -> Any:
+    def _select(self, condition: Any = _IS_COUNTED) -> Any:
         return (
             select(Version.id, Version.number, Version.created_at, Version.verdict, Version.locked_until, Blob.size)
             .join(File, File.id == Version.file_id)
             .join(Blob, Blob.id == File.blob_id)
             .where(Version.collection_id == self._collection.id)
-            .where(Version.pinned.is_(False), _IS_COUNTED, ~is_restored(self._now))
+            .where(Version.pinned.is_(False), condition, ~is_restored(self._now))
             .where(Version.id != self._spared)
             .order_by(Version.number)
         )

@@ -1,21 +1,39 @@
 """Finds uploads that their clients gave up and that end late: newer versions of the same client arrived before them.
 
-Each upload notes the last number of its collection when it begins. No clock decides. The greatest note of the accepted
-versions is kept for each client, as these versions may have been removed since.
+Each upload notes the last number of its collection when it begins. The greatest note of the accepted versions is kept
+for each client, as these versions may have been removed since. That uploads of a client overlap is no sign that it gave
+one up: its connection has ended, or it sent the same content again after it had been silent.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection, CollectionSender
+from frepo_core.db.models import Blob, Collection, CollectionSender, File, Version
 from frepo_core.domain.identity import Identity
 
+from ...base.records import BlobRecord
 from ..trash.removal import incarnation_of
 
 # No upload takes that long.
 KEPT = timedelta(days=90)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sending:
+    """How the content of an upload was sent.
+
+    `noted` is the last number of its collection when it began, at `began_at`. Its client was silent for the first time
+    at `silent_since`; None: never. `is_gone` returns whether its connection has ended, so that it gets no answer.
+    """
+
+    noted: int
+    began_at: datetime
+    silent_since: datetime | None = None
+    is_gone: Callable[[], bool] = lambda: False
 
 
 def find_sender(session: Session, collection: Collection, by: Identity) -> CollectionSender | None:
@@ -26,8 +44,28 @@ def find_sender(session: Session, collection: Collection, by: Identity) -> Colle
     return session.get(CollectionSender, (incarnation_of(collection), by.client)) if by.token else None
 
 
+def is_given_up(
+    session: Session,
+    collection: Collection,
+    sender: CollectionSender,
+    blob: BlobRecord,
+    sending: Sending,
+    by: Identity,
+) -> bool:
+    """Return whether there is a sign that its client gave up this upload, which newer versions have overtaken."""
+    if sending.is_gone():
+        return True
+    silent = sending.silent_since
+    if silent is None or sender.noted_at < silent:
+        return False
+    contents = select(File.id).join(Blob, Blob.id == File.blob_id).where(Blob.digest == blob.digest)
+    again = select(Version.id).where(Version.collection_id == collection.id, Version.number > sending.noted)
+    again = again.where(Version.sent_by == by.client, Version.file_id.in_(contents))
+    return session.scalar(again.limit(1)) is not None
+
+
 def note_accepted(
-    session: Session, collection: Collection, sender: CollectionSender | None, noted: int, by: Identity, now: datetime
+    session: Session, collection: Collection, sender: CollectionSender | None, sending: Sending, by: Identity
 ) -> None:
     """Remember what the upload of an accepted version had noted. `sender` is what `find_sender` has found."""
     if not by.token:
@@ -35,12 +73,13 @@ def note_accepted(
     if sender is None:
         if by.ends_with_upload:  # it sends no other
             return
-        _clear(session, now)
+        _clear(session, sending.began_at)
+        incarnation = incarnation_of(collection)
         session.add(
-            CollectionSender(incarnation=incarnation_of(collection), client=by.client, noted=noted, noted_at=now)
+            CollectionSender(incarnation=incarnation, client=by.client, noted=sending.noted, noted_at=sending.began_at)
         )
-    elif noted > sender.noted:
-        sender.noted, sender.noted_at = noted, now
+    elif (sending.noted, sending.began_at) > (sender.noted, sender.noted_at):
+        sender.noted, sender.noted_at = sending.noted, sending.began_at
 
 
 def _clear(session: Session, now: datetime) -> None:

@@ -30,8 +30,10 @@ class Question:
         *,
         answer: StrategyAnswer | None = None,
         plan: Callable[[CollectionRecord], CollectionRecord] = lambda current: current,
+        version_id: str = "",
     ) -> None:
         """`answer` is one that was given a moment ago, and may be used if nothing has changed.
+        `version_id` is that of the version if it is in the collection already.
 
         `plan` returns the collection as the write transaction will change it, or raises what that raises, too.
         """
@@ -41,6 +43,7 @@ class Question:
         self._make_incoming = make_incoming
         self._plan = plan
         self.spares_good = False
+        self.version_id = version_id
 
     def settle(self, transact: Callable[[], Result]) -> Result:
         """Ask, then run a write transaction that uses `ask_in`. If the answer is outdated, ask again and run it again.
@@ -71,7 +74,11 @@ class Question:
     def _ask(self) -> None:
         try:
             self.answer = self._strategies.ask(
-                self._collection_id, self._make_incoming, self._plan, spares_good=self.spares_good
+                self._collection_id,
+                self._make_incoming,
+                self._plan,
+                spares_good=self.spares_good,
+                version_id=self.version_id,
             )
         except FrepoError:  # the transaction raises it where the caller expects it, such as after a precondition
             self.answer = None

@@ -13,13 +13,13 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.errors import StrategyHangsError
-from frepo_core.plugins import IncomingVersion, VersionInfo
+from frepo_core.plugins import CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ...base.records import CollectionRecord
 from ..collections.collection_rows import find_collection
-from .decision import RotationState, replace_good, visible_collection
+from .decision import RotationState, choose
 from .evictable_versions import LazyVersions, read_state
 from .strategy_answers import call_strategy
 from .turns import Turns
@@ -98,10 +98,12 @@ class Strategies:
         plan: Callable[[CollectionRecord], CollectionRecord] = lambda current: current,
         *,
         spares_good: bool = False,
+        version_id: str = "",
     ) -> StrategyAnswer | None:
         """Ask a collection's strategy about an incoming version. Raises `FieldsError` if the collection is deleted.
 
-        `plan` returns the collection as it will be, or raises why it cannot be. `spares_good` is as for `read_state`.
+        `plan` returns the collection as it will be, or raises why it cannot be. `spares_good` and
+        `version_id` are as for `read_state`.
         """
         now = utc_now()
         with self._database.reading() as session:
@@ -110,7 +112,15 @@ class Strategies:
             if incoming is None:
                 return None
             reading = self._database.reading
-            state = read_state(session, self.plugins, collection, now=now, reading=reading, spares_good=spares_good)
+            state = read_state(
+                session,
+                self.plugins,
+                collection,
+                now=now,
+                reading=reading,
+                spares_good=spares_good,
+                version_id=version_id,
+            )
         return self.ask_about(collection, state, incoming, at=now)
 
     def ask_about(
@@ -128,14 +138,16 @@ class Strategies:
         )
 
     def _call(self, state: RotationState, incoming: IncomingVersion) -> Sequence[VersionInfo]:
-        visible = visible_collection(state, incoming)
-        versions = state.versions
-        chosen = self.guard(
-            state.strategy,
-            lambda: call_strategy(self.plugins, state.strategy, visible, incoming, collection_id=state.collection_id),
-            is_excused=lambda: isinstance(versions, LazyVersions) and versions.is_loading,
-        )
-        return replace_good(state, visible, incoming, chosen)
+        name, versions = state.strategy, state.versions
+
+        def call(visible: CollectionState) -> Sequence[VersionInfo]:
+            return self.guard(
+                name,
+                lambda: call_strategy(self.plugins, name, visible, incoming, collection_id=state.collection_id),
+                is_excused=lambda: isinstance(versions, LazyVersions) and versions.is_loading,
+            )
+
+        return choose(state, incoming, call)
 
     def guard(
         self,

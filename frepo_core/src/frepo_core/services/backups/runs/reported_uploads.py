@@ -12,6 +12,7 @@ from ...base.idempotency import RecordedAnswer
 from ...base.records import CollectionRecord, VersionRecord
 from ...content.checks.upload_checks import CheckReport
 from ...content.ingest import Incoming
+from ..rotation.overtaken import Sending
 from ..versions.add_version import AddVersion, IdempotentVersion
 from .run_reports import RunReports
 from .run_versions import VOUCHED
@@ -37,6 +38,7 @@ class ReportedUploads:
         by: Identity,
         run: NewRun | None = None,
         idempotency: IdempotentVersion | None = None,
+        sending: Sending | None = None,
     ) -> VersionRecord | RecordedAnswer:
         """Add a version, and record the run that made it.
 
@@ -45,13 +47,15 @@ class ReportedUploads:
         that was recorded for the same key is returned, and no run recorded again.
         """
         if run is None:
-            return self._add(collection, incoming, by=by, idempotency=idempotency)
+            return self._add(collection, incoming, by=by, idempotency=idempotency, sending=sending)
         if run.has_failed:
             self._runs.record(collection.id, replace(run, outcome="failed", stored_nothing=True), by=by)
             shown = ", ".join(map(str, run.exit_statuses)) or run.reason
             raise FieldsError({"exit_statuses": [f"The command ended with {shown}, so its output is not stored"]})
         try:
-            version = self._add(collection, incoming, by=by, vouched=self._report(run), idempotency=idempotency)
+            version = self._add(
+                collection, incoming, by=by, vouched=self._report(run), idempotency=idempotency, sending=sending
+            )
         except (DigestMismatchError, BodyEndedError) as error:
             output = f"{run.error_output}\n{error.message}"
             failed = replace(run, outcome="failed", error_output=output, stored_nothing=True)
@@ -85,8 +89,11 @@ class ReportedUploads:
         by: Identity,
         vouched: CheckReport | None = None,
         idempotency: IdempotentVersion | None,
+        sending: Sending | None,
     ) -> VersionRecord | RecordedAnswer:
-        added = self._add_version.add(collection, incoming, by=by, vouched=vouched, idempotency=idempotency)
+        added = self._add_version.add(
+            collection, incoming, by=by, vouched=vouched, idempotency=idempotency, sending=sending
+        )
         return added if isinstance(added, RecordedAnswer) else added.version
 
     def _record(self, collection_id: str, run: NewRun, *, by: Identity) -> None:

@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from frepo_core.db import Database
+from frepo_core.db import Database, utc_now
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import CollectionFullError, VersionTooBigError
 from frepo_core.settings import Settings
@@ -23,6 +23,7 @@ from ...content.token_limits import check_type_of_version, token_size_limit
 from ...events.refusals import Refusals
 from ..holds.retention import Retention
 from ..rotation.admission import VersionRules
+from ..rotation.overtaken import Sending
 from ..rotation.strategies import Strategies, StrategyAnswer
 from ..trash.arrivals import Arrivals
 from ..trash.version_room import VersionRoom
@@ -70,11 +71,12 @@ class AddVersion:
         is_decided: bool = False,
         room: VersionRoom | None = None,
         vouched: CheckReport | None = None,
+        sending: Sending | None = None,
     ) -> AddedVersion | RecordedAnswer:
         """Add a version, or return the answer that was recorded for the same Idempotency-Key.
 
-        `collection` is as it was when the upload began: if versions of uploads of the same client that began later have
-        arrived since, this one was given up, and its version is put into quarantine.
+        `sending` says how the content was sent; None: the upload begins now. If its client gave it up, and newer ones
+        of this client have arrived since, its version is put into quarantine.
         `after` requires that the last accepted version has this number (`If-Match`). `is_decided` says that the caller
         has called `refuse_early` for this upload already, before the content arrived. `room` is what the body has used
         meanwhile. `vouched` is what the client says about the content.
@@ -83,6 +85,7 @@ class AddVersion:
         `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`. Nothing has changed then.
         """
         size, early = incoming.declared_size, None
+        sending = sending or Sending(noted=collection.last_number, began_at=utc_now())
         with (
             self._refusals.recorded(collection, by=by, size=size) as attempt,
             contextlib.closing(room or self._arrivals.room(collection, by)) as own_room,
@@ -99,6 +102,7 @@ class AddVersion:
                     content,
                     own_room,
                     collection,
+                    sending,
                     by=by,
                     after=after,
                     idempotency=idempotency,

@@ -89,7 +89,14 @@ class Rotation:
     def _decide(self, row: Version) -> tuple[RotationState, Sequence[VersionInfo]]:
         question, collection = self._question, CollectionRecord.of(self._collection)
         at = question.answer.at if question.answer else utc_now()
-        state = read_state(self._session, self._plugins, collection, now=at, spares_good=question.spares_good)
+        state = read_state(
+            self._session,
+            self._plugins,
+            collection,
+            now=at,
+            spares_good=question.spares_good,
+            version_id=question.version_id,
+        )
         incoming = IncomingVersion(size=row.file.blob.size, created_at=row.created_at)
         decision = decide(self._plugins, state, incoming, ask=question.ask_in(collection, state))
         return state, decision.evicted

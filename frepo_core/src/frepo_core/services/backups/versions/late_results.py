@@ -190,7 +190,7 @@ class LateResults:
         message = late.judgement.reason if late.objection else late.check.message
         told = {"reason": reason, "message": message, **describe_nights(collection, reason), "verdict": row.verdict}
         late.events.append(version_event(EventKind.VERSION_QUARANTINED, VersionRecord.of(row), by=late.by, **told))
-        surplus = find_surplus(session, collection, keep=self._quarantine_max, is_overtaken=False)
+        surplus = find_surplus(session, collection, keep=self._quarantine_max, of_overtaken=False)
         locked = are_locked(session, surplus)
         late.add(self._remove(session, late, [one for one, stays in zip(surplus, locked, strict=True) if not stays]))
 
@@ -248,7 +248,7 @@ def question_about(strategies: Strategies, collection_id: str, version_id: str) 
         row = session.scalar(query)
         return IncomingVersion(size=row.file.blob.size, created_at=row.created_at) if row else None
 
-    return Question(strategies, collection_id, make_incoming)
+    return Question(strategies, collection_id, make_incoming, version_id=version_id)
 
 
 def _tried_again(session: Session, row: Version, check: NewCheck) -> NewCheck:

@@ -139,7 +139,7 @@ class VersionEdits:
             row = session.scalar(query)
             return IncomingVersion(size=row.file.blob.size, created_at=row.created_at) if row else None
 
-        return Question(self._strategies, collection_id, make_incoming)
+        return Question(self._strategies, collection_id, make_incoming, version_id=version_id)
 
     def _release(
         self, session: Session, collection: Collection, edit: _Edit, by: Identity | None, question: Question

@@ -19,14 +19,14 @@ from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...files.file_rows import insert_file
 from ..collections.expected_backups import set_arrived
 from ..holds.locks import end_of_new, require_removable
-from ..quarantine import OVERTAKEN, end_nights, enter_quarantine
+from ..quarantine import OVERTAKEN, end_nights, enter_quarantine, is_overtaken
 from ..rotation.evictable_versions import is_restored
 from ..verdicts import BAD, note_verdict
 
 # Called with a locked version before a change; what it raises prevents the change.
 VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
 _INSERT = insert_of(Version)
-_IS_COUNTED = Version.is_counted
+_ROTATES = Version.is_counted | is_overtaken()
 
 
 def select_with_files() -> Select[Version]:
@@ -54,7 +54,7 @@ def find_evicted(
         return []
     ids = [version.id for version in evicted]
     query = select_with_files().where(Version.collection_id == collection.id, Version.id.in_(ids))
-    query = query.where(Version.pinned.is_(False), _IS_COUNTED, ~is_restored(now))
+    query = query.where(Version.pinned.is_(False), _ROTATES, ~is_restored(now))
     rows = session.scalars(query.order_by(Version.number)).all()
     bad = {version.id for version in evicted if version.is_bad}
     if len(rows) != len(evicted) or any(row.id in bad and row.verdict not in BAD for row in rows):
@@ -62,15 +62,17 @@ def find_evicted(
     return rows
 
 
-def find_surplus(session: Session, collection: Collection, *, keep: int, is_overtaken: bool) -> Sequence[Version]:
+def find_surplus(session: Session, collection: Collection, *, keep: int, of_overtaken: bool) -> Sequence[Version]:
     """Return the versions in quarantine but the newest `keep`, with their files and blobs loaded, the oldest first.
 
-    Those that were overtaken have places of their own, so that they drive out none that a person has to look at.
+    Those that were overtaken drive out none that a person has to look at. Rotation decides about them while nothing
+    speaks against their content; the others have places of their own.
     """
     if collection.quarantined_count <= keep:
         return []
-    reason = Version.quarantine_reason == OVERTAKEN if is_overtaken else Version.quarantine_reason != OVERTAKEN
-    quarantined = select_with_files().where(Version.collection_id == collection.id, Version.is_quarantined, reason)
+    reason = Version.quarantine_reason == OVERTAKEN
+    among = reason & ~is_overtaken() if of_overtaken else ~reason
+    quarantined = select_with_files().where(Version.collection_id == collection.id, Version.is_quarantined, among)
     rows = session.scalars(quarantined.order_by(Version.number)).all()
     return rows[: max(len(rows) - keep, 0)]
 

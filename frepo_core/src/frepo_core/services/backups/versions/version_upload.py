@@ -25,7 +25,7 @@ from ..collections.collection_rows import lock_collection
 from ..quarantine import describe_nights
 from ..rotation.admission import VersionRules
 from ..rotation.content_guards import note_arrival
-from ..rotation.overtaken import find_sender, note_accepted
+from ..rotation.overtaken import Sending, find_sender, is_given_up, note_accepted
 from ..rotation.questions import Question
 from ..rotation.strategies import StrategyAnswer
 from ..trash.arrivals import KEPT
@@ -53,6 +53,7 @@ class VersionUpload(UploadTransaction[Committed]):
         content: Content,
         room: VersionRoom,
         collection: CollectionRecord,
+        sending: Sending,
         *,
         by: Identity,
         after: int | None,
@@ -64,6 +65,7 @@ class VersionUpload(UploadTransaction[Committed]):
         self.reports: Sequence[CheckReport] = ()
         self._rules = rules
         self._collection = collection
+        self._sending = sending
         self._after = after
         self._early = early
         self._version_room = room
@@ -100,7 +102,7 @@ class VersionUpload(UploadTransaction[Committed]):
         self.require_storage(row.storage)
         blob = self.want_copy(session, blob, row.mirror)
         consume_token(session, by)
-        sender, noted = find_sender(session, row, by), self._collection.last_number
+        sender, sending = find_sender(session, row, by), self._sending
         now = utc_now()
         incoming = IncomingVersion(size=blob.size, created_at=now)
         admission = self._rules.judge(
@@ -111,14 +113,16 @@ class VersionUpload(UploadTransaction[Committed]):
             self._question,
             after=self._after,
             reports=self.reports,
-            is_overtaken=sender is not None and sender.noted > noted,
+            is_overtaken=sender is not None
+            and sender.noted > sending.noted
+            and is_given_up(session, row, sender, blob, sending, by),
         )
         objection, reason, waits = admission.objection, admission.quarantine_reason, admission.decision.waits
         if reason and room.is_low and not room.has_taken:
             raise StorageFull(KEPT)
         leaving, why = self._rules.find_leaving(session, row, admission, now)
         if not reason:
-            note_accepted(session, row, sender, noted, by, now)
+            note_accepted(session, row, sender, sending, by)
         evicted = list(map(VersionRecord.of, leaving))
         removed = move_to_trash(session, row, leaving, reason=why, by=by, keep=self._rules.keep, now=now)
         hit("versions_deleted")

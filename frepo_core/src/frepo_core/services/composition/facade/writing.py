@@ -21,6 +21,7 @@ from frepo_core.plugins import (
 )
 from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
 
+from ...backups.rotation.overtaken import Sending
 from ...backups.versions.version_checks import NewCheck
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer
 from ...base.plugin_failures import as_json, storable, storable_kinds, storable_name
@@ -88,6 +89,8 @@ class WritingFacade(ConnectedFacade):
         size: int | None = None,
         sha256: str | None = None,
         last_number: int | None = None,
+        began_at: datetime | None = None,
+        silent_since: datetime | None = None,
         run: NewRun | None = None,
         idempotency_key: str | None = None,
         coding: str | None = None,
@@ -95,12 +98,13 @@ class WritingFacade(ConnectedFacade):
         """See `WritingService.add_version`."""
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
-        if last_number is not None:  # a collection with the same id may have been created since
-            collection = replace(collection, last_number=min(last_number, collection.last_number))
+        # A collection with the same id may have been created since.
+        noted = collection.last_number if last_number is None else min(last_number, collection.last_number)
+        sending = Sending(noted=noted, began_at=began_at or utc_now(), silent_since=silent_since)
         incoming = _incoming(content, size, sha256, coding)
         key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
         run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
-        added = services.reported_uploads.add(collection, incoming, by=by, run=run, idempotency=key)
+        added = services.reported_uploads.add(collection, incoming, by=by, run=run, idempotency=key, sending=sending)
         _taken(content)
         return recorded_version(added) if isinstance(added, RecordedAnswer) else stored_version(added, collection)
 
