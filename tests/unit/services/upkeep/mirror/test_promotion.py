@@ -14,8 +14,9 @@ from frepo_core.services.content.blobs import upload_transaction
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
 from frepo_core.services.upkeep.mirror import row_switch
 from frepo_core.services.upkeep.mirror.promotion import PromotionRefusedError
-from frepo_core.services.upkeep.storage import OwnerMark
+from frepo_core.services.upkeep.storage import OwnerMark, verify
 from frepo_core.testing import MemoryStorage
+from support.encodings.nights import nights
 
 
 class Deleted(MemoryStorage):
@@ -254,3 +255,47 @@ def test_the_settings_are_said_to_differ_until_they_name_the_promoted_storage(
     assert [] == list(find_differences(changed.backends, "local"))
     assert ("second", "local") == (changed.backends.current, changed.backends.mirror)
     changed.database.engine.dispose()
+
+
+@pytest.mark.parametrize("change", ["encode", "expand"])
+def test_the_sound_copy_on_the_former_disk_is_kept_although_it_is_stored_in_another_way(
+    services, add, blobs, mirror, second, promote, read, change
+):
+    """A bit has flipped in the copy that is promoted, which was not made again since the first one was encoded."""
+    contents = list(nights(2, 2000))
+    files = [add(content) for content in contents]
+    if change == "expand":
+        assert blobs.encode(*contents)
+    mirror()
+    path = second.backend.path(second.rows()[0].key)
+    data = bytearray(path.read_bytes())
+    data[-10] ^= 4
+    path.chmod(0o600)
+    path.write_bytes(data)
+    assert blobs.encode(*contents) if change == "encode" else blobs.expand(contents[0])
+
+    promote()
+    mirror()
+    assert 1 == len(verify(services.database, services.backends).damaged)
+    mirror()
+
+    assert [] == verify(services.database, services.backends).damaged
+    assert contents == [read(file) for file in files]
+
+
+def test_what_is_under_the_key_of_a_copy_stays_until_its_source_was_read(
+    services, add, mirror, second, promote, lose, path_of
+):
+    """What the former disk has is cut, and what was promoted is damaged, too: both are left for a person."""
+    file = add(b"some bytes")
+    mirror()
+    path_of(file).chmod(0o600)
+    path_of(file).write_bytes(b"some")
+    copy = second.backend.path(second.rows()[0].key)
+    copy.chmod(0o600)
+    copy.write_bytes(b"same bytes")
+    promote()
+
+    mirror()
+
+    assert [b"some", b"same bytes"] == [path_of(file).read_bytes(), copy.read_bytes()]

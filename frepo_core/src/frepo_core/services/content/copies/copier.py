@@ -10,7 +10,7 @@ from typing import BinaryIO, Self, cast
 from frepo_core.errors import BlobNotFound, FrepoError, StorageError
 from frepo_core.plugins import Checksums, StorageBackend
 
-from ..blobs.blob_damage import UnreadableError, find_damage
+from ..blobs.blob_damage import UnreadableError, find_damage, is_there
 from ..blobs.failpoints import hit
 from ..chains.chain_places import RAW
 from ..storages.backends import Backends
@@ -26,7 +26,8 @@ class CopyTask:
     `digest`, `size` (bytes) and `encoding` are those of the object in the source, which is copied as it is.
     `base_digest` is the content that a delta needs.
     `may_exist` says that bytes may be stored under the key already: by a process that was killed, or for a blob of the
-    same content that was deleted.
+    same content that was deleted. `as_before` is the same task for the object that the copy was before, if that is
+    another one: a first copy that a promotion made a second one may be encoded in another way than its source.
     """
 
     id: int
@@ -40,6 +41,7 @@ class CopyTask:
     encoding: str = RAW
     base_digest: str | None = None
     may_exist: bool = False
+    as_before: "CopyTask | None" = None
 
 
 class Outcome(Enum):
@@ -116,9 +118,19 @@ class Copier:
             log.exception("the copy %s in %s was not deleted, storage:sweep will delete it", task.key, task.storage)
 
     def _check_earlier(self, task: CopyTask, target: StorageBackend) -> CopyResult:
-        if find_damage(target, task.key, digest=task.digest, size=task.size, pace=self._pace) is None:
-            return CopyResult(task=task, outcome=Outcome.PRESENT)
-        target.delete(task.key)
+        """Keep what is under the key if it is sound. Otherwise delete it, but only if the source is."""
+        for one in (task, task.as_before):
+            if one and find_damage(target, one.key, digest=one.digest, size=one.size, pace=self._pace) is None:
+                return CopyResult(task=one, outcome=Outcome.PRESENT)
+        if is_there(target, task.key):
+            source = self._backends.get(task.from_storage)
+            try:
+                problem = find_damage(source, task.from_key, digest=task.digest, size=task.size, pace=self._pace)
+            except (FrepoError, UnreadableError) as error:
+                problem = str(error)
+            if problem:
+                return CopyResult(task=task, outcome=Outcome.SOURCE_FAILED, problem=problem)
+            target.delete(task.key)
         return CopyResult(task=task, outcome=Outcome.AGAIN)
 
     def _check(self, task: CopyTask, target: StorageBackend, source: "_Source") -> CopyResult:

@@ -1,6 +1,7 @@
 """Records what became of copies. Rows change in batches, one transaction each."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -9,7 +10,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Blob, BlobCopy
 
-from ..chains.chain_places import RAW
+from ..chains.chain_places import RAW, needs_itself
 from .copier import CopyResult, CopyTask, Outcome
 from .states import LACKING, CopyState
 
@@ -68,7 +69,7 @@ def note_object(row: BlobCopy, task: CopyTask) -> None:
 def task_of(session: Session, copy: BlobCopy, blob: Blob, key: str, *, may_exist: bool = False) -> CopyTask:
     """Return the task to copy the object of a blob under this key."""
     base = None if blob.base_id is None else session.scalar(select(Blob.digest).where(Blob.id == blob.base_id))
-    return CopyTask(
+    task = CopyTask(
         id=copy.id,
         blob_id=blob.id,
         digest=blob.object_digest,
@@ -81,3 +82,9 @@ def task_of(session: Session, copy: BlobCopy, blob: Blob, key: str, *, may_exist
         base_digest=base,
         may_exist=may_exist,
     )
+    if not may_exist or copy.object_digest == task.digest:
+        return task
+    if needs_itself(session, copy.digest, copy.base_digest, copy.storage):
+        return task
+    before = replace(task, digest=copy.object_digest, size=copy.object_size)
+    return replace(task, as_before=replace(before, encoding=copy.encoding, base_digest=copy.base_digest))
