@@ -1,4 +1,4 @@
-"""Checks whether each content has a second copy."""
+"""Checks whether contents wait for second copies."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -23,7 +23,7 @@ def check_copies(services: Services) -> Iterator[Finding]:
         text = one.describe(now)
         if one.is_late:
             yield problem("copies", text, _REMEDY)
-        elif one.age(now) > PATIENCE:
+        elif one.age(now) > PATIENCE or not one.is_known:
             yield warning("copies", text, _REMEDY)
         else:
             yield good("copies", text)

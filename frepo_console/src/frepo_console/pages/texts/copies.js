@@ -2,7 +2,8 @@
 
 export const t = {
   title: "Second copy",
-  complete: "Each content has its copy",
+  complete: "No content waits for its copy",
+  unknown: "Contents were not compared with their copies yet. The job mirror does so.",
   behind: (number, shown, bytes, since, versions) =>
     `${shown} ${number === 1 ? "content waits" : "contents wait"} for a copy, ${bytes}, the oldest since ${since}; versions with one copy: ${versions}`,
   late: "That is longer than mirror.max_lag allows. The job mirror says why.",

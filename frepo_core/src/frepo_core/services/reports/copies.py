@@ -22,7 +22,7 @@ from ..content.storages.backends import NO_MIRROR, Backends
 from ..content.storages.storage_troubles import read_troubles
 from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
 from ..upkeep.mirror.departures import stopped_name
-from ..upkeep.mirror.gaps import read_compared_at
+from ..upkeep.mirror.gaps import is_compared, read_compared_at
 from ..upkeep.mirror.lag import find_copy_storages, find_oldest
 
 # No more rows are counted, so that a report costs the same however many copies are missing.
@@ -44,6 +44,7 @@ class CopyFigures:
     :param stopped: the number of copies that are not deleted, because they are too many at once, until somebody
         confirms it
     :param compared_at: when contents were compared with their copies the last time
+    :param is_known: whether they were compared since a recovery or a change of mirrors; if not, more may be behind
     :param is_late: whether one has waited for longer than `mirror.max_lag`
     """
 
@@ -56,6 +57,7 @@ class CopyFigures:
     checked_at: datetime | None
     first_checked_at: datetime | None
     is_late: bool
+    is_known: bool = True
     damaged: int = 0
     stopped: int = 0
     compared_at: datetime | None = None
@@ -68,13 +70,14 @@ class CopyFigures:
 
     def describe(self, now: datetime) -> str:
         """Return the figures as a sentence for people."""
+        unknown = f"Contents were not compared with their copies in {self.storage} yet: the job mirror does so"
         if not self.behind:
-            return f"Each content has a second copy in {self.storage}"
+            return f"No content waits for a second copy in {self.storage}" if self.is_known else unknown
         waits = format_duration(timedelta(seconds=int(self.age(now).total_seconds()))) or "0s"
         contents = "1 content waits" if self.behind == 1 else f"{self.behind} contents wait"
         return (
             f"{contents} for a second copy in {self.storage} ({readable_size(self.size)}), the oldest for {waits}; "
-            f"versions with one copy: {self.versions}"
+            f"versions with one copy: {self.versions}{'' if self.is_known else f'. {unknown}'}"
         )
 
 
@@ -95,6 +98,7 @@ class Copies:
                 replace(
                     _read(session, storage, self._settings.mirror_max_lag),
                     compared_at=read_compared_at(session, self._backends),
+                    is_known=is_compared(session, self._backends),
                     state=troubles[storage].state if storage in troubles else None,
                     skipped=self._backends.breaker.skips(storage),
                 )

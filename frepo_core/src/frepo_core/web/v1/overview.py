@@ -153,7 +153,8 @@ class SecondCopies(Reply):
     All copies were checked the last time at `checked_at`, all contents in the first storages at `first_checked_at`.
 
     `damaged` of those behind had a copy that is wrong or missing now. `stopped` deletions wait for a confirmation: they
-    are too many at once. Contents were compared with their copies the last time at `compared_at`. `state` is
+    are too many at once. Contents were compared with their copies the last time at `compared_at`. `known` is false if
+    that was not done since a recovery or another setting of the mirror: more may be behind then. `state` is
     that of the storage in `/storages`; this process has `skipped` it if it failed several times just now.
     """
 
@@ -169,6 +170,7 @@ class SecondCopies(Reply):
     damaged: Whole
     stopped: Whole
     compared_at: Time | None
+    known: bool
     state: Literal["ok", "full", "unavailable"]
     skipped: bool
 
@@ -188,6 +190,7 @@ class SecondCopies(Reply):
             damaged=found.damaged,
             stopped=found.stopped,
             compared_at=found.compared_at,
+            known=found.is_known,
             state=found.state or "ok",
             skipped=found.skipped,
         )

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import pytest
 from sqlalchemy import update
 
-from frepo_core.db import migrations
+from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import Event
+from frepo_core.doctor.copies import check_copies
 from frepo_core.domain.identity import Actor
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.composition.assembly import assemble
+from frepo_core.services.reports.status import read_status
 from frepo_core.services.upkeep.storage import Migrator, verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -266,3 +268,31 @@ def test_a_sound_copy_of_a_content_that_was_damaged_is_served(services, run, mak
 
     assert {1: b"the content"} == new.read(collection)
     assert not any(version.file.blob.is_damaged for version in new.services.versions.list(collection))
+
+
+def test_no_report_says_that_there_are_two_copies_before_they_were_compared(
+    services, run, make_collection, push, recover, tmp_path
+):
+    push(make_collection(9), b"the content")
+    run("mirror")
+    write_catalogue(services)
+    shutil.rmtree(tmp_path / "storage")
+    (tmp_path / "storage").mkdir()
+    new = recover("offsite").services
+
+    def reports():
+        [said] = [
+            line.text
+            for line in read_status(new, new.health, new.overviews, new.restore_ages)
+            if line.subject == "copies in offsite"
+        ]
+        [found] = check_copies(new)
+        return said, found.level.value, new.copies.read()[0].is_known
+
+    unknown = "Contents were not compared with their copies in offsite yet: the job mirror does so"
+    assert (unknown, "warning", False) == reports()
+    new.mirror.compare(keep_going=lambda: None)
+    assert ["1 content waits for a second copy in local"] == [
+        one.describe(utc_now()).partition(" (")[0] for one in new.copies.read() if one.storage == "local"
+    ]
+    assert all(one.is_known for one in new.copies.read())

@@ -17,7 +17,7 @@ export default function Copies({ copies }) {
 function Row({ copies }) {
   const troubles = troublesOf(copies);
   const state =
-    copies.late || copies.stopped > 0 ? "overdue" : copies.behind > 0 || troubles.length > 0 ? "late" : "ok";
+    copies.late || copies.stopped > 0 ? "overdue" : copies.behind > 0 || copies.known === false || troubles.length > 0 ? "late" : "ok";
   const checked = [copies.compared_at && t.compared(relative(copies.compared_at)), t.checked(checkedAt(copies))];
   return html`<li class=${state}>
     <${Icon} name=${state} isColoured />
@@ -29,7 +29,8 @@ function Row({ copies }) {
   </li>`;
 }
 
-function waiting({ behind, size: bytes, oldest_at: oldest, versions_with_one_copy: versions }) {
+function waiting({ behind, known, size: bytes, oldest_at: oldest, versions_with_one_copy: versions }) {
+  if (known === false) return t.unknown;
   if (behind === 0) return t.complete;
   return t.behind(behind, count(behind), size(bytes), relative(oldest), count(versions));
 }

@@ -36,6 +36,17 @@ def read_compared_at(session: Session, backends: Backends) -> datetime | None:
     return datetime.fromisoformat(found.value) if found else None
 
 
+def is_compared(session: Session, backends: Backends) -> bool:
+    """Return whether it is known which contents lack copies: not before the first comparison, as after a recovery.
+
+    Nor between a change of a collection's mirror and the comparison after it. Without contents, nothing lacks a copy.
+    """
+    changed = select(Installation.name).where(Installation.name.startswith(CHANGED, autoescape=True))
+    if read_compared_at(session, backends) is not None and session.scalar(changed.limit(1)) is None:
+        return True
+    return session.scalar(select(Blob.id).limit(1)) is None
+
+
 def compare_again(database: Database) -> None:
     """Let the next run compare all blobs with their copies, whenever the last one did."""
     database.execute(delete(Installation).where(Installation.name.startswith(PREFIX, autoescape=True)))
