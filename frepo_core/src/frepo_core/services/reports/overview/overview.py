@@ -25,7 +25,7 @@ from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord
 from ...content.storages.backends import Backends
 from ...content.storages.storage_space import find_free_space, find_total_space
-from ...upkeep.engine.job_reports import report_jobs
+from ...upkeep.engine.job_reports import find_failing_jobs
 from ..compact_space import CompactSpace, CompactSpaces
 from ..copies import Copies, CopyFigures
 from ..inventory.damage import count_damaged
@@ -123,7 +123,7 @@ class Overviews:
                 damaged_blobs=count_damaged(session),
                 copies=self._copies.read(),
                 compact=self._compact.read(),
-                failing_jobs=[job.name for job in report_jobs(session) if job.failing_since],
+                failing_jobs=find_failing_jobs(session),
             )
 
     def compact(self) -> CompactSpace | None:

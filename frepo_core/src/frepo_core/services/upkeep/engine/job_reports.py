@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, select
+from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db.models import JobRun, JobState
 
-from .job_runs import RunRecord, find_last_run
+from .job_runs import last_run_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,30 +34,35 @@ class JobReport:
 
 def report_jobs(session: Session) -> list[JobReport]:
     """Return all jobs that a worker has scheduled, by name."""
-    return [_report(session, state) for state in session.scalars(select(JobState).order_by(JobState.name)).all()]
+    last, failed, good = aliased(JobRun), aliased(JobRun), aliased(JobRun)
+    query = (
+        select(JobState, last, failed.error, good.started_at)
+        .select_from(JobState)
+        .outerjoin(last, last.id == last_run_of(JobState.name))
+        .outerjoin(
+            failed, and_(JobState.failing_since.is_not(None), failed.id == last_run_of(JobState.name, is_good=False))
+        )
+        .outerjoin(good, good.id == last_run_of(JobState.name, is_good=True))
+        .order_by(JobState.name)
+    )
+    return [_report(*row) for row in session.execute(query)]
 
 
-def _report(session: Session, state: JobState) -> JobReport:
-    last = find_last_run(session, state.name)
-    # While the job runs again, the error is that of the run before.
-    failed = find_last_run(session, state.name, JobRun.error.is_not(None)) if state.failing_since else None
-    good = last if last and _is_good(last) else _last_good_run(session, state.name)
+def find_failing_jobs(session: Session) -> list[str]:
+    """Return the names of the jobs whose last run failed."""
+    query = select(JobState.name).where(JobState.failing_since.is_not(None)).order_by(JobState.name)
+    return list(session.scalars(query))
+
+
+def _report(state: JobState, last: JobRun | None, error: str | None, last_success: datetime | None) -> JobReport:
     return JobReport(
         name=state.name,
         started_at=last.started_at if last else None,
         ended_at=last.ended_at if last else None,
         outcome=last.outcome if last else None,
         found=last.summary if last else None,
-        error=failed.error if failed else None,
+        error=error,  # while the job runs again, that of the run before
         failing_since=state.failing_since,
         next_at=state.next_at,
-        last_success=good.started_at if good else None,
+        last_success=last_success,
     )
-
-
-def _is_good(run: RunRecord) -> bool:
-    return run.error is None and run.ended_at is not None
-
-
-def _last_good_run(session: Session, name: str) -> RunRecord | None:
-    return find_last_run(session, name, JobRun.error.is_(None), JobRun.ended_at.is_not(None))

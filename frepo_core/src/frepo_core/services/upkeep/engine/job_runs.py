@@ -1,12 +1,12 @@
 """The runs of jobs: the rows of the table `job_run`, and how they ended."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, delete, literal, select, union_all, update
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from frepo_core.db import Database
 from frepo_core.db.models import JobRun
@@ -102,14 +102,30 @@ def find_running(database: Database, lane: str) -> RunRecord | None:
     with database.reading() as session:
         query = select(JobRun).where(JobRun.lane == lane, JobRun.ended_at.is_(None)).order_by(JobRun.id.desc()).limit(1)
         row = session.scalar(query)
-        return _make_record(row) if row else None
+        return make_record(row) if row else None
 
 
-def find_last_run(session: Session, name: str, *conditions: ColumnElement[bool]) -> RunRecord | None:
-    """Return the latest run of a job that meets the conditions."""
-    query = select(JobRun).where(JobRun.name == name, *conditions)
-    row = session.scalar(query.order_by(JobRun.started_at.desc(), JobRun.id.desc()).limit(1))
-    return _make_record(row) if row else None
+def last_run_of(name: ColumnElement[str] | InstrumentedAttribute[str], *, is_good: bool | None = None) -> Any:
+    """Return the id of the latest run of the job with this name, for a query that has the name in a row.
+
+    With `is_good`, of those that have ended well; with False, of those with an error.
+    """
+    run = aliased(JobRun)
+    query = select(run.id).where(run.name == name).order_by(run.started_at.desc(), run.id.desc()).limit(1)
+    if is_good is not None:
+        query = (
+            query.where(run.error.is_(None), run.ended_at.is_not(None))
+            if is_good
+            else query.where(run.error.is_not(None))
+        )
+    return query.correlate_except(run).scalar_subquery()
+
+
+def find_last_runs(session: Session, names: Iterable[str]) -> Mapping[str, RunRecord]:
+    """Return the latest runs of jobs by their names."""
+    wanted = union_all(*(select(literal(name).label("name")) for name in names)).subquery()
+    query = select(JobRun).join(wanted, JobRun.id == last_run_of(wanted.c.name))
+    return {row.name: make_record(row) for row in session.scalars(query)}
 
 
 def find_interrupted(database: Database, name: str, *, since: datetime) -> datetime | None:
@@ -142,7 +158,7 @@ def list_runs(database: Database, name: str, limit: int) -> list[RunRecord]:
     """Return the latest runs of a job, the latest first."""
     query = select(JobRun).where(JobRun.name == name).order_by(JobRun.started_at.desc(), JobRun.id.desc()).limit(limit)
     with database.reading() as session:
-        return [_make_record(row) for row in session.scalars(query)]
+        return [make_record(row) for row in session.scalars(query)]
 
 
 def page_runs(database: Database, name: str, page: PageRequest) -> Page[RunRecord]:
@@ -151,8 +167,9 @@ def page_runs(database: Database, name: str, page: PageRequest) -> Page[RunRecor
     query = paged(select(JobRun).where(JobRun.name == name), page, [JobRun.started_at, JobRun.id])
     with database.reading() as session:
         found = cut(session.scalars(query).all(), page, lambda row: [row.started_at, row.id])
-        return Page(items=[_make_record(row) for row in found.items], next=found.next)
+        return Page(items=[make_record(row) for row in found.items], next=found.next)
 
 
-def _make_record(row: JobRun) -> RunRecord:
+def make_record(row: JobRun) -> RunRecord:
+    """Return the record of a row."""
     return RunRecord(**{name: getattr(row, name) for name in RunRecord.__dataclass_fields__})

@@ -19,7 +19,7 @@ from ...events.masking import Mask
 from .job_catalog import ScheduledJob
 from .job_requests import RequestRecord, find_requests, store_request
 from .job_runner import JobRunner, RunResult
-from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_run, find_running, list_runs, page_runs
+from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_runs, find_running, list_runs, page_runs
 from .job_turns import find_turns
 from .lane import lease_name
 from .visible_output import visible_run
@@ -64,7 +64,7 @@ class Jobs:
         now = self._database.now()
         turns = {turn.scheduled.name: turn.at for turn in find_turns(self._database, self.scheduled, now, stores=False)}
         with self._database.reading() as session:
-            runs = {name: run for name in self.scheduled if (run := find_last_run(session, name))}
+            runs = find_last_runs(session, self.scheduled)
         requests = {one.name: one for one in find_requests(self._database, self.scheduled)}
         return [
             JobStatus(
