@@ -131,7 +131,7 @@ WEB = (
     FrepoCommand,
 )
 # The ordinary answers to uploads, and their models.
-WEB_FUNCTIONS = ("version_answer", "version_path", "version_content", "file_answer", "coding_of")
+WEB_FUNCTIONS = ("version_answer", "version_path", "version_content", "file_answer", "coding_of", "check_coded_start")
 LABELS = {"when": "Called", "thread": "Thread", "transaction": "Transaction", "failure": "If it fails"}
 
 

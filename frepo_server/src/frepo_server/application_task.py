@@ -9,7 +9,8 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     """Passes to the application who has decided about this request (`frepo.is_decided`), and when it was complete.
     `frepo.silent_at` is when its client was silent for the first time, None: never.
 
-    `frepo.buffer` is the buffer of its body, which the application has made.
+    `frepo.buffer` is the buffer of its body, which the application has made. `frepo.lend` starts another thread in
+    place of this one until the request ends; it returns False if too many are lent already.
 
     The connection stays open after an answer without a body, such as 304. waitress closes it, like after any answer
     without a Content-Length, but the client needs none: the answer ends with its head (RFC 9112, 6.3).
@@ -20,6 +21,7 @@ class ApplicationTask(WSGITask):  # type: ignore[misc]  # waitress has no types
     def get_environment(self) -> dict[str, Any]:
         """Return the WSGI environment."""
         environ: dict[str, Any] = super().get_environment()
+        environ["frepo.lend"] = self.channel.server.task_dispatcher.lend
         environ["frepo.head_at"] = self.request.head_at
         environ["frepo.is_decided"] = self.request.is_decided
         environ.update(self.request.decided_environ)

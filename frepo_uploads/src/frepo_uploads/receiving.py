@@ -6,9 +6,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from frepo_core.plugins import EndpointError, Identity
+from frepo_core.web import check_coded_start
 
 from .disk.digests import Digests
-from .disk.part_file import PartFile, WriterLostError
+from .disk.part_file import PartFile, WriterLostError, delete
+from .outcomes import describe_refusal
 from .refusals import Refusals
 from .session import BusyError, State, Upload
 from .uploads import Uploads, now
@@ -18,6 +20,8 @@ from .web.tus_headers import Checksum
 STEP_BYTES = 32 << 20
 STEP_SECONDS = 5.0
 MISMATCH = 460
+# So many bytes say how much memory it takes to decode what follows.
+START_BYTES = 32
 
 
 class Part:
@@ -50,12 +54,26 @@ class Part:
         self._checksum = checksum
         self._hash = checksum.new_hash() if checksum else None
         self._synced_at = time.monotonic()
+        self._is_start_known = upload.offset >= START_BYTES
 
     def write(self, piece: bytes) -> None:
         """Take the next bytes. Raises `EndpointError`, `StorageFull` or `StorageUnavailable`."""
         with self._recorded():
             self._alone(lambda: self.file.write(piece))
+            self._check_coding()
             self._take(piece)
+
+    def _check_coding(self) -> None:
+        """End an upload whose first bytes say that the commit could not decode it."""
+        if self._is_start_known or self.upload.coding is None:
+            return
+        try:
+            self._is_start_known = check_coded_start(self.file.read(0, START_BYTES), self.upload.coding)
+        except EndpointError as error:
+            outcome = describe_refusal(error)
+            self.upload = self._uploads.change(self.upload, State.FAILED, ended_at=now(), outcome=outcome)
+            delete(self.file.path.parent, self.upload.id)
+            raise
 
     def _take(self, piece: bytes) -> None:
         if self._hash is not None:
@@ -73,11 +91,16 @@ class Part:
             with self._recorded():
                 if ok:
                     is_committing = self._finish()
-                elif self._hash is None and self.file.offset not in {self.upload.offset, self.upload.length}:
+                elif self._has_more():
                     self._acknowledge(State.RECEIVING)
         finally:
             if not is_committing:
                 self.file.close()
+
+    def _has_more(self) -> bool:
+        """Return whether a part that broke off has bytes to acknowledge, and not the last ones of the upload."""
+        is_kept = self._hash is None and self.upload.is_open
+        return is_kept and self.file.offset not in {self.upload.offset, self.upload.length}
 
     def _recorded(self) -> AbstractContextManager[None]:
         return self._refusals.recorded(self.upload.collection_id, by=self.by, size=self.upload.length)

@@ -162,3 +162,16 @@ def test_the_same_content_plain_and_compressed_is_stored_once(tus, collection, s
     tus.patch(tus.create(len(body), collection=collection, headers=encoding("zstd")), 0, body)
 
     assert 1 == len([*services.backends.get("local").list()])
+
+
+def test_a_window_that_is_too_large_ends_the_upload_with_its_first_bytes(tus, collection, contents):
+    options = {zstd.CompressionParameter.window_log: 28, zstd.CompressionParameter.content_size_flag: 0}
+    compressor = zstd.ZstdCompressor(options=options)
+    body = compressor.compress(CONTENT) + compressor.flush()
+    path = tus.create(len(body), collection=collection, headers=encoding("zstd"))
+    first = tus.patch(path, 0, body[:4])
+    refused = tus.patch(path, 4, body[4:10])
+
+    assert (204, 415, "gzip, zstd") == (first.status_int, refused.status_int, refused.headers["Accept-Encoding"])
+    assert (410, []) == (tus.head(path).status_int, contents())
+    assert "needs a window" in tus.show(path)["error"]["message"]

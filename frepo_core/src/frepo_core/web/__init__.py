@@ -10,7 +10,7 @@ from frepo_core.services.composition.container import Services
 from .base.body_sink import BodySink
 from .base.endpoint import Answer, Endpoint
 from .base.request import FrepoRequest
-from .content.request_body import coding_of
+from .content.request_body import check_coded_start, coding_of
 from .conventions.dialect import SecondDialect
 from .conventions.paging import PageQuery, next_cursor, page_of
 from .openapi.documentation import Documentation
@@ -55,6 +55,7 @@ __all__ = [
     "Reply",
     "StoredFile",
     "Version",
+    "check_coded_start",
     "coding_of",
     "file_answer",
     "next_cursor",

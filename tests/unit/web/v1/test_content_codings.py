@@ -12,6 +12,7 @@ from backports import zstd
 
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import repr_digest
+from frepo_core.services.content.decoder_memory import PIECES, SMALL_WINDOW, DecoderMemory, Patience
 from frepo_core.services.content.decoding import content_codings
 
 pytestmark = pytest.mark.slow
@@ -139,6 +140,34 @@ def test_digests_are_of_what_their_headers_say(send):
     assert 201 == send(body, "gzip", **right).status_int
 
 
+def test_a_window_that_is_too_large_is_refused_by_its_head(send):
+    options = {zstd.CompressionParameter.window_log: 28, zstd.CompressionParameter.content_size_flag: 0}
+    compressor = zstd.ZstdCompressor(options=options)
+    refused = send(compressor.compress(b"x") + compressor.flush(), "zstd")
+
+    assert (415, "gzip, zstd") == (refused.status_int, refused.headers["Accept-Encoding"])
+    assert "needs a window of 268435456 bytes" in refused.json["detail"]
+
+
+def test_a_client_that_is_gone_ends_the_decoding(app, admin, path, root):
+    headers = {"Content-Encoding": "gzip", "Authorization": f"Bearer {admin}"}
+    gone = {"waitress.client_disconnected": lambda: True}
+    answer = app.put(path, gzip.compress(CONTENT), headers=headers, extra_environ=gone, expect_errors=True)
+
+    assert (400, []) == (answer.status_int, root.get(path).json["items"])
+
+
+def test_a_request_that_cannot_wait_for_memory_is_told_when_to_come_again(app, admin, path, services):
+    headers = {"Content-Encoding": "gzip", "Authorization": f"Bearer {admin}"}
+    lends = {"frepo.lend": lambda: False}
+    services.ingest.decoder_memory = DecoderMemory(shared=SMALL_WINDOW)
+    with services.ingest.decoder_memory.taken(SMALL_WINDOW - PIECES, Patience(seconds=0)):
+        answer = app.put(path, gzip.compress(CONTENT), headers=headers, extra_environ=lends, expect_errors=True)
+    again = app.put(path, gzip.compress(CONTENT), headers=headers, extra_environ=lends)
+
+    assert (503, "30", 201) == (answer.status_int, answer.headers["Retry-After"], again.status_int)
+
+
 @pytest.mark.parametrize("coding", ["br", "gzip, zstd", "deflate"])
 def test_another_coding_is_refused(send, coding):
     answer = send(b"content", coding)
@@ -175,7 +204,8 @@ def test_decoding_takes_bounded_memory(coding):
     body = COMPRESS[coding](os.urandom(20 * MIB).hex().encode())
     tracemalloc.start()
     pieces = (body[at : at + MIB] for at in range(0, len(body), MIB))
-    size = sum(map(len, content_codings.decoded(pieces, coding)))
+    found = content_codings.decoded(pieces, coding, DecoderMemory(), Patience(seconds=0))
+    size = sum(map(len, found))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 

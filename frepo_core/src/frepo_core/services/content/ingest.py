@@ -21,6 +21,7 @@ from frepo_core.errors import (
 )
 from frepo_core.plugins import Checksums
 
+from .decoder_memory import DecoderMemory
 from .held_bytes import HeldBytes
 from .mime_detection import HEAD_BYTES, detect_type
 from .spool import DISK_FULL_ERRORS, IN_MEMORY, TEMPORARY_DISK_FULL, Spool, SpooledFile, UnnamedFile, plain_file
@@ -105,6 +106,7 @@ class Ingest:
     def __init__(self, temp_directory: Path | None) -> None:
         self.directory = str(temp_directory) if temp_directory else None
         self.held = HeldBytes(self.directory)
+        self.decoder_memory = DecoderMemory()
         self.hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
         if temp_directory is not None:
             _make_folder(temp_directory)

@@ -105,6 +105,14 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         size: int | None = None if self.environ.get("frepo.chunked") else self.content_length
         return size
 
+    def lend_thread(self) -> bool:
+        """Let another thread answer requests while this one waits. Return False if too many wait already."""
+        return bool(self.environ.get("frepo.lend", lambda: True)())
+
+    def is_wanted(self) -> bool:
+        """Return whether the client still has its connection open, as far as the server can tell."""
+        return not self.environ.get("waitress.client_disconnected", bool)()
+
     @property
     def buffer(self) -> Spool | None:
         """The buffer of the body; None if the server does not show it."""

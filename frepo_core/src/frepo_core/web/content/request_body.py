@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
-from frepo_core.errors import DigestMismatchError, FieldsError, MalformedRequestError
-from frepo_core.services.content.decoding.content_codings import CODINGS, CodingError, decoded
+from frepo_core.errors import BodyEndedError, DigestMismatchError, EndpointError, FieldsError, MalformedRequestError
+from frepo_core.services.content.decoder_memory import Patience
+from frepo_core.services.content.decoding.content_codings import CODINGS, CodingError, WindowError, check_start, decoded
 from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, disk_full_translated, smallest_limit
 from frepo_core.services.content.spool import IN_MEMORY, Spool
 
@@ -18,6 +19,8 @@ from .multipart import MultipartForm, is_multipart, read_multipart
 from .request_headers import CONTENT_ENCODING
 
 ENVELOPE_BYTES = 1 << 20
+# How long a request waits for memory to decode its body, in seconds, and how many wait.
+DECODER_SECONDS, DECODER_WAITS = 60.0, 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +80,22 @@ def coding_of(request: FrepoRequest) -> str | None:
     if is_multipart(request.headers.get("Content-Type", "")):
         raise FieldsError({CONTENT_ENCODING: ["A form is sent without it; send the content as the body itself"]})
     return sent
+
+
+def check_coded_start(start: bytes, coding: str) -> bool:
+    """Return whether the first bytes of a content in this coding say how much memory it needs.
+
+    For a plug-in that receives contents by itself. Raises `EndpointError` with 415 if that is more than an upload may
+    take. Of Zstandard, at most 18 bytes are needed.
+    """
+    try:
+        return check_start(start, coding)
+    except WindowError as error:
+        raise _unsupported(error) from None
+
+
+def _unsupported(error: WindowError) -> EndpointError:
+    return EndpointError(415, f"The body {error}", headers={"Accept-Encoding": ", ".join(CODINGS)})  # RFC 9110, 15.5.16
 
 
 def limit_body(
@@ -146,23 +165,41 @@ def _decode(
     refuse_early: Callable[[], bool] | None,
     limits: tuple[Limit, ...],
 ) -> Incoming:
-    """Undo the coding of the body. Raises `FieldsError`, `DigestMismatchError`, or the error of an exceeded limit.
+    """Undo the coding of the body, as long as its client is there.
 
-    `Content-Digest` and `Content-MD5` are of the bytes that were sent, `Repr-Digest` of what they contain.
+    `Content-Digest` and `Content-MD5` are of the bytes that were sent, `Repr-Digest` of what they contain. Raises
+    `FieldsError`, `DigestMismatchError`, `ReadersBusyError`, `EndpointError`, or the error of an exceeded limit.
     """
     body, sent = _seekable_body(request, stack), _SentDigests(request)
     spool = stack.enter_context(request.services.ingest.spool())
     write = _writer(request, spool, body, refuse_early)
     try:
         with disk_full_translated():
-            for piece in decoded(sent.passing(iter(lambda: body.read(CHUNK), b"")), coding):
+            for piece in _decoded_pieces(request, sent.passing(iter(lambda: body.read(CHUNK), b"")), coding):
                 for limit in limits:
                     limit.enforce(len(spool) + len(piece))
                 write(piece)
+    except WindowError as error:
+        raise _unsupported(error) from None
     except CodingError as error:
         raise FieldsError({CONTENT_ENCODING: [f"The body {error}"]}) from None
     sent.compare()
     return Incoming(stream=cast(BinaryIO, spool.getfile()), sha256=_digest_in(request, "Repr-Digest"))
+
+
+def _decoded_pieces(request: FrepoRequest, sent: Iterator[bytes], coding: str) -> Iterator[bytes]:
+    """Yield what the pieces contain, until the client is gone. Raises `BodyEndedError` then."""
+
+    def wanted(pieces: Iterator[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            if not request.is_wanted():
+                raise BodyEndedError(request.content_length or 0)
+            yield piece
+
+    patience = Patience(
+        seconds=DECODER_SECONDS, most=DECODER_WAITS, begin=request.lend_thread, is_wanted=request.is_wanted
+    )
+    return wanted(decoded(wanted(sent), coding, request.services.ingest.decoder_memory, patience))
 
 
 class _SentDigests:

@@ -1,6 +1,7 @@
 """The part of the facade that writes in the name of a client: it implements `WritingService`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -101,10 +102,12 @@ class WritingFacade(ConnectedFacade):
         # A collection with the same id may have been created since.
         noted = collection.last_number if last_number is None else min(last_number, collection.last_number)
         sending = Sending(noted=noted, began_at=began_at or utc_now(), silent_since=silent_since)
-        incoming = _incoming(content, size, sha256, coding)
         key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
         run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
-        added = services.reported_uploads.add(collection, incoming, by=by, run=run, idempotency=key, sending=sending)
+        with self._incoming(content, size, sha256, coding) as incoming:
+            added = services.reported_uploads.add(
+                collection, incoming, by=by, run=run, idempotency=key, sending=sending
+            )
         _taken(content)
         return recorded_version(added) if isinstance(added, RecordedAnswer) else stored_version(added, collection)
 
@@ -151,11 +154,31 @@ class WritingFacade(ConnectedFacade):
         """See `WritingService.upload_file`."""
         new = _new_file(name, tags, public=public, password=password)
         key = idempotent_file(idempotency_key, self._plugin) if idempotency_key else None
-        added = self._writable().files.add(new, _incoming(content, size, sha256, coding), by=by, idempotency=key)
+        with self._incoming(content, size, sha256, coding) as incoming:
+            added = self._writable().files.add(new, incoming, by=by, idempotency=key)
         _taken(content)
         if isinstance(added, RecordedAnswer):
             return recorded_file(added)
         return file_info(added.file, is_new=not added.existed)
+
+    @contextmanager
+    def _incoming(
+        self, content: BinaryIO, size: int | None, sha256: str | None, coding: str | None
+    ) -> Iterator["Incoming"]:
+        # A command that stores nothing need not import these.
+        from ...content.decoding.decoded_stream import DecodedStream
+        from ...content.ingest import Incoming
+
+        digests = (sha256,) if sha256 else ()
+        if coding:
+            with DecodedStream(content, coding, self._services.ingest.decoder_memory) as stream:
+                source = cast(BinaryIO, stream)
+                yield Incoming(stream=source, declared_size=size, sha256=digests, is_exact=size is not None)
+            return
+        is_exact = isinstance(content, SessionFile)
+        if isinstance(content, SessionFile) and size is None:
+            size = content.size
+        yield Incoming(stream=content, declared_size=size, sha256=digests, is_exact=is_exact)
 
     def find_added_version(
         self, collection_id: str, *, by: Identity, sha256: str, idempotency_key: str
@@ -232,21 +255,6 @@ class WritingFacade(ConnectedFacade):
         found = services.versions.find_selected(collection.id, version)
         result = NewCheck(name=name, outcome=outcome, message=storable(message), details=as_json(details or {}))
         services.client_checks.record(found.id, result, by=by)
-
-
-def _incoming(content: BinaryIO, size: int | None, sha256: str | None, coding: str | None) -> "Incoming":
-    # A command that stores nothing need not import these.
-    from ...content.decoding.decoded_stream import DecodedStream
-    from ...content.ingest import Incoming
-
-    digests = (sha256,) if sha256 else ()
-    if coding:
-        stream = cast(BinaryIO, DecodedStream(content, coding))
-        return Incoming(stream=stream, declared_size=size, sha256=digests, is_exact=size is not None)
-    is_exact = isinstance(content, SessionFile)
-    if isinstance(content, SessionFile) and size is None:
-        size = content.size
-    return Incoming(stream=content, declared_size=size, sha256=digests, is_exact=is_exact)
 
 
 def _statuses(given: Sequence[int]) -> tuple[int, ...]:

@@ -1,21 +1,34 @@
-"""Undoes the content coding of an upload (RFC 9110, 8.4) in bounded memory, piece by piece."""
+"""Undoes the content coding of an upload (RFC 9110, 8.4) in bounded memory and time, piece by piece."""
 
+import contextlib
 import importlib.util
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
+
+from ..decoder_memory import LARGEST_WINDOW, DecoderMemory, Patience
+from .zstd_frames import FrameHead, parse_head
 
 # A piece of decoded bytes is at most this large.
 PIECE = 1 << 20
 # A content may be this many times as large as what is sent, and PIECE in addition.
 MAX_RATIO = 1000
-# `zstd --long` needs 128 MiB; what needs more is refused.
-_WINDOW_LOG = 27
+# What is decoded with one call: a frame begins with few bytes, because what follows it is copied.
+_FIRST_STEP, _LAST_STEP = 64, 64 << 10
+# Each frame costs as much as some KB of content. So many may be tiny; all others have, sent and decoded, so many bytes.
+TINY_FRAMES, FRAME_BYTES = 1000, 64
+_LARGEST_LOG = LARGEST_WINDOW.bit_length() - 1
 
 
 class CodingError(ValueError):
     """The bytes are not in this coding, or end too early, or become too many."""
+
+
+class WindowError(CodingError):
+    """The bytes can only be decoded with more memory than an upload may take."""
 
 
 class _GzipMember:
@@ -48,70 +61,154 @@ def _zstd_frame() -> Any:
         from compression import zstd
     else:
         from backports import zstd
-    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _WINDOW_LOG})
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _LARGEST_LOG})
 
 
-_FRAMES: dict[str, Callable[[], Any]] = {"gzip": _GzipMember}
+@dataclass(frozen=True)
+class _Coding:
+    """How a member or frame is decoded, and what its first bytes say."""
+
+    new_frame: Callable[[], Any]
+    parse_head: Callable[[bytes], FrameHead | None]
+
+
+_CODINGS: dict[str, _Coding] = {"gzip": _Coding(_GzipMember, lambda data: FrameHead(1 << 15))}
 _ZSTD = ("compression.zstd",) if sys.version_info >= (3, 14) else ("backports", "backports.zstd")
 if all(importlib.util.find_spec(name) for name in _ZSTD):
-    _FRAMES["zstd"] = _zstd_frame
-CODINGS = tuple(_FRAMES)
+    _CODINGS["zstd"] = _Coding(_zstd_frame, parse_head)
+CODINGS = tuple(_CODINGS)
 
 
-def decoded(pieces: Iterable[bytes], coding: str) -> Iterator[bytes]:
+def decoded(
+    pieces: Iterable[bytes], coding: str, memory: DecoderMemory, patience: Patience
+) -> Generator[bytes, None, None]:
     """Yield the decoded bytes of pieces in one of `CODINGS`, at most `PIECE` at a time.
 
-    Several members or frames in a row are one content, as for the programs. Raises `CodingError` for other bytes, a
-    missing end, other bytes after the end, or more than `MAX_RATIO` times what was sent.
+    Several members or frames in a row are one content, as for the programs. Each takes its part of the memory. Raises
+    `CodingError` for other bytes, a missing end, other bytes after the end, more than `MAX_RATIO` times what was sent,
+    or more frames than it explains; `WindowError`, and `ReadersBusyError` while others have the memory.
     """
-    decoder = _Decoder(coding)
-    for data in pieces:
-        yield from decoder.feed(data)
-    decoder.finish()
+    with contextlib.closing(_Decoder(coding, lambda window: memory.taken(window, patience))) as decoder:
+        for data in pieces:
+            yield from decoder.feed(data)
+        decoder.finish()
+
+
+def check_start(data: bytes, coding: str) -> bool:
+    """Return whether these first bytes say how much memory a content needs. Raises `WindowError` if it is too much."""
+    try:
+        head = _CODINGS[coding].parse_head(data) if data else None
+    except ValueError:  # the decoder says so
+        return True
+    if head is not None:
+        _require_window(head.window)
+    return head is not None
+
+
+def _require_window(window: int) -> None:
+    if window > LARGEST_WINDOW:
+        raise WindowError(
+            f"needs a window of {window} bytes, and may need {LARGEST_WINDOW}: compress with --long=27 or less, or "
+            "with gzip"
+        )
 
 
 class _Decoder:
-    """Decodes pieces, one member or frame after the other."""
+    """Decodes pieces, one member or frame after the other.
 
-    def __init__(self, coding: str) -> None:
-        self._coding, self._new_frame = coding, _FRAMES[coding]
-        self._frame = self._new_frame()
-        self._is_open = False
+    `memory` takes the memory for a window of so many bytes, until its end.
+    """
+
+    def __init__(self, coding: str, memory: Callable[[int], AbstractContextManager[None]]) -> None:
+        self._name, self._coding = coding, _CODINGS[coding]
+        self._memory, self._taken = memory, contextlib.ExitStack()
+        self._frame: Any = None
+        self._head = b""  # the first bytes of a frame, as long as they do not say what it needs
+        self._skip = 0  # so many bytes follow that are no content
+        self._step = _FIRST_STEP
         self._ended = self._sent = self._made = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Add a piece; yield what it contains."""
         self._sent += len(data)
-        left: bytes | None = data
-        while left is not None:
-            self._is_open = self._is_open or bool(left)
-            found = self._decompress(left)
-            self._made += len(found)
-            if self._made > MAX_RATIO * self._sent + PIECE:
-                raise CodingError(f"becomes more than {MAX_RATIO} times as large")
-            if found:
-                yield found
-            left = self._next_input()
+        view, position = memoryview(data), 0
+        while position < len(view):
+            if self._skip:
+                step = min(self._skip, len(view) - position)
+                self._skip -= step
+            else:
+                step = min(self._step - len(self._head), len(view) - position)
+                left = yield from self._decode(self._head + view[position : position + step])
+                step -= left
+            position += step
 
     def finish(self) -> None:
         """Raise `CodingError` if the end is missing."""
-        if self._is_open or not self._ended:
-            raise CodingError(f"ends before the end of its {self._coding} data")
+        if self._frame or self._head or self._skip or not self._ended:
+            raise CodingError(f"ends before the end of its {self._name} data")
 
-    def _next_input(self) -> bytes | None:
-        """Return what to decode next without another piece; None if there is nothing more in this one."""
-        if not self._frame.eof:
-            return None if self._frame.needs_input else b""
-        rest: bytes = self._frame.unused_data
-        self._frame, self._is_open, self._ended = self._new_frame(), False, self._ended + 1
-        return rest or None
+    def close(self) -> None:
+        """Free the memory, then let others have it."""
+        self._frame = None
+        self._taken.close()
 
-    def _decompress(self, data: bytes) -> bytes:
+    def _decode(self, data: bytes) -> Generator[bytes, None, int]:
+        """Yield what the next bytes contain; return how many of them belong to the next frame."""
+        if self._frame is None:
+            if (head := self._parse(data)) is None:
+                self._head = data
+                return 0
+            self._head = b""
+            if head.skipped is not None:
+                return self._skip_frame(head.skipped, len(data))
+            self._begin(head)
+        while True:
+            yield from self._decompress(data)
+            if self._frame.eof:
+                left = len(self._frame.unused_data)
+                self._end()
+                return left
+            if self._frame.needs_input:
+                self._step = min(2 * self._step, _LAST_STEP)
+                return 0
+            data = b""
+
+    def _skip_frame(self, size: int, arrived: int) -> int:
+        self._skip = max(size - arrived, 0)
+        self._end()
+        return max(arrived - size, 0)
+
+    def _begin(self, head: FrameHead) -> None:
+        _require_window(head.window)
+        self._taken.enter_context(self._memory(head.window))
+        self._frame = self._coding.new_frame()
+
+    def _end(self) -> None:
+        self.close()
+        self._step = _FIRST_STEP
+        self._ended += 1
+        if self._ended > TINY_FRAMES + (self._sent + self._made) // FRAME_BYTES:
+            raise CodingError(f"has {self._ended} members or frames, most of them empty")
+
+    def _parse(self, data: bytes) -> FrameHead | None:
+        try:
+            return self._coding.parse_head(data)
+        except ValueError as error:
+            raise self._invalid(error) from None
+
+    def _decompress(self, data: bytes) -> Iterator[bytes]:
         try:
             found: bytes = self._frame.decompress(data, PIECE)
         except MemoryError:
             raise
         except Exception as error:  # zlib's or zstd's, which may not be installed
-            what = "is followed by bytes that are no" if self._ended else "is no valid"
-            raise CodingError(f"{what} {self._coding} data ({error})") from error
-        return found
+            raise self._invalid(error) from error
+        self._made += len(found)
+        if self._made > MAX_RATIO * self._sent + PIECE:
+            raise CodingError(f"becomes more than {MAX_RATIO} times as large")
+        if found:
+            yield found
+
+    def _invalid(self, error: Exception) -> CodingError:
+        what = "is followed by bytes that are no" if self._ended else "is no valid"
+        return CodingError(f"{what} {self._name} data ({error})")

@@ -6,21 +6,25 @@ from typing import Any, BinaryIO
 
 from frepo_core.errors import DigestMismatchError, FieldsError
 
+from ..decoder_memory import DecoderMemory, Patience
 from .content_codings import CODINGS, PIECE, CodingError, decoded
+
+# It keeps no thread of a server: the plug-in that has received the content waits in one of its own.
+WAIT_SECONDS = 600.0
 
 
 class DecodedStream(io.RawIOBase):
     """What `source` contains, in bounded memory; it cannot be read twice.
 
     Raises `FieldsError` for an unknown coding, and while it is read `DigestMismatchError` for bytes that are not in it,
-    see `decoded`.
+    and `ReadersBusyError`, see `decoded`. `memory` is that of the process.
     """
 
-    def __init__(self, source: BinaryIO, coding: str) -> None:
+    def __init__(self, source: BinaryIO, coding: str, memory: DecoderMemory) -> None:
         if coding not in CODINGS:
             raise FieldsError({"coding": [f"Expected one of {', '.join(CODINGS)}, not {coding!r}"]})
         pieces: Iterator[bytes] = iter(lambda: source.read(PIECE), b"")
-        self._pieces = decoded(pieces, coding)
+        self._pieces = decoded(pieces, coding, memory, Patience(seconds=WAIT_SECONDS))
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:
@@ -35,6 +39,11 @@ class DecodedStream(io.RawIOBase):
         count = min(len(view), len(self._rest))
         view[:count], self._rest = self._rest[:count], self._rest[count:]
         return count
+
+    def close(self) -> None:
+        """Give the memory back, also if not all was read."""
+        self._pieces.close()
+        super().close()
 
     def _next(self) -> bytes:
         try:

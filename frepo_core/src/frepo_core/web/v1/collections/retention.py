@@ -10,10 +10,9 @@ def preview(request: FrepoRequest) -> Answer:
     """Simulate uploads, and answer which versions are kept, which are evicted and when. Nothing is changed."""
     body = request.body_as(PreviewRequest)
     plan = body.schedule.plan() if body.schedule else None
-    is_gone = request.environ.get("waitress.client_disconnected", bool)
     with request.services.previews.place(by=request.sender):
         found = request.services.previews.preview(
-            request.collection.id, body.change(), plan, is_empty=body.empty, is_wanted=lambda: not is_gone()
+            request.collection.id, body.change(), plan, is_empty=body.empty, is_wanted=request.is_wanted
         )
     return Answer(body=RetentionPreview.of(found))
 
