@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from io import BytesIO
 
 import pytest
 from sqlalchemy import update
@@ -16,6 +17,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.composition.assembly import assemble
+from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.reports.status import read_status
 from frepo_core.services.upkeep.storage import Migrator, verify
 from support.encodings.nights import nights
@@ -36,7 +38,8 @@ def recover(ini, plugins, tmp_path):
     with contextlib.ExitStack() as stack:
 
         def recover(storage="local", order=None):
-            services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new.db"}, {}, plugins)
+            number = len(list(tmp_path.glob("new-*.db")))
+            services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new-{number}.db"}, {}, plugins)
             stack.callback(services.database.engine.dispose)
             migrations.upgrade(services.database.engine)
             if order:
@@ -268,6 +271,25 @@ def test_a_sound_copy_of_a_content_that_was_damaged_is_served(services, run, mak
 
     assert {1: b"the content"} == new.read(collection)
     assert not any(version.file.blob.is_damaged for version in new.services.versions.list(collection))
+
+
+def test_a_surviving_storage_without_first_copies_is_adopted_and_gets_catalogues(
+    services, run, make_collection, push, sender, recover, tmp_path
+):
+    collection = make_collection(9)
+    push(collection, b"one")
+    run("mirror")
+    write_catalogue(services)
+    first = recover("local")
+    new = first.services
+    new.add_version.add(new.collections.get(collection), Incoming(stream=BytesIO(b"two")), by=sender)
+    new.mirror.run("offsite", keep_going=lambda: None, progress=lambda text: None)
+    write_catalogue(new)
+
+    second = recover("offsite")
+
+    assert ["local", "offsite"] == first.report.adopted
+    assert {1: b"one", 2: b"two"} == second.read(collection)
 
 
 def test_no_report_says_that_there_are_two_copies_before_they_were_compared(

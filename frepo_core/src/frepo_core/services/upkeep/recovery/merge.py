@@ -110,7 +110,7 @@ class Merge:
     def find(self) -> Source:
         """Read the state before the adoption, or at the time. Raises `RecoveryError` if no catalogue has it."""
         backend = self._backends.get(self._storage)
-        keys = list_storage(backend, self._storage, self._staging, self._notes)
+        keys = list_storage(backend, self._storage, self._staging, self._notes).keys
         self._staging.index_stored()
         if self._at is None:
             epoch = self._find_adoption(keys)

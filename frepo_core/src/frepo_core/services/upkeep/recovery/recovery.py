@@ -72,6 +72,7 @@ class Recovery:
         self._notes = notes
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
         self._staging = Staging(Path(self._folder.name))
+        self._owners: dict[str, set[str]] = {}  # by storage, the databases that have a mark there
 
     def __enter__(self) -> Self:
         return self
@@ -89,7 +90,7 @@ class Recovery:
         version of frepo.
         """
         self._require_empty()
-        keys = list_storage(self._backends.get(self._storage), self._storage, self._staging, self._notes)
+        keys = list_storage(self._backends.get(self._storage), self._storage, self._staging, self._notes).keys
         for other in self._backends.configured:
             if other != self._storage:
                 self._list_other(other)
@@ -151,7 +152,7 @@ class Recovery:
                 self._notes(f"{sum(loader.counts.values())} of about {source.objects} objects")
         found.link_bases(self._database)
         self._database.write(lambda session: _finish(session, source, with_tokens=with_tokens))
-        adopted = sorted({self._storage, *loader.found_in})
+        adopted = sorted({self._storage, *loader.found_in, *self._find_owned(source)})
         for storage in adopted:
             Ownership(self._database, self._backends).adopt(storage, keeps_unknown=True)
         self._database.execute(delete(Installation).where(Installation.name == RECOVERY))
@@ -164,9 +165,16 @@ class Recovery:
 
     def _list_other(self, storage: str) -> None:
         try:
-            list_storage(self._backends.get(storage), storage, self._staging, self._notes)
+            listing = list_storage(self._backends.get(storage), storage, self._staging, self._notes)
         except FrepoError as error:
             self._notes(f"{storage} cannot be read, so nothing is looked for in it: {error.message}")
+        else:
+            self._owners[storage] = listing.owners
+
+    def _find_owned(self, source: Source) -> set[str]:
+        """Return the other storages of the old database. They get catalogues, too, if this one owns them."""
+        owned = {storage for storage, owners in self._owners.items() if source.database in owners}
+        return {storage for storage in owned if not self._backends.find_users(storage)}
 
     def _require_empty(self) -> None:
         """Raise `RecoveryError` if the database has contents, unless they are those of an interrupted recovery."""

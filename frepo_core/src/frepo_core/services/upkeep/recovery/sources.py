@@ -45,23 +45,32 @@ class Source:
     problems: tuple[str, ...]
 
 
-def list_storage(backend: StorageBackend, storage: str, staging: Staging, notes: Notes) -> list[JournalKey]:
-    """List a storage once: note its blobs, and return the keys of its journal and catalogues."""
-    keys: list[JournalKey] = []
-    done = 0
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The keys of the journal and the catalogues in a storage, and the ids of the databases that have a mark there."""
+
+    keys: list[JournalKey]
+    owners: set[str]
+
+
+def list_storage(backend: StorageBackend, storage: str, staging: Staging, notes: Notes) -> Listing:
+    """List a storage once, and note its blobs."""
+    keys, owners, done = list[JournalKey](), set[str](), 0
 
     def blobs(stats: list[BlobStat]) -> Iterator[tuple[str, str, int]]:
         for stat in stats:
             if key := JournalKey.parse(stat.key):
                 keys.append(key)
-            elif (digest := parse_digest_in_key(stat.key)) and not OwnerMark.parse(stat.key):
+            elif mark := OwnerMark.parse(stat.key):
+                owners.add(mark.database)
+            elif digest := parse_digest_in_key(stat.key):
                 yield digest, stat.key, stat.size
 
     for batch in batches(backend.list(), _BATCH):
         staging.add_stored(storage, blobs(batch))
         done += len(batch)
         notes(f"{storage}: {done} objects listed")
-    return keys
+    return Listing(keys=keys, owners=owners)
 
 
 def find_source(
