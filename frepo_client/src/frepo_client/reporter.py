@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import sys
 import time
-from typing import Any, Iterable
+from typing import Any, Iterable, TextIO
 
 _URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*):[^\s@/]+@")
 _SHORTEST_SECRET = 4
+# C0, C1, the ends of lines, the marks of direction (UAX 9), and what cannot be encoded.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Reporter:
@@ -33,26 +37,52 @@ class Reporter:
             text = text.replace(secret, "***")
         return _URL_PASSWORD.sub(r"\1:***@", text)
 
+    def shown(self, text: str) -> str:
+        """Return a text as a terminal may get it: without secrets, and without characters that control it."""
+        return plain_text(self.masked(text))
+
     def say(self, text: str) -> None:
         """Print a sentence about the progress, to standard error."""
         if not self._quiet:
-            self._clear()
-            print(f"frepo-client: {self.masked(text)}", file=sys.stderr, flush=True)
+            self._print(f"frepo-client: {text}", sys.stderr)
 
     def fail(self, text: str, values: dict[str, Any] | None = None) -> None:
         """Print why something failed, also with --quiet; with --json the values, too, in one line."""
-        self._clear()
         if values and self._as_json:
             self.result("", values)
-        print(f"frepo-client: {self.masked(text)}", file=sys.stderr, flush=True)
+        self._print(f"frepo-client: {text}", sys.stderr)
 
     def result(self, text: str, values: dict[str, Any]) -> None:
         """Print a result: the sentence, or with --json the values in one line."""
-        self._clear()
         if self._as_json:
-            print(self.masked(json.dumps(values, sort_keys=True, default=str)), flush=True)
+            # Masked first: JSON writes some characters of a secret in another way.
+            self._print(json.dumps(self._masked_values(values), sort_keys=True, default=str), sys.stdout)
         elif not self._quiet:
-            print(self.masked(text), flush=True)
+            self._print(text, sys.stdout)
+
+    def stored(self, text: str, values: dict[str, Any]) -> None:
+        """Print what became of something that is done: that it cannot be printed does not undo it."""
+        try:
+            self.result(text, values)
+        except OSError as error:
+            _silence(sys.stdout)
+            self.say(f"standard output cannot be written: {error.strerror}")
+
+    def _print(self, text: str, stream: TextIO) -> None:
+        try:
+            self._clear()
+            print(self.shown(text), file=stream, flush=True)
+        except OSError:
+            if stream is not sys.stderr:
+                raise
+            _silence(stream)  # a log that is full ends no backup
+
+    def _masked_values(self, values: Any) -> Any:
+        if isinstance(values, dict):
+            return {name: self._masked_values(value) for name, value in values.items()}
+        if isinstance(values, (list, tuple)):
+            return [self._masked_values(value) for value in values]
+        return self.masked(values) if isinstance(values, str) else values
 
     def progress(self, done: int, total: int | None = None) -> None:
         """Draw how many bytes are done, at most five times in a second."""
@@ -68,6 +98,22 @@ class Reporter:
         if self._drawn:
             print("\r\x1b[K", end="", file=sys.stderr)
             self._drawn = 0.0
+
+
+def _silence(stream: TextIO) -> None:
+    """Lose what is written to a stream from now on. Otherwise Python fails at its end with what it could not write."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def plain_text(text: str) -> str:
+    r"""Return a text with control characters as `\x1b` or `\n`: that of a server must not control a terminal."""
+    return _CONTROLS.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return repr(match[0])[1:-1] if code < 0x7F else f"\\u{code:04x}"
 
 
 def size_text(size: int) -> str:

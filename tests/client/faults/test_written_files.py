@@ -18,6 +18,7 @@ SIZE = 4 << 20
 WRITERS = {
     "private_files.py": {"open", "replace"},
     "commands/enroll.py": {"replace"},
+    "reporter.py": {"open"},  # /dev/null
     "restores/part.py": {"open", "replace"},
     "uploads/spool.py": {"open", "replace"},
     "uploads/whole_file.py": {"TemporaryFile"},

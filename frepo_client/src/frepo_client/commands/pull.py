@@ -52,5 +52,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
 
 
 def _file_name(version: dict[str, Any]) -> str:
-    """Return a name for the file, `shop-v3.sql.gz`: the stored one without what makes it unique."""
-    return re.sub(r"^[0-9a-f]{10}", "", str(version["file_name"]))
+    """Return a name for the file, `shop-v3.sql.gz`: the stored one without what makes it unique.
+
+    It is never the path of another folder, nor the name of a hidden file, whatever the server says.
+    """
+    name = re.sub(r"^[0-9a-f]{10}", "", str(version["file_name"]))
+    name = re.sub(r"[\x00-\x1f\x7f/\\:]", "_", name)
+    return re.sub(r"^\.+", "_", name) or f"v{version['number']}"

@@ -30,7 +30,8 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     status = max(statuses, key=(OK, UNKNOWN, WARNING, CRITICAL).index, default=UNKNOWN)
     if arguments.nagios:
         bad = [str(one["name"]) for one, each in zip(found, statuses) if each]
-        print(f"FREPO {_NAMES[status]}: {len(found) - len(bad)} of {len(found)} good" + _list(bad))
+        line = f"FREPO {_NAMES[status]}: {len(found) - len(bad)} of {len(found)} good" + _list(bad)
+        print(context.reporter.shown(line))
     for one in found:
         context.reporter.result(_line(one), one)
     return status
