@@ -19,7 +19,8 @@ with zipfile.ZipFile(sys.argv[1], "a") as archive, tempfile.TemporaryDirectory()
                            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
         archive.write(f"{folder}/compiled", f"{name}c")
 """
-PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+DEBIAN = Path("/usr/bin/python3")
+PYTHON = os.environ.get("FREPO_CLIENT_PYTHON") or (str(DEBIAN) if DEBIAN.exists() else sys.executable)
 
 
 class Machine:
@@ -28,6 +29,7 @@ class Machine:
     def __init__(self, home: Path, program: Path, service) -> None:
         self.home = home
         self.program = program
+        self.python = PYTHON
         self.service = service
         self.url = service.url
         self.collection = self.call("POST", "collections", {"name": "shop.sql"})["id"]
@@ -56,7 +58,7 @@ class Machine:
         return subprocess.Popen(self.command(*words), env=self.environment, cwd=self.home, **options)
 
     def command(self, *words: str) -> list[str]:
-        return [PYTHON, str(self.program), *words]
+        return [self.python, str(self.program), *words]
 
     @property
     def environment(self) -> dict[str, str]:

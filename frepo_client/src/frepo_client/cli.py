@@ -12,6 +12,7 @@ from .commands.context import Context
 from .errors import COMMAND_FAILED, ClientError
 from .interrupts import handle_signals
 from .reporter import Reporter
+from .texts import plain_error
 
 _COMMANDS = {
     "enroll": (enroll, "get the token and the configuration for a one-time code"),
@@ -33,20 +34,23 @@ def main(words: Sequence[str] | None = None) -> int:
     words, command = split_command(sys.argv[1:] if words is None else words)
     arguments = make_parser().parse_args(words)
     arguments.command = command
+    reporter = Reporter(as_json=arguments.json, quiet=arguments.quiet)
     handle_signals()
     try:
-        return int(arguments.module.run(Context.of(arguments), arguments))
+        return int(arguments.module.run(Context.of(arguments, reporter), arguments))
     except ClientError as error:
-        values = {"error": str(error), "status": error.status}
-        Reporter(as_json=arguments.json, quiet=arguments.quiet).fail(str(error), values)
-        return status.fail(str(error)) if arguments.module is status else error.status
+        reporter.fail(str(error), {"error": str(error), "status": error.status})
+        return status.fail(reporter.shown(str(error))) if arguments.module is status else error.status
     except KeyboardInterrupt:
-        Reporter().fail("ended; nothing that was not complete is stored")
+        reporter.fail("ended; nothing that was not complete is stored")
         return 130
     except BrokenPipeError:
         return 141
     except OSError as error:  # such as a full disk
-        Reporter().fail(f"{error.filename or 'this machine'}: {error.strerror or error}")
+        reporter.fail(f"{error.filename or 'this machine'}: {error.strerror or error}")
+        return COMMAND_FAILED
+    except Exception as error:  # noqa: BLE001 - a traceback would show what is secret
+        reporter.fail(f"this should not happen: {plain_error(error)}")
         return COMMAND_FAILED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import http.client
 import os
 import socket
 import time
@@ -16,6 +17,7 @@ from .private_files import FOR_ALL, write
 from .reporter import Reporter
 from .server.api import Api
 from .stages import Pipeline
+from .texts import plain_error
 from .uploads.pipe import Dump, Pipe
 from .uploads.run_reports import RunReports
 
@@ -40,16 +42,18 @@ class JobRunner:
         self._ping(job, "/start")
         try:
             status = self._back_up(job)
-        except (ClientError, OSError) as error:  # such as a full disk
+        except Exception as error:  # noqa: BLE001 - a full disk, or what nobody expects: it ends no other job
             status = error.status if isinstance(error, ClientError) else COMMAND_FAILED
-            values = {"job": job.name, "collection": job.collection, "error": str(error), "status": status}
-            self._reporter.fail(f"{job.name}: {error}", values)
+            text = str(error) if isinstance(error, (ClientError, OSError)) else plain_error(error)
+            values = {"job": job.name, "collection": job.collection, "error": text, "status": status}
+            self._reporter.fail(f"{job.name}: {text}", values)
         self._ping(job, "" if status == STORED else "/fail")
         if job.options.metrics_file:
             try:
                 write_metrics(job.options.metrics_file, job.name, status, began, time.time())
-            except OSError as error:
-                self._reporter.fail(f"metrics_file {job.options.metrics_file} cannot be written: {error.strerror}")
+            except (OSError, ValueError) as error:
+                problem = getattr(error, "strerror", None) or error
+                self._reporter.fail(f"metrics_file {job.options.metrics_file} cannot be written: {problem}")
         return status
 
     def _back_up(self, job: Job) -> int:
@@ -67,9 +71,9 @@ class JobRunner:
             if job.after:
                 try:
                     self._call(job.after, job, environment, "after")
-                except CommandFailedError as error:
-                    self._reporter.fail(str(error))
-        self._reporter.result(f"{job.name}: {outcome.describe(job.collection)}", outcome.version)
+                except (ClientError, OSError) as error:
+                    self._reporter.fail(f"{job.name}: {error}")
+        self._reporter.stored(f"{job.name}: {outcome.describe(job.collection)}", outcome.version)
         return outcome.status(strict=self._strict)
 
     def _call(self, command: Sequence[str], job: Job, environment: Mapping[str, str], key: str) -> None:
@@ -85,7 +89,7 @@ class JobRunner:
         if job.options.ping_url:
             try:
                 urllib.request.urlopen(job.options.ping_url.rstrip("/") + suffix, timeout=10).close()
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, http.client.HTTPException) as error:
                 self._reporter.say(f"ping_url could not be called: {type(error).__name__}")
 
 

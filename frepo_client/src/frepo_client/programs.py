@@ -58,8 +58,9 @@ def _start(
         )
     except FileNotFoundError:
         raise NothingKnownError(f"the program {command[0]} is missing on this machine; install it") from None
-    except OSError as error:
-        raise NothingKnownError(f"{command[0]} cannot be started: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a byte of 0 in a word
+        problem = getattr(error, "strerror", None) or error
+        raise NothingKnownError(f"{command[0]} cannot be started: {problem}") from None
 
 
 class _Feeding:

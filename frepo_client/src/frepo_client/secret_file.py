@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import uuid
 
-from .errors import ClientError, UsageError
+from .errors import ClientError
 from .private_files import open_own, replacing, write
+from .texts import read_text
 
 
 def write_secret(path: str, text: str) -> None:
@@ -35,12 +36,9 @@ def pending_token(path: str) -> tuple[str, bool]:
     another user has made is refused: he would know the token.
     """
     try:
-        with open(path, encoding="utf-8", opener=open_own) as file:
-            found = file.read().strip()
+        found = read_text(path, path, open_own).strip()
     except FileNotFoundError:
         found = ""
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     if found:
         return found, True
     token = str(uuid.uuid4())

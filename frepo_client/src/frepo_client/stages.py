@@ -129,8 +129,9 @@ class Pipeline:
             taps = bool(number) and self._look is not None and number == self._looked_at
             try:
                 process = _start(stage, subprocess.PIPE if taps else source, self._environment)
-            except OSError as error:
-                raise CommandFailedError(f"{stage[0]} cannot be started: {error.strerror}") from None
+            except (OSError, ValueError) as error:  # a byte of 0 in a word
+                problem = getattr(error, "strerror", None) or error
+                raise CommandFailedError(f"{stage[0]} cannot be started: {problem}") from None
             if taps and self._look and not isinstance(source, int) and process.stdin:
                 self._tap = _Tap(source, process.stdin, self._look)
             elif not isinstance(source, int):

@@ -36,9 +36,10 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         context.reporter.result(f"it sees {collection['name']} ({collection['id']})", collection)
     for job in context.configuration.jobs.values():
         problems += [f"{job.name}: {problem}" for problem in _problems(api, job)]
+    problems += [f"{job.name}: {job.error}" for job in context.configuration.wrong_jobs.values()]
     for spool in {job.options.spool for job in context.configuration.jobs.values() if job.options.spool}:
         problems += [f"{path} waits in the spool" for path in Spool(spool, api, context.reporter).waiting()]
-    if not context.configuration.jobs:
+    if not context.configuration.jobs and not context.configuration.wrong_jobs:
         context.reporter.say("there are no jobs, so `run` makes no backup; write [job.shop] into the configuration")
     for problem in problems:
         context.reporter.fail(problem)

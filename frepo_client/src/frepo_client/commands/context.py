@@ -7,12 +7,13 @@ import os
 from dataclasses import dataclass, replace
 
 from ..configuration.file import Configuration, Options, find_file, read_file
-from ..configuration.values import duration
+from ..configuration.values import duration, plain_url
 from ..errors import UsageError
 from ..reporter import Reporter
 from ..server.api import Api
 from ..server.connection import Connection
 from ..server.retry import Retry
+from ..texts import read_required
 
 _A_MOMENT = 5.0
 
@@ -31,30 +32,32 @@ class Context:
     patience: float
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> Context:
-        """Build it of the command line, the environment and the file, in this order. Raises `UsageError`."""
+    def of(cls, arguments: argparse.Namespace, reporter: Reporter) -> Context:
+        """Build it of the command line, the environment and the file, in this order. Raises `UsageError`.
+
+        The reporter hides the token from then on.
+        """
         path = arguments.config or os.environ.get("FREPO_CLIENT_CONFIG") or find_file()
         needs_token = getattr(arguments.module, "NEEDS_TOKEN", True)
         if not needs_token and path and not os.path.exists(path):
             path = ""  # it is about to be written
         configuration = read_file(path) if path else Configuration()
         server = configuration.server
-        url = arguments.url or os.environ.get("FREPO_URL") or server.url
+        url = plain_url(arguments.url or os.environ.get("FREPO_URL") or server.url)
         if not url:
             raise UsageError("which server? Use --url, the variable FREPO_URL, or url of [server] in frepo-client.toml")
         token_file = arguments.token_file or os.environ.get("FREPO_TOKEN_FILE") or server.token_file
-        reporter = Reporter(as_json=arguments.json, quiet=arguments.quiet)
         given = os.environ.pop("FREPO_TOKEN", "")  # the commands that this one starts do not need it
         token = ""
         if needs_token:
-            token = _read_token(token_file) if token_file else given
+            token = _read_token(token_file) if token_file else _given_token(given)
         reporter.hide([token])
         options, patience = configuration.options, _A_MOMENT
         if arguments.retry is not None:
             patience = duration(arguments.retry)
             options = replace(options, retry=patience)
             configuration = configuration.with_retry(patience)
-        return cls(configuration, reporter, url.rstrip("/"), token, token_file, options, path, patience)
+        return cls(configuration, reporter, url, token, token_file, options, path, patience)
 
     def with_token(self, token: str) -> Context:
         """Return the same world with another token."""
@@ -84,11 +87,19 @@ class Context:
 
 def _read_token(path: str) -> str:
     """Return the token in a file, with or without `Authorization: Bearer` before it, as files for curl have."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            words = file.read().split()
-    except OSError as error:
-        raise UsageError(f"token_file {path} cannot be read: {error.strerror}") from None
+    words = read_required(path, f"token_file {path}").split()
     if not words:
         raise UsageError(f"token_file {path} is empty")
-    return words[-1]
+    return _as_header(words[-1], f"token_file {path}")
+
+
+def _given_token(given: str) -> str:
+    """Return the token of the variable FREPO_TOKEN, which may end with a line end; empty if there is none."""
+    return _as_header(given.rsplit(maxsplit=1)[-1], "FREPO_TOKEN") if given.split() else ""
+
+
+def _as_header(token: str, where: str) -> str:
+    """Return a token that can be sent. Raises `UsageError`, which does not show it."""
+    if not token.isascii() or not token.isprintable():
+        raise UsageError(f"{where} has no token: a token has letters, digits and - only")
+    return token

@@ -10,6 +10,7 @@ import sys
 from typing import Any, Sequence
 
 from ..configuration.file import default_file
+from ..configuration.values import plain_url
 from ..errors import STORED, RefusedError, UsageError
 from ..private_files import delete
 from ..secret_file import pending_token, write_secret
@@ -63,7 +64,7 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
         context.reporter.say(f"{path} is written: describe the jobs there, and try them with `frepo-client check`")
     os.replace(pending, token_file)
     names = ", ".join(one["name"] for one in enrolled["collections"])
-    context.reporter.result(
+    context.reporter.stored(
         f"This machine is enrolled as {enrolled['name']}. Its token may upload to {names}", enrolled
     )
     return STORED
@@ -74,7 +75,7 @@ def _token_file(context: Context, path: str) -> str:
     server = context.configuration.server
     if not context.path:
         return context.token_file or os.path.join(os.path.dirname(path), "frepo-token")
-    if server.url.rstrip("/") != context.url:
+    if plain_url(server.url) != context.url:
         raise UsageError(
             f"{path} exists, and is for the server {server.url or 'of no name'}: use --config for another one"
         )
@@ -95,7 +96,7 @@ def _read_code(given: str) -> str:
 def _redeem(context: Context, code: str, token: str, pending: str, *, is_repeated: bool) -> dict[str, Any]:
     """Send the code and the token; return what the server says about it. Raises `RefusedError`."""
     try:
-        return context.api_now().post("/api/v1/enrolments:redeem", {"code": code, "token": token}).json()
+        return context.api_now().post("/api/v1/enrolments:redeem", {"code": code, "token": token})
     except RefusedError as error:
         # An earlier run may have got the token, and lost the answer too long ago.
         if error.http_status == GONE and is_repeated and (found := _enrolled_before(context.with_token(token))):

@@ -44,5 +44,5 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
                 f"another pipe to {arguments.collection} still runs on this machine; the command was not started"
             )
         outcome = Pipe(context.api(options), context.reporter).send(dump)
-    context.reporter.result(outcome.describe(arguments.collection), outcome.version)
+    context.reporter.stored(outcome.describe(arguments.collection), outcome.version)
     return outcome.status(strict=arguments.strict)

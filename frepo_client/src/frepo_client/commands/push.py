@@ -36,5 +36,5 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
             raise CommandFailedError(f"another push of {path} still runs on this machine")
         options = context.options_with(arguments.content_encoding)
         outcome = Push(context.api(options), context.reporter).send(arguments.collection, arguments.file)
-    context.reporter.result(outcome.describe(arguments.collection), outcome.version)
+    context.reporter.stored(outcome.describe(arguments.collection), outcome.version)
     return outcome.status(strict=arguments.strict)

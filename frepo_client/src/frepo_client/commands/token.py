@@ -10,6 +10,7 @@ from ..errors import STORED, ClientError, RefusedError, UnreachableError, UsageE
 from ..private_files import delete
 from ..secret_file import pending_token, replace_secret
 from ..state import locked
+from ..texts import read_required
 from .context import Context
 
 UNAUTHORIZED = 401
@@ -46,8 +47,7 @@ def rotate(context: Context) -> Context:
 
 
 def _rotate(context: Context) -> Context:
-    with open(context.token_file, encoding="utf-8") as file:
-        before = file.read()
+    before = read_required(context.token_file, f"token_file {context.token_file}")
     new, is_repeated = pending_token(_pending(context))
     context.reporter.hide([new])
     if new == context.token:  # the file was replaced, and the machine stopped before the end
@@ -55,7 +55,7 @@ def _rotate(context: Context) -> Context:
         return context
     renewed = context.with_token(new)
     try:
-        done = context.api_now().post("/api/v1/tokens/self/rotate", {"token": new}).json()
+        done = context.api_now().post("/api/v1/tokens/self/rotate", {"token": new})
     except RefusedError as error:
         if error.http_status != UNAUTHORIZED or not is_repeated:
             raise
@@ -66,7 +66,7 @@ def _rotate(context: Context) -> Context:
     with contextlib.suppress(UnreachableError):
         renewed.api_now().get("/api/v1")  # its first use ends the old token a day later
     values = {name: done.get(name) for name in ("fingerprint", "replaces", "expires_at")}
-    context.reporter.result(f"The token is replaced by {values['fingerprint']}; the old one ends in a day", values)
+    context.reporter.stored(f"The token is replaced by {values['fingerprint']}; the old one ends in a day", values)
     return renewed
 
 

@@ -18,7 +18,10 @@ def encoding_stages(compress: str, recipients: Sequence[str], where: str) -> lis
 def _compression(text: str, where: str) -> list[list[str]]:
     if text in {"", "none"}:
         return []
-    name, *options = shlex.split(text)
+    try:
+        name, *options = shlex.split(text)
+    except ValueError as error:  # a quotation mark without another one
+        raise UsageError(f"{where} compress {text!r}: {error}") from None
     if name not in _COMPRESSORS:
         raise UsageError(f"{where} compress {text!r}: write none, {', '.join(sorted(_COMPRESSORS))}, or zstd -9")
     return [[*_COMPRESSORS[name], *options]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Mapping, Sequence
 
 from ..errors import UsageError
+from ..texts import read_required
 from ..uploads.wire import CHOICES
 from .encoding import encoding_stages
 from .recipes import RECIPE_KEYS, stages_of
@@ -82,12 +83,22 @@ class Job:
 
 
 @dataclass(frozen=True)
+class WrongJob:
+    """A job that cannot run: its table is wrong. `collection` is empty if nothing can be reported about it."""
+
+    name: str
+    collection: str
+    error: UsageError
+
+
+@dataclass(frozen=True)
 class Configuration:
     """A whole configuration; empty without a file."""
 
     server: Server = field(default_factory=Server)
     options: Options = field(default_factory=Options)
     jobs: Mapping[str, Job] = field(default_factory=dict)
+    wrong_jobs: Mapping[str, WrongJob] = field(default_factory=dict)
 
     def with_retry(self, seconds: float) -> Configuration:
         """Return the same configuration, whose jobs try again for so long."""
@@ -117,10 +128,7 @@ def default_file() -> str:
 def read_file(path: str) -> Configuration:
     """Read a configuration. Raises `UsageError` that names the table and the key."""
     try:
-        with open(path, "rb") as file:
-            content = _toml().loads(file.read().decode())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        content = _toml().loads(read_required(path, path))
     except ValueError as error:
         raise UsageError(f"{path} is not TOML: {error}") from None
     top = Table(content, path)
@@ -131,28 +139,34 @@ def read_file(path: str) -> Configuration:
     defaults.only(_DEFAULTS)
     options = _options(defaults, Options())
     jobs = Table(top.values.get("job", {}), "[job]").values
+    right, wrong = _jobs(jobs, options)
     return Configuration(
-        server=Server(**{key: server.text(key) for key in _SERVER}),
-        options=options,
-        jobs={name: _job(name, Table(values, f"[job.{name}]"), options) for name, values in jobs.items()},
+        server=Server(**{key: server.text(key) for key in _SERVER}), options=options, jobs=right, wrong_jobs=wrong
     )
 
 
 def read_environment(path: str) -> dict[str, str]:
     """Read lines `NAME=value`; empty lines and comments are left out, and quotes around a value."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = [line.strip() for line in file]
-    except OSError as error:
-        raise UsageError(f"env_file {path} cannot be read: {error.strerror}") from None
     found = {}
-    for line in lines:
+    for line in map(str.strip, read_required(path, f"env_file {path}").splitlines()):
         if line and not line.startswith("#"):
             name, equals, value = line.partition("=")
             if not equals or not name.strip().isidentifier():
                 raise UsageError(f"env_file {path}: write each line as NAME=value")
             found[name.strip()] = value.strip().strip("\"'")
     return found
+
+
+def _jobs(tables: Mapping[str, Any], defaults: Options) -> tuple[dict[str, Job], dict[str, WrongJob]]:
+    """Return the jobs that can run, and those that are wrong: they stop no other one."""
+    right, wrong = {}, {}
+    for name, values in tables.items():
+        try:
+            right[name] = _job(name, Table(values, f"[job.{name}]"), defaults)
+        except UsageError as error:
+            collection = values.get("collection") if isinstance(values, Mapping) else None
+            wrong[name] = WrongJob(name, collection if isinstance(collection, str) else "", error)
+    return right, wrong
 
 
 def _job(name: str, table: Table, defaults: Options) -> Job:

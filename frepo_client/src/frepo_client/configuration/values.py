@@ -11,6 +11,7 @@ from ..errors import UsageError
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)?")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, None: 1}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(k|M|G|T)?i?B?")
+_API = "/api/v1"
 _BYTES = {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, None: 1}
 
 
@@ -28,6 +29,12 @@ def size(text: str) -> int:
     if not match:
         raise UsageError(f"{text!r} is not a size; write it as 500k, 10M or 1G")
     return int(float(match[1]) * _BYTES[match[2]])
+
+
+def plain_url(text: str) -> str:
+    """Return the address of a server without blanks around it, and without the path of its API."""
+    url = text.strip().rstrip("/")
+    return url[: -len(_API)].rstrip("/") if url.endswith(_API) else url
 
 
 class Table:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import RefusedError, UsageError
 from ..uploads.wire import CODINGS, has_zstd
-from .connection import Answer, Connection
+from .connection import Connection
 from .retry import Retry
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -54,11 +54,16 @@ class Api:
         """Return the JSON object at a path."""
         return self.retry.run(lambda: self.connection.send("GET", path).json())
 
-    def post(self, path: str, values: dict[str, Any]) -> Answer:
-        """Post a JSON object."""
+    def post(self, path: str, values: dict[str, Any]) -> dict[str, Any]:
+        """Post a JSON object, and return that of the answer."""
         body = json.dumps(values).encode()
         headers = {"Content-Type": "application/json"}
-        return self.retry.run(lambda: self.connection.send("POST", path, body=body, headers=headers))
+
+        def send() -> dict[str, Any]:
+            answer = self.connection.send("POST", path, body=body, headers=headers)
+            return answer.json() if answer.body else {}
+
+        return self.retry.run(send)
 
     def collection_id(self, name: str) -> str:
         """Return the id of a collection that is given by its id or its name. Raises `UsageError`."""

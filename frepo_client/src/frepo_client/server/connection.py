@@ -49,7 +49,7 @@ class Answer:
         """Return the body as an object. Raises `ConnectionFailedError` if something else answered, such as a portal."""
         try:
             found = json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ConnectionFailedError("the answer is not JSON; is this the address of a frepo?") from None
         return found if isinstance(found, dict) else {}
 
@@ -171,7 +171,7 @@ def _problem(body: bytes) -> dict[str, Any]:
     """Return the problem details (RFC 9457) of an error of the server, an empty object if something else answered."""
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -20,14 +20,14 @@ class Retry:
 
     def __init__(self, seconds: float, say: Callable[[str], None], url: str) -> None:
         self._seconds = seconds
-        self._say = say
+        self.say = say
         self._url = url
         self._pauses = 0
         self._until: float | None = None
 
     def at_most(self, seconds: float) -> Retry:
         """Return one that tries for at most so long."""
-        return Retry(min(seconds, self._seconds), self._say, self._url)
+        return Retry(min(seconds, self._seconds), self.say, self._url)
 
     def succeeded(self) -> None:
         """Begin the time and the pauses anew."""
@@ -60,7 +60,7 @@ class Retry:
             self._until = now + self._seconds
         if now + pause > self._until:
             raise _end_of(error, self._url) from error
-        self._say(f"{self._url}: {error}; next attempt in {pause:.0f} s")
+        self.say(f"{self._url}: {error}; next attempt in {pause:.0f} s")
         time.sleep(pause)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Sequence, Union
 
 from ..content_checks.content_check import ContentCheck, Finding
-from ..errors import CommandFailedError, RefusedError
+from ..errors import ClientError, CommandFailedError, RefusedError
 from ..reporter import Reporter
 from ..server.api import Api
 from ..stages import Ended, Pipeline, describe
@@ -85,7 +85,8 @@ class Pipe:
             self._api.collection_id(dump.collection)  # of another collection, no failure can be reported
         with self._reports.reported(dump.collection, waits=bool(dump.spool)) as run:
             outcome = self._send(dump, self._begin(dump), run)
-        self._advise(dump)
+        with contextlib.suppress(ClientError, OSError):  # the version is stored, whatever happens now
+            self._advise(dump)
         return outcome
 
     def _advise(self, dump: Dump) -> None:
@@ -101,8 +102,7 @@ class Pipe:
                 f"the service cannot compact what {dump.stages[-1][0]} has compressed. Leave that stage out, or "
                 f"`compress` of the configuration: {better} is compressed on the way, and takes a fraction of the space"
             )
-            with contextlib.suppress(OSError):
-                said.write({"said": True})
+            said.write({"said": True})
 
     def _send(self, dump: Dump, upload: Upload, run: dict[str, Any]) -> Outcome:
         """Send the output, and complete `run` with how the command has ended."""

@@ -11,6 +11,7 @@ from .. import __version__
 from ..errors import ClientError, RefusedError, UnreachableError
 from ..reporter import Reporter
 from ..server.api import Api
+from ..texts import plain_error
 from .session import SessionGoneError
 
 # How long a report is tried: cron says that the job failed only after that.
@@ -47,9 +48,10 @@ class RunReports:
             if not waits:  # it may work again just now
                 self._report(collection, {**run, "error_output": str(error)}, seconds=0)
             raise
-        except (ClientError, OSError) as error:
+        except Exception as error:
             if getattr(error, "code", None) != _DIGEST_MISMATCH:
-                self._report(collection, {"error_output": self._reporter.masked(str(error)), **run})
+                text = str(error) if isinstance(error, (ClientError, OSError)) else plain_error(error)
+                self._report(collection, {"error_output": self._reporter.masked(text), **run})
             raise
         except KeyboardInterrupt:
             self._report(collection, {**run, "error_output": _ENDED}, seconds=0)

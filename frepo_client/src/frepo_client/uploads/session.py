@@ -22,6 +22,7 @@ SMALLEST = 1 << 20
 SESSIONS = "/api/v1/uploads"
 _TUS = {"Tus-Resumable": "1.0.0"}
 _BREAKS = {502, 504}  # a proxy says so; a service that has no room or no time has none for a smaller part either
+_ACCEPTED = 202
 _OTHER_OFFSET, _GONE, _WRONG_CHECKSUM = 409, {404, 410}, 460
 
 
@@ -103,7 +104,7 @@ class UploadSession:
             values["sent_size"] = self.offset
         if "started_at" in run:  # otherwise no command has run
             values.update(run)
-        while (answer := self._api.retry.run(lambda: self._post_commit(values))).status == 202:
+        while (answer := self._api.retry.run(lambda: self._post_commit(values))).status == _ACCEPTED:
             time.sleep(_seconds(answer))
         return Outcome(answer.json().get("version") or {})
 
@@ -116,7 +117,10 @@ class UploadSession:
 
     def _post_commit(self, values: dict[str, Any]) -> Answer:
         headers = {"Content-Type": "application/json"}
-        return self._send("POST", json.dumps(values).encode(), headers, suffix="/commit")
+        answer = self._send("POST", json.dumps(values).encode(), headers, suffix="/commit")
+        if answer.status != _ACCEPTED:
+            answer.json()  # what is no JSON comes from somebody else: it is asked again
+        return answer
 
     def _patch(self, part: bytes) -> None:
         checksum = base64.b64encode(hashlib.sha256(part).digest()).decode()

@@ -39,7 +39,7 @@ class WaitingDump:
         try:
             with open(self.path + _ABOUT, encoding="utf-8", opener=open_own) as file:
                 return str(json.load(file)["collection"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return ""
 
     def delete(self) -> None:
@@ -104,15 +104,22 @@ class Spool:
             except UnreachableError as error:
                 waiting = len(list(self.waiting()))
                 raise UnreachableError(f"{error}; dumps that wait in {self._folder}: {waiting}") from None
-            except (ClientError, OSError, ValueError) as error:
+            except (ClientError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 self.refused.append(path)
+                problem = error if isinstance(error, (ClientError, OSError)) else f"{path}{_ABOUT} says not for what"
                 self._reporter.fail(
-                    f"{path}{_READY} could not be sent and stays there: {error}. Correct the collection in "
+                    f"{path}{_READY} could not be sent and stays there: {problem}. Correct the collection in "
                     f"{path}{_ABOUT}, or delete the dump: frepo-client spool --delete {os.path.basename(path)}"
                 )
                 continue
-            WaitingDump(path).delete()
+            self._forget(path)
         return sent
+
+    def _forget(self, path: str) -> None:
+        try:
+            WaitingDump(path).delete()
+        except OSError as error:
+            self._reporter.fail(f"{path}{_READY} is stored, but cannot be deleted, and will be sent again: {error}")
 
 
 class SpooledUpload:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import tempfile
 import uuid
 from typing import Any, BinaryIO, Mapping
 
+from ..errors import ClientError, CommandFailedError
 from ..server.api import Api
 from .outcome import Outcome
 
@@ -20,11 +22,17 @@ class WholeUpload:
         self.offset = 0
         self._api = api
         self._collection_id = collection_id
-        self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the commit or by abort
+        try:
+            self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the commit or by abort
+        except OSError as error:
+            raise _no_room("no folder for temporary files can be written", error) from None
 
     def send_part(self, part: bytes, size: int) -> None:
-        """Keep a part."""
-        self._file.write(part)
+        """Keep a part. Raises `CommandFailedError` if the temporary folder is full."""
+        try:
+            self._file.write(part)
+        except OSError as error:
+            raise _no_room(f"the dump does not fit into {tempfile.gettempdir()}", error) from None
         self.offset += len(part)
 
     def commit(self, sha256: str, run: dict[str, Any]) -> Outcome:
@@ -34,7 +42,13 @@ class WholeUpload:
 
     def abort(self) -> None:
         """Delete what was kept."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # what is in memory may not fit on the disk
+            self._file.close()
+
+
+def _no_room(problem: str, error: OSError) -> CommandFailedError:
+    advice = "name a folder with room for the whole dump in the variable TMPDIR"
+    return CommandFailedError(f"{problem} ({error.strerror}), and the server has no upload sessions: {advice}")
 
 
 def upload_whole(
@@ -65,5 +79,8 @@ def upload_whole(
         report.update(outcome="failed", error_output=check["message"])
         outcome = Outcome({**outcome.version, "verdict": "broken", "verdict_reason": check["message"]})
     if "started_at" in run:
-        api.report_run(collection_id, report)
+        try:
+            api.report_run(collection_id, report)
+        except ClientError as error:  # the version is stored
+            api.retry.say(f"the run of a version that is stored could not be reported: {error}")
     return outcome
