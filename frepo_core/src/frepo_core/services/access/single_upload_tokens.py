@@ -2,7 +2,7 @@
 
 import logging
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Token
@@ -16,6 +16,9 @@ from .tokens import NO_ACCESS
 
 log = logging.getLogger(__name__)
 
+_TOKEN = Token.__table__
+_FIND = select(_TOKEN.c.key).where(_TOKEN.c.key == bindparam("key"))
+
 
 def consume_token(session: Session, identity: Identity) -> None:
     """Delete a token that allows only one upload, in the transaction of that upload. Other tokens stay.
@@ -25,8 +28,7 @@ def consume_token(session: Session, identity: Identity) -> None:
     meanwhile.
     """
     if not identity.ends_with_upload:
-        exists = not identity.token or session.scalar(select(Token.key).where(Token.key == identity.token)) is not None
-        if not exists and not find_expiry(session, identity):
+        if not _exists(session, identity) and not find_expiry(session, identity):
             raise AccessDeniedError(NO_ACCESS)
         return
     row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
@@ -39,6 +41,13 @@ def consume_token(session: Session, identity: Identity) -> None:
     session.delete(row)
     session.flush()
     record(session, expiry(row, identity, "single upload"))
+
+
+def _exists(session: Session, identity: Identity) -> bool:
+    """Return whether the token is there, or the identity has none. Each upload asks it: so without a model."""
+    if not identity.token:
+        return True
+    return session.connection().execute(_FIND, {"key": identity.token}).first() is not None
 
 
 def log_consumed_token(identity: Identity) -> None:

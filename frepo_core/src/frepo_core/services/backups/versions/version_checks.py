@@ -105,14 +105,14 @@ def _speaks_against_version(row: VersionCheck) -> bool:
     return row.outcome in {BROKEN, "suspicious"} and (row.is_of_service or ":" in row.actor)
 
 
-def insert_checks(session: Session, version: VersionRecord, checks: Sequence[NewCheck], *, by: By) -> None:
-    """Insert the results of a new version, which has none yet, as `write_checks` would; with one statement."""
+def insert_checks(session: Session, version: VersionRecord, checks: Sequence[NewCheck], *, by: By) -> list[NewEvent]:
+    """Insert the results of a new version, which has none yet, with one statement. Return the events about them."""
     if not checks:
-        return
+        return []
     same = {"version_id": version.id, "at": utc_now(), "actor": actor_columns(by)["actor"]}
     insert_rows(session, _INSERT, [{**same, **_columns(check)} for check in checks])
     told = [check for check in checks if check.outcome != PENDING]
-    record(session, *(_event(version.collection_id, version.number, version.file.id, check, by) for check in told))
+    return [_event(version.collection_id, version.number, version.file.id, check, by) for check in told]
 
 
 def _columns(check: NewCheck) -> dict[str, Any]:

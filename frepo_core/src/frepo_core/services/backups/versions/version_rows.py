@@ -179,8 +179,10 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
     collection.quarantined_size -= sum(quarantined)
     collection.pending_count -= len(pending)
     collection.pending_size -= sum(pending)
-    session.flush()
+    if any(session.is_modified(row) for row in rows):
+        session.flush()
     if rows:
-        session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
-        session.execute(delete(File).where(File.id.in_(file_ids)))
+        with session.no_autoflush:  # the counters change again when a version is added
+            session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
+            session.execute(delete(File).where(File.id.in_(file_ids)))
     return released_blob_ids

@@ -150,9 +150,8 @@ class VersionUpload(UploadTransaction[Committed]):
             nights=describe_nights(row, reason) if reason else {},
             change=change,
         )
-        record(session, *addition_events(committed, by))
-        if self.reports:
-            insert_checks(session, version, [check_of(report) for report in self.reports], by=by)
+        checked = insert_checks(session, version, [check_of(report) for report in self.reports], by=by)
+        record(session, *addition_events(committed, by), *checked)
         self.record_answer(session, committed.added, version.file, version.id)
         self.unused = [*removed.released_blob_ids]
         return committed
