@@ -77,6 +77,11 @@ def promises_backup(name: str, *, is_packed: bool) -> bool:
     return is_packed and bool(name) and not lower.endswith(_TEXTS)
 
 
+def is_text(kind: str) -> bool:
+    """Whether a content of this kind may be a text: dumps in SQL, and armor."""
+    return kind in {"sql", "openpgp", "age"}
+
+
 def inner_name(name: str) -> str:
     """Return the name of the content of a compressed file: `db.sql.gz` contains `db.sql`."""
     stem = name.rpartition(".")[0]

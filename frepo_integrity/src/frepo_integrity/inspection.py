@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
-from . import detection, messages, split_parts
+from . import detection, messages, split_parts, text_encoding
 from .budget import Budget
 from .byte_stream import ByteStream, FileStream
 from .formats import sql_dump, tar_archive, zip_directory, zip_members
@@ -67,6 +67,12 @@ def _not_checked(reason: Exception, found: detection.Detected | None) -> Report:
 
 
 def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) -> Report:
+    if encoding := text_encoding.find_encoding(source.peek(detection.HEAD)):
+        return _inspect_text(text_encoding.decode(source, encoding, inspection.budget), name, inspection, depth)
+    return _inspect_plain(source, name, inspection, depth)
+
+
+def _inspect_plain(source: ByteStream, name: str, inspection: Inspection, depth: int) -> Report:
     head = source.peek(detection.HEAD)
     found = detection.detect(head)
     if found is None:
@@ -94,6 +100,18 @@ def _inspect(source: ByteStream, name: str, inspection: Inspection, depth: int) 
         return Report(outcome="good", message=zip_directory.check_stream(source, inspection.budget), kinds=("zip",))
     message = f"{kind} inside a compression cannot be checked"
     return Report(outcome="not checked", message=message, kinds=(kind,))
+
+
+def _inspect_text(source: ByteStream, name: str, inspection: Inspection, depth: int) -> Report:
+    """Inspect what begins with the mark of an encoding. Other contents than text are destroyed if they have one."""
+    head = source.peek(detection.HEAD)
+    found = detection.detect(head)
+    kind = found.kind if found else detection.kind_of_name(name)
+    is_destroyed = kind and head and not detection.is_text(kind) and not messages.recognize(head)
+    if kind and is_destroyed and inspection.is_on(kind):
+        message = f"It was written as text, as `>` of PowerShell does, so it is no {kind} data any more"
+        raise BrokenContent(kind, message, (messages.TEXT,), verdict="suspicious")
+    return _inspect_plain(source, name, inspection, depth)
 
 
 def _inspect_single_pass(source: ByteStream, head: bytes, form: Format, budget: Budget) -> Report:
@@ -154,17 +172,30 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if promised and not head:
         raise EmptyContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
     kind = messages.recognize(head)
-    if kind and detection.promises_backup(name, is_packed=depth > 0):
-        raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
-    if promised and detection.is_cut_start(head, promised):
+    if promised and not kind and detection.is_cut_start(head, promised):
         raise BrokenContent(promised, f"The {promised} data ends too early, after {len(head)} bytes")
     start = source.peek(tar_archive.RECORD + 1)
     if (promised == "tar" or depth) and inspection.is_on("tar") and tar_archive.is_empty_tar(start):
         raise BrokenContent("tar", tar_archive.NOTHING)
+    kind = kind or (messages.TEXT if _is_repeated(source, head, inspection.budget) else None)
+    if kind and detection.promises_backup(name, is_packed=depth > 0):
+        raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
     if promised and depth == 0:
         message = f"Its name ends as that of a {promised} file, but its content does not begin like one"
         return Report(outcome="not checked", message=message)
     return Report(outcome="not checked", message="Its format is not known", kinds=(kind,) if kind else ())
+
+
+def _is_repeated(source: ByteStream, head: bytes, budget: Budget) -> bool:
+    """Whether a content is only one byte again and again, or only blanks. Read to the end if it begins so."""
+    if not messages.is_repeated(head):
+        return False
+    start = head
+    while data := source.take():
+        budget.spend()
+        if not messages.is_repeated(start[:1] + data):
+            return False
+    return True
 
 
 def _sentence(reason: Exception) -> str:

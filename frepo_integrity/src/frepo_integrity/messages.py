@@ -5,6 +5,7 @@ import re
 HTML, TEXT = "html", "text"
 # What is longer is no message. It is less than the first bytes that are looked at, so all of it is seen.
 _MAX, _MAX_LINES = 4000, 25
+_BLANKS = b" \t\n\r\v\f"
 # The line that says what has failed is one of the first.
 _FIRST_LINES = 5
 _BEFORE = rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)?<"
@@ -44,12 +45,19 @@ def recognize(head: bytes) -> str | None:
     return TEXT if _find_failure(lines) else None
 
 
+def is_repeated(data: bytes) -> bool:
+    """Whether there is only one byte again and again, such as the zeros of a file that was never written, or blanks."""
+    return len(data) > 1 and not data.strip(_BLANKS if data[:1] in _BLANKS else data[:1])
+
+
 def describe(head: bytes, kind: str) -> str:
     """Return a sentence about a content that `recognize` has recognized."""
     if kind == HTML:
         return "It is a page of HTML, where a backup should be"
     if not head.strip():
         return "There are only line ends and blanks, where a backup should be"
+    if is_repeated(head):
+        return f"There is only the byte {head[0]:#04x} again and again, where a backup should be"
     lines = _lines(head)
     line = _find_failure(lines) or lines[0]
     text = "".join(letter if letter.isprintable() else " " for letter in line)

@@ -6,7 +6,7 @@ The rest is done later by a job. See `inspection` for the complete checks.
 import os
 from typing import BinaryIO
 
-from . import detection, split_parts
+from . import detection, messages, split_parts, text_encoding
 from .byte_stream import FileStream
 from .formats import sql_dump, xz_index, zip_directory
 from .inspection import Inspection
@@ -21,6 +21,8 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
     source = FileStream(file, size)
     head = source.peek(detection.HEAD)
     found = detection.detect(head)
+    if found is None and (text_encoding.find_encoding(head) or messages.is_repeated(head)):
+        return Report(outcome="pending", message=PENDING)
     if found is None:
         return Report(outcome="not checked", message="Its format is not known")
     if not inspection.is_on(found.kind):

@@ -15,9 +15,11 @@ from support.dumps.programs import run
 from support.scale import IS_BIG
 
 # pg_dump of Debian starts the program of the server's version.
+WITHOUT_COMMENTS_END = b"/*!40111 SET SQL_NOTES=@OLD_SQL_NOTES */;"
 FOOTERS = {
     "mysqldump": b"-- Dump completed",
     "mariadb-dump": b"-- Dump completed",
+    "mysqldump --skip-comments": WITHOUT_COMMENTS_END,
     "pg_dump": b"-- PostgreSQL database dump complete",
     "pg_dumpall": b"-- PostgreSQL database cluster dump complete",
 }
@@ -81,6 +83,16 @@ MYSQL = {
     "mysqldump --single-transaction --routines": ["--single-transaction", "--routines"],
     "mariadb-dump --databases": ["--skip-extended-insert", "--databases"],
     "mysqldump --skip-dump-date": ["--skip-dump-date"],
+    "mariadb-dump --compatible=ansi": ["--compatible=ansi"],
+}
+# All of them end with the same statement.
+WITHOUT_COMMENTS = {
+    "--skip-comments": [],
+    "--skip-comments --databases": ["--skip-extended-insert", "--databases"],
+    "--skip-comments --skip-opt": ["--skip-opt"],
+    "--skip-comments --skip-set-charset --skip-tz-utc": ["--skip-set-charset", "--skip-tz-utc"],
+    "--skip-comments --no-data --routines --events": ["--no-data", "--routines", "--events"],
+    "--skip-comments --no-create-info": ["--no-create-info", "--skip-triggers", "--hex-blob"],
 }
 POSTGRESQL = {
     "pg_dump": [],
@@ -100,7 +112,9 @@ def assert_cuts_are_found(check, check_quickly, program, content):
     end = content.rindex(FOOTERS[program]) + len(FOOTERS[program])
     for cut in [len(content) * tenth // 10 for tenth in range(1, 10)] + [end - 1, end - 20]:
         # The dump of a cluster contains dumps of databases, of which one may end there.
-        for function in (check,) if program == "pg_dumpall" else (check, check_quickly):
+        # Without its last comments, a dump ends as one without comments, of which several may follow each other.
+        has_end = program == "pg_dumpall" or content.find(WITHOUT_COMMENTS_END, 0, cut) >= 0
+        for function in (check,) if has_end else (check, check_quickly):
             broken = function(content[:cut])
             assert isinstance(broken, BrokenContent), cut
             assert f"`{FOOTERS[program].decode()}`, which {program} writes last, is missing" in broken.message
@@ -114,6 +128,20 @@ def test_a_dump_of_mariadb(check, check_quickly, mysql_dump, options):
 
     # MariaDB's mysqldump is a link to mariadb-dump.
     assert_cuts_are_found(check, check_quickly, "mariadb-dump", content)
+
+
+@pytest.mark.parametrize("options", WITHOUT_COMMENTS)
+def test_a_dump_of_mariadb_without_comments(check, check_quickly, mysql_dump, options):
+    content = mysql_dump("mariadb-dump", "--skip-comments", *WITHOUT_COMMENTS[options])
+
+    assert_cuts_are_found(check, check_quickly, "mysqldump --skip-comments", content)
+
+
+def test_a_compact_dump_has_no_end(check, mysql_dump):
+    for options in ([], ["--comments"], ["--set-charset", "--add-drop-table"], ["--databases"]):
+        content = mysql_dump("mariadb-dump", "--compact", *options)
+
+        assert ["not checked"] * 2 == [check(content).outcome, check(content[: len(content) // 2]).outcome]
 
 
 def test_the_middle_of_a_line_is_not_the_last_line(check, check_quickly):
@@ -155,6 +183,9 @@ WHOLE = {
     "with a warning first": b"mysqldump: [Warning] Using a password can be insecure.\n" + HEAD + TAIL,
     "with a sandbox line": b"/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19  Distrib\n" + TAIL,
     "with statements around it": b"SET foreign_key_checks = 0;\n" + HEAD + TAIL + b"SET foreign_key_checks = 1;\n",
+    "of a newer MariaDB without comments": b"/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_ZERO' */;\n"
+    b"/*M!100616 SET @OLD_NOTE_VERBOSITY=@@NOTE_VERBOSITY, NOTE_VERBOSITY=0 */;\n"
+    b"/*M!100616 SET NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY */;\n",
     "with line ends of Windows": (HEAD + TAIL).replace(b"\n", b"\r\n"),
     "with a token of restricted mode": b"--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n--\n"
     b"-- PostgreSQL database dump complete\n--\n\n\\unrestrict abc\n\n",
@@ -190,14 +221,18 @@ def test_a_row_that_looks_like_the_end_does_not_make_a_dump_whole(check):
 @pytest.mark.costly
 def test_of_several_dumps_each_has_its_own_end(check, pg_dump, mysql_dump):
     globals_only, shop, other = pg_dump("pg_dumpall", "--globals-only"), pg_dump("pg_dump"), mysql_dump("mariadb-dump")
+    without_comments = mysql_dump("mariadb-dump", "--skip-comments")
 
     for whole in (globals_only + shop, shop + shop, other + other, other + shop, WHOLE["of MySQL 8"] * 2):
         assert "good" == check(whole).outcome
-    for first in (globals_only, shop, other, WHOLE["of MySQL 8"]):
-        for second in (shop, other, WHOLE["of MySQL 8"]):
+    for whole in (without_comments * 2, without_comments + other, other + without_comments):
+        assert "good" == check(whole).outcome
+    for first in (globals_only, shop, other, WHOLE["of MySQL 8"], without_comments):
+        for second in (shop, other, WHOLE["of MySQL 8"], without_comments):
             broken = check(first[: len(first) * 6 // 10] + second)
             assert isinstance(broken, BrokenContent)
-            assert "One of the 2 dumps in it ends too early" in broken.message
+            assert "ends too early" in broken.message
+            assert second is without_comments or "One of the 2 dumps in it ends too early" in broken.message
             assert isinstance(check(first + second[: len(second) * 6 // 10]), BrokenContent)
 
 
@@ -226,6 +261,7 @@ def makers(pg_dump, mysql_dump, sqlite_dump):
         "pg_dumpall --inserts": lambda words: pg_dump("pg_dumpall", "--inserts", words=words),
         "mariadb-dump": lambda words: mysql_dump("mariadb-dump", words=words),
         "mariadb-dump --xml": lambda words: mysql_dump("mariadb-dump", "--xml", words=words),
+        "mariadb-dump --skip-comments": lambda words: mysql_dump("mariadb-dump", "--skip-comments", words=words),
         ".dump": lambda words: sqlite_dump(words=words),
         ".dump --newlines": lambda words: sqlite_dump("--newlines", words=words),
     }

@@ -50,6 +50,10 @@ def _make(where: list[str], folder: Path) -> Iterator[tuple[str, Sample]]:
     several = dump("--skip-extended-insert", "--skip-dump-date", "--databases", "shop", "wiki")
     yield "`mariadb-dump --databases`", Sample(content=several, file_name="all.sql")
     yield "`mariadb-dump --xml`", Sample(content=dump("--xml", "shop"), file_name="shop.xml")
+    bare = ["--skip-comments", "--routines", "--events"]
+    yield "`mariadb-dump --skip-comments`", Sample(content=dump(*bare, "shop"), file_name="shop.sql")
+    both = dump(*bare, "--databases", "shop", "wiki")
+    yield "`mariadb-dump --skip-comments --databases`", Sample(content=both, file_name="all.sql")
     killed = [shop[: len(shop) * tenth // 10] + wiki for tenth in range(1, 10)]
     loop = Sample(content=shop + wiki, file_name="all.sql", killed=killed)
     yield "`mariadb-dump` in a loop over databases", loop

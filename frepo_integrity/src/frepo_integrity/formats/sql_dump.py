@@ -39,6 +39,13 @@ class Program:
 
 
 _XML_END = "</mysqldump>"
+_COMPLETED, _WITHOUT_COMMENTS = "-- Dump completed", "mysqldump --skip-comments"
+# What mysqldump sets first and restores last, also without comments. Newer ones of MariaDB have another name for it.
+_NOTES = (
+    r"/\*M?!\d+ SET @OLD_(?:SQL_NOTES=@@SQL_NOTES, SQL_NOTES|NOTE_VERBOSITY=@@NOTE_VERBOSITY, NOTE_VERBOSITY)=0 \*/;"
+)
+_NOTES_LAST = "/*!40111 SET SQL_NOTES=@OLD_SQL_NOTES */;"
+_MODE = rb"/\*!\d+ SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='[^'\n]*' \*/;\r?\n"
 _MYSQL_DATABASE = re.compile(rb"^-- Host: [^\n]*?    Database: ([^\r\n]*)", re.MULTILINE)
 # pg_dump names its database only if it creates it (--create).
 _PG_DATABASE = re.compile(rb"^CREATE DATABASE (\"(?:[^\"\n]|\"\")+\"|[^\s\"]+) WITH ", re.MULTILINE)
@@ -79,8 +86,8 @@ PROGRAMS = (
         database=_MYSQL_DATABASE,
         first_line=_line(r"-- MySQL dump \d"),
         start=re.compile(rb"-- MySQL dump \d[^\n]{0,200}\n--\r?\n-- Host:"),
-        last_line=_later_line(r"-- Dump completed"),
-        last="-- Dump completed",
+        last_line=_later_line(_COMPLETED),
+        last=_COMPLETED,
     ),
     Program(
         name="mariadb-dump",
@@ -88,8 +95,16 @@ PROGRAMS = (
         database=_MYSQL_DATABASE,
         first_line=_line(r"-- MariaDB dump \d"),
         start=re.compile(rb"-- MariaDB dump \d[^\n]{0,200}\n--\r?\n-- Host:"),
-        last_line=_later_line(r"-- Dump completed"),
-        last="-- Dump completed",
+        last_line=_later_line(_COMPLETED),
+        last=_COMPLETED,
+    ),
+    Program(
+        name=_WITHOUT_COMMENTS,
+        label="MySQL/MariaDB dump",
+        first_line=_line(_NOTES),
+        start=re.compile(_MODE + _NOTES.encode()),
+        last_line=_later_line(r"/\*M?!\d+ SET (?:SQL_NOTES=@OLD_SQL_NOTES|NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY) \*/;"),
+        last=_NOTES_LAST,
     ),
     Program(
         name="mysqldump --xml",
@@ -112,7 +127,7 @@ PROGRAMS = (
 
 _LAST_LINES = {program.last: program.last_line for program in PROGRAMS}
 # Each start and each last line has one of these. Most blocks of a dump have none, and need no other search.
-LITERALS = (b"ump", b"PRAGMA foreign_keys=OFF;", b"\nCOMMIT;")
+LITERALS = (b"ump", b"@OLD_", b"PRAGMA foreign_keys=OFF;", b"\nCOMMIT;")
 
 # What may come before a dump's first line: comments, statements that somebody added, warnings of the program.
 _BEFORE = re.compile(rb"(?:\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*)")
@@ -178,7 +193,7 @@ class _Dumps:
             if isinstance(program, Program):
                 self._begin(program, window, match)
             else:
-                self.open_now[program] = max(0, self.open_now[program] - 1)
+                self._end(program)
         self._resolve(window[position:])
         self._rows.read(window)
         self._recent = window[-_OVERLAP:]
@@ -186,6 +201,8 @@ class _Dumps:
     def _begin(self, program: Program, window: bytes, match: re.Match[bytes]) -> None:
         if self.open_now[_XML_END] and program.last != _XML_END:
             return  # a text in XML has line ends; nobody sends XML and SQL in one stream
+        if self.open_now[_COMPLETED] and program.name == _WITHOUT_COMMENTS:
+            return  # a dump with comments begins with the same statements
         if self.begun.total():  # a row may have closed the dump that is open
             if self._rows.is_copied(window, match):
                 return
@@ -194,6 +211,11 @@ class _Dumps:
             self._doubtful.append(program)
         self.begun[program] += 1
         self.open_now[program.last] += 1
+
+    def _end(self, last: str) -> None:
+        if last == _NOTES_LAST and self.open_now[_COMPLETED]:
+            return  # a dump with comments ends with the same statements
+        self.open_now[last] = max(0, self.open_now[last] - 1)
 
     def _resolve(self, data: bytes) -> None:
         """Forget the doubtful starts if these bytes, which follow them, show that they are in a row."""
