@@ -1,7 +1,11 @@
 """Fixtures: what the journal has written into the storage."""
 
+import contextlib
+import sqlite3
+
 import pytest
 
+from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.upkeep.journal.journal_files import JournalFile
 from frepo_core.services.upkeep.journal.keys import JournalKey
 
@@ -32,3 +36,25 @@ def begun(services, run, sender):
     """A storage with a catalogue, which a journal can follow."""
     run("catalogue")
     services.journal.write_changes()
+
+
+@pytest.fixture
+def back_up(services, ini, plugins, tmp_path):
+    """Copy the database; what it returns opens the services over the copy, as after a restore."""
+    with contextlib.ExitStack() as stack:
+
+        def back_up():
+            with (
+                contextlib.closing(sqlite3.connect(tmp_path / "frepo.db")) as source,
+                contextlib.closing(sqlite3.connect(tmp_path / "restored.db")) as target,
+            ):
+                source.backup(target)
+
+            def restore():
+                restored = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/restored.db"}, {}, plugins)
+                stack.callback(restored.database.engine.dispose)
+                return restored
+
+            return restore
+
+        yield back_up

@@ -1,7 +1,5 @@
 """What a restored database has lost, or what was deleted, is read back from a storage."""
 
-import contextlib
-import sqlite3
 from datetime import timedelta
 from io import BytesIO
 
@@ -9,34 +7,11 @@ import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.chains.replaced_objects import delete_replaced
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages.write_guard import Presence
 from frepo_core.services.upkeep.recovery.sources import RecoveryError
 from frepo_core.services.upkeep.storage import Ownership
-
-
-@pytest.fixture
-def back_up(services, ini, plugins, tmp_path):
-    """Copy the database; what it returns opens the services over the copy, as after a restore."""
-    with contextlib.ExitStack() as stack:
-
-        def back_up():
-            with (
-                contextlib.closing(sqlite3.connect(tmp_path / "frepo.db")) as source,
-                contextlib.closing(sqlite3.connect(tmp_path / "restored.db")) as target,
-            ):
-                source.backup(target)
-
-            def restore():
-                restored = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/restored.db"}, {}, plugins)
-                stack.callback(restored.database.engine.dispose)
-                return restored
-
-            return restore
-
-        yield back_up
 
 
 def push_to(services, collection, content, by):

@@ -39,6 +39,8 @@ def merge(services: "Services", storage: str, at: datetime | None, say: Callable
             say(f"Note: {problem}")
         report = merging.run(source, by=None)
     say(f"Read back: {report.collections} collections, {report.versions} versions")
+    if report.found_elsewhere:
+        say(f"{report.found_elsewhere} contents that the database knows are in another place now, and are read there")
     if report.in_trash:
         say(f"{len(report.in_trash)} versions are in the trash for 30 days:")
         for collection, number in report.in_trash[:SHOWN]:
@@ -47,4 +49,6 @@ def merge(services: "Services", storage: str, at: datetime | None, say: Callable
             say("  ...")
     for collection, number in report.missing:
         say(f"Missing: version {number} of the collection {collection}")
-    return int(bool(report.missing))
+    for name in report.missing_files:
+        say(f"Missing: the file {name}")
+    return int(bool(report.missing or report.missing_files))

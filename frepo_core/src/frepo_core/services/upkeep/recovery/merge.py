@@ -46,7 +46,8 @@ from ..storage.progress import batches
 from .found_objects import RAW_COLUMNS, FoundObjects
 from .object_levels import ObjectLevels
 from .row_loading import insert_new
-from .sources import Notes, RecoveryError, Source, find_source, list_storage
+from .row_repair import RowRepair
+from .sources import Notes, RecoveryError, Source, find_source, list_others, list_storage
 from .staging import Key, Staging, StoredBlob
 
 log = logging.getLogger(__name__)
@@ -64,12 +65,17 @@ _Lost = tuple[Key, Values]
 
 @dataclass(kw_only=True)
 class MergeReport:
-    """What was read back: collections, versions, versions that are in the trash, and what is in no storage any more."""
+    """What was read back: collections, versions, versions that are in the trash, and what is in no storage any more.
+
+    `found_elsewhere` is the number of contents that the database knows and whose bytes were found in another place.
+    """
 
     collections: int = 0
     versions: int = 0
+    found_elsewhere: int = 0
     in_trash: list[Key] = field(default_factory=list)
     missing: list[Key] = field(default_factory=list)
+    missing_files: list[str] = field(default_factory=list)
 
 
 class Merge:
@@ -111,19 +117,23 @@ class Merge:
         """Read the state before the adoption, or at the time. Raises `RecoveryError` if no catalogue has it."""
         backend = self._backends.get(self._storage)
         keys = list_storage(backend, self._storage, self._staging, self._notes).keys
+        problems: list[str] = []
+        list_others(self._backends, self._storage, self._staging, self._notes, problems)
         self._staging.index_stored()
         if self._at is None:
             epoch = self._find_adoption(keys)
             keys = [key for key in keys if key.epoch < epoch]
         else:
             keys = [key for key in keys if key.made_at is None or key.made_at <= self._at]
-        return find_source(
-            backend, self._storage, keys, self._staging, Path(self._folder.name), self._notes, until=self._at
-        )
+        folder = Path(self._folder.name)
+        return find_source(backend, self._storage, keys, self._staging, folder, self._notes, problems, until=self._at)
 
     def run(self, source: Source, *, by: By) -> MergeReport:
         """Read back what is lost. May be repeated: what is there already stays."""
         report = MergeReport()
+        if self._at is None:  # what the database knows may have been moved or encoded since the backup of it
+            known = RowRepair(self._database, self._backends, self._staging, self._levels, self._found).run()
+            report = MergeReport(found_elsewhere=known.found, missing=known.versions, missing_files=known.files)
         for batch in batches(self._states(source, "collection"), BATCH):
             report.collections += self._add_collections(batch, by)
         for batch in batches(self._states(source, "version"), BATCH):

@@ -29,7 +29,6 @@ from frepo_core.db.models import (
     Version,
 )
 from frepo_core.domain.enrolment import collection_of_host
-from frepo_core.errors import FrepoError
 
 from ...access.token_phrase import PHRASE_CHECK
 from ...base.installation import IDS_FROM, RECOVERY, find_origin
@@ -42,7 +41,7 @@ from ..storage.progress import batches
 from .found_objects import FoundObjects
 from .object_levels import ObjectLevels
 from .row_loading import RowLoader
-from .sources import Notes, RecoveryError, Source, find_source, list_storage
+from .sources import Listing, Notes, RecoveryError, Source, find_source, list_others, list_storage
 from .staging import Key, MissingContent, Staging
 
 log = logging.getLogger(__name__)
@@ -72,7 +71,7 @@ class Recovery:
         self._notes = notes
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
         self._staging = Staging(Path(self._folder.name))
-        self._owners: dict[str, set[str]] = {}  # by storage, the databases that have a mark there
+        self._others: dict[str, Listing] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -91,9 +90,8 @@ class Recovery:
         """
         self._require_empty()
         keys = list_storage(self._backends.get(self._storage), self._storage, self._staging, self._notes).keys
-        for other in self._backends.configured:
-            if other != self._storage:
-                self._list_other(other)
+        problems: list[str] = []
+        self._others = list_others(self._backends, self._storage, self._staging, self._notes, problems)
         self._staging.index_stored()
         keys = self._continued(keys)
         source = find_source(
@@ -103,6 +101,7 @@ class Recovery:
             self._staging,
             Path(self._folder.name),
             self._notes,
+            problems,
         )
         if source.schema > head_revision():
             raise RecoveryError(
@@ -163,17 +162,9 @@ class Recovery:
         """Yield the contents that are named and cannot be read, after `run`."""
         return self._staging.missing()
 
-    def _list_other(self, storage: str) -> None:
-        try:
-            listing = list_storage(self._backends.get(storage), storage, self._staging, self._notes)
-        except FrepoError as error:
-            self._notes(f"{storage} cannot be read, so nothing is looked for in it: {error.message}")
-        else:
-            self._owners[storage] = listing.owners
-
     def _find_owned(self, source: Source) -> set[str]:
         """Return the other storages of the old database. They get catalogues, too, if this one owns them."""
-        owned = {storage for storage, owners in self._owners.items() if source.database in owners}
+        owned = {storage for storage, listing in self._others.items() if source.database in listing.owners}
         return {storage for storage in owned if not self._backends.find_users(storage)}
 
     def _require_empty(self) -> None:

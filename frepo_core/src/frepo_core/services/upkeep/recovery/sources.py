@@ -9,6 +9,7 @@ from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import FrepoError, StorageError
 from frepo_core.plugins import BlobStat, StorageBackend
 
+from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import OwnerMark
 from ..journal.journal_files import JournalDamagedError, JournalFile
 from ..journal.keys import JournalKey
@@ -73,6 +74,20 @@ def list_storage(backend: StorageBackend, storage: str, staging: Staging, notes:
     return Listing(keys=keys, owners=owners)
 
 
+def list_others(
+    backends: Backends, storage: str, staging: Staging, notes: Notes, problems: list[str]
+) -> dict[str, Listing]:
+    """List the other configured storages, by name. One that does not work is passed over, and is a problem."""
+    found = {}
+    for other in backends.configured:
+        if other != storage:
+            try:
+                found[other] = list_storage(backends.get(other), other, staging, notes)
+            except FrepoError as error:
+                problems.append(f"{other} cannot be read, so what is in it alone is taken as missing: {error.message}")
+    return found
+
+
 def find_source(
     backend: StorageBackend,
     storage: str,
@@ -80,14 +95,15 @@ def find_source(
     staging: Staging,
     folder: Path,
     notes: Notes,
+    problems: list[str],
     *,
     until: datetime | None = None,
 ) -> Source:
     """Read the newest catalogue that is whole, and stage what the journal has since, at most until a time.
 
-    Raises `RecoveryError` if no catalogue is found.
+    `problems` are those before, to which those of this storage are added. Raises `RecoveryError` if no catalogue is
+    found.
     """
-    problems: list[str] = []
     catalogue, file, objects = _find_catalogue(backend, storage, keys, folder, problems, notes)
     parts = sorted(key for key in keys if not key.made_at and key.place > catalogue.place)
     database, position, reaches = file.head["database"], file.head["position"], file.head["made_at"]
