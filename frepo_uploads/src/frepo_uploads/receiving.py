@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any
 
 from frepo_core.plugins import EndpointError, Identity
@@ -12,7 +13,7 @@ from .disk.digests import Digests
 from .disk.part_file import PartFile, WriterLostError, delete
 from .outcomes import describe_refusal
 from .refusals import Refusals
-from .session import BusyError, State, Upload
+from .session import BusyError, GoneError, State, Upload
 from .uploads import Uploads, now
 from .web.tus_headers import Checksum
 
@@ -42,8 +43,12 @@ class Part:
         *,
         checksum: Checksum | None,
         identify: Callable[[], Identity],
+        ends_at: datetime | None = None,
     ) -> None:
-        """`identify` returns who sends the part, and raises if the token has become invalid meanwhile."""
+        """`identify` returns who sends the part, and raises if the token has become invalid meanwhile.
+
+        From `ends_at` on (UTC, aware), no more is taken.
+        """
         self.upload = upload
         self.file = file
         self.by = upload.creator
@@ -54,10 +59,13 @@ class Part:
         self._checksum = checksum
         self._hash = checksum.new_hash() if checksum else None
         self._synced_at = time.monotonic()
+        self._ends_at = ends_at
         self._is_start_known = upload.offset >= START_BYTES
 
     def write(self, piece: bytes) -> None:
         """Take the next bytes. Raises `EndpointError`, `StorageFull` or `StorageUnavailable`."""
+        if self._ends_at is not None and now() > self._ends_at:
+            raise GoneError("The token of the upload has expired too long ago: begin again with another one")
         with self._recorded():
             self._alone(lambda: self.file.write(piece))
             self._check_coding()

@@ -122,7 +122,20 @@ class Upload:
 
     def expires_at(self, expire: timedelta) -> datetime:
         """Return when it ends without a further part, or until when its outcome can be read."""
-        return self.touched_at + expire if self.ended_at is None else self.ended_at + KEEP_OUTCOME
+        if self.ended_at is not None:
+            return self.ended_at + KEEP_OUTCOME
+        last = self.last_end(expire)
+        return self.touched_at + expire if last is None else min(self.touched_at + expire, last)
+
+    def last_end(self, expire: timedelta) -> datetime | None:
+        """Return when it ends whatever comes: so long after the token that made it; None if that does not expire."""
+        ends_at = self.creator.expires_at
+        return None if ends_at is None else ends_at + expire
+
+    def is_late(self, moment: datetime, expire: timedelta) -> bool:
+        """Return whether it takes nothing any more at a time in UTC, because its token has expired long ago."""
+        last = self.last_end(expire)
+        return last is not None and moment > last and self.is_open and self.state not in COMMITS
 
     def require_known(self) -> None:
         """Raise `GoneError` unless it is open or was committed, or `BusyError` while it is being committed."""

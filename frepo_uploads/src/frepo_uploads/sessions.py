@@ -53,7 +53,15 @@ class Sessions:
             if self.hosts.is_gone(host, now()):
                 raise GoneError(f"The host {host.tag!r} is gone, and the upload with it: begin again")
             raise self._elsewhere(upload)
-        return None if found is None else self.settle(found)
+        return None if found is None else self._end_late(self.settle(found))
+
+    def _end_late(self, upload: Upload) -> Upload:
+        """End an upload whose token has expired too long ago, and return it."""
+        if upload.place != self.place.id or not upload.is_late(now(), self.settings.expire):
+            return upload
+        with contextlib.suppress(BusyError):  # a part was acknowledged meanwhile
+            self.end(upload, by=None, message=f"its token expired more than {self.settings.expire} ago", event=EXPIRED)
+        return self.uploads.find(upload.id) or upload
 
     def require_here(self, upload: Upload) -> None:
         """Raise `EndpointError` with 503 if another host has the file of an open upload."""
@@ -145,7 +153,8 @@ class Sessions:
             if file.taken_over:
                 known = replace(self.uploads.change(upload, epoch=upload.epoch + 1), length=known.length)
             stores = self.uploads, self._digests, self.refusals
-            return Part(*stores, known, file, checksum=head.checksum, identify=identify)
+            ends_at = known.last_end(self.settings.expire)
+            return Part(*stores, known, file, checksum=head.checksum, identify=identify, ends_at=ends_at)
         except BaseException:
             file.close()
             raise

@@ -4,12 +4,16 @@ import json
 import os
 import time
 from datetime import timedelta
+from email.utils import parsedate_to_datetime
 
 import pytest
 
 from frepo_core.db import utc_now
-from frepo_uploads import expiry
+from frepo_uploads import expiry, receiving
+from frepo_uploads.session import GoneError
+from frepo_uploads.sessions import Sessions
 from frepo_uploads.upkeep import Upkeep
+from frepo_uploads.web.tus_headers import PartHead
 from support.client import with_settings
 from support.wire import eventually
 
@@ -98,6 +102,57 @@ def test_open_uploads_are_listed_in_pages(tus, collection, sort):
     assert (2, None) == (len(first["items"]), last["next"])
     assert [] == tus.call("GET", "/api/v1/uploads?collection=another").json["items"]
     assert 400 == tus.call("GET", f"/api/v1/uploads?sort={sort}&cursor=WyIiLDFd").status_int
+
+
+class TestATokenThatExpired:
+    """Its upload has `uploads.expire` from then on, however often a byte comes."""
+
+    @pytest.fixture
+    def expired(self, path, tmp_path):
+        """Let the token of the upload have expired so many hours ago, and the last part have come just now."""
+        (record,) = (tmp_path / "uploads").glob("*.json")
+
+        def expired(hours):
+            data = json.loads(record.read_text())
+            data["creator"]["expires_at"] = (utc_now() - hours * HOURS).isoformat()
+            record.write_text(json.dumps(data))
+
+        return expired
+
+    def test_a_part_after_that_is_refused(self, tus, path, expired, events, tmp_path):
+        expired(47)
+        early = tus.patch(path, 3, b"d")
+        expired(49)
+        late = tus.patch(path, 4, b"e")
+
+        assert (204, 410) == (early.status_int, late.status_int)
+        assert "its token expired more than 2 days" in tus.show(path)["error"]["message"]
+        assert ["uploads.expired"] == [kind for kind, data in events()]
+        assert [] == list((tmp_path / "uploads").glob("*.part"))
+
+    def test_the_job_ends_it(self, path, expired, run_job):
+        expired(49)
+
+        assert 1 == run_job()["expired"]
+
+    def test_a_client_is_told_when(self, tus, path, expired):
+        expired(47)
+        expires = parsedate_to_datetime(tus.head(path).headers["Upload-Expires"])
+
+        assert timedelta(minutes=50) < expires - utc_now() < timedelta(minutes=61)
+
+    def test_a_part_that_is_arriving_is_cut_off(self, path, expired, services, monkeypatch):
+        expired(47)
+        sessions = Sessions(services.contexts["uploads"])
+        upload = sessions.find(path.rpartition("/")[2])
+        head = PartHead(offset=3, length=None, checksum=None)
+        part = sessions.open_part(upload, head, lambda: upload.creator)
+        part.write(b"d")
+        monkeypatch.setattr(receiving, "now", lambda: utc_now() + 2 * HOURS)
+
+        with pytest.raises(GoneError):
+            part.write(b"d")
+        part.ended(False)
 
 
 class TestARevokedToken:
