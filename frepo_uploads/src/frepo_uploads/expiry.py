@@ -44,11 +44,7 @@ def clear_folder(sessions: Sessions, moment: datetime, before_step: Callable[[],
     """
     before_step()
     sessions.note_host(moment)
-    forgotten = 0
-    for upload in sessions.uploads.ended_before(moment - KEEP_OUTCOME):
-        before_step()
-        sessions.uploads.forget(upload)
-        forgotten += 1
+    forgotten = sessions.uploads.forget_ended(moment - KEEP_OUTCOME)
     before_step()
     expired = sessions.end_expired(moment)
     before_step()

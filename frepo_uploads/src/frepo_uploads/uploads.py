@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from frepo_core.plugins import Identity
 
 from .disk.part_file import delete, sync_folder, translated
 from .disk.place import Place, tag_of
+from .ended_uploads import EndedUploads
 from .session import BusyError, State, Upload
 
 RECORD = ".json"
@@ -28,10 +30,20 @@ class Uploads:
     def __init__(self, place: Place) -> None:
         self._place = place
 
+    @cached_property
+    def _ended(self) -> EndedUploads:
+        return EndedUploads(self._place.folder, RECORD)
+
     def find(self, upload: str) -> Upload | None:
         """Return an upload, None if there is none."""
         path = self._path(upload)
-        return _read(path) if path.parent == self._place.folder else None
+        if path.parent != self._place.folder:
+            return None
+        if (found := _read(path)) is not None:
+            return found
+        with translated():
+            ended = self._ended.find(upload)
+        return None if ended is None else _read(ended)
 
     def find_created(self, key: str | None, owner: str, collection_id: str | None) -> Upload | None:
         """Return the upload that a lost answer was about: of the same key, owner and collection, without bytes."""
@@ -48,11 +60,19 @@ class Uploads:
 
     def has_any(self, tag: str) -> bool:
         """Return whether a host with this tag has made an upload that is open, or whose outcome can be read."""
-        return any(tag_of(each.id) == tag for each in self._all())
+        return self.count_open(tag) > 0 or self._ended.has_any(f"{tag}-")
 
-    def ended_before(self, moment: datetime) -> list[Upload]:
-        """Return the uploads that ended before a time in UTC (aware)."""
-        return [each for each in self._all() if each.ended_at is not None and each.ended_at < moment]
+    def forget_ended(self, moment: datetime) -> int:
+        """Delete what is known of uploads that ended before a time in UTC (aware); return of how many."""
+        # An earlier version kept them next to the open ones.
+        earlier = [each for each in self._all() if each.ended_at is not None and each.ended_at < moment]
+        with translated():
+            for each in earlier:
+                self._path(each.id).unlink(missing_ok=True)
+            count = self._ended.forget_before(moment)
+        with self._alone():
+            self._ended.forget_empty()
+        return count + len(earlier)
 
     def add(self, upload: Upload, admit: Callable[[Sequence[Upload]], Sequence[Upload]]) -> list[Upload]:
         """Add an upload. `admit` gets the open ones, and returns those that give way to it, or raises."""
@@ -80,11 +100,6 @@ class Uploads:
         done = ended(upload, state, message)
         return self.change(upload, state, ended_at=done.ended_at, outcome=done.outcome)
 
-    def forget(self, upload: Upload) -> None:
-        """Delete what is known of an ended upload."""
-        with translated():
-            self._path(upload.id).unlink(missing_ok=True)
-
     def _all(self) -> Iterator[Upload]:
         with translated():
             for path in self._place.folder.glob(f"*{RECORD}"):
@@ -105,7 +120,15 @@ class Uploads:
             self._write(upload)
 
     def _write(self, upload: Upload) -> None:
-        path, own = self._path(upload.id), self._place.folder / f"{uuid.uuid4().hex}.new"
+        path = self._path(upload.id)
+        if upload.is_open:
+            self._replace(path, upload)
+            return
+        self._replace(self._ended.path(upload.id, upload.owner), upload)
+        path.unlink(missing_ok=True)
+
+    def _replace(self, path: Path, upload: Upload) -> None:
+        own = self._place.folder / f"{uuid.uuid4().hex}.new"
         try:
             with open(own, "w", encoding="utf-8") as file:
                 file.write(json.dumps(_data(upload)))  # `dump` takes ten times as long
