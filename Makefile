@@ -238,10 +238,14 @@ bench: install  ## measure frepo against others that do the same, in a few minut
 costs: install  ## count what each request costs: SQL statements, syncs, calls; WRITE=1 writes tests/project/costs.toml
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.costs $(if $(WRITE),--write) 2>/dev/null
 
+# make bench-against REF=6c3d1555
+bench-against: install  ## measure this tree and the commit REF in turns: rates, processor time, memory, start; needs wrk
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.against $(or $(REF),$(error make bench-against REF=COMMIT))
+
 bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes about an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services packages release pinned release-services bench-services bench costs bench-full bench-history
+.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services packages release pinned release-services bench-services bench bench-against costs bench-full bench-history

@@ -31,7 +31,7 @@ function request()
     sent = sent + 1
     local name = string.format("%s-%d.bin", mark, sent)
     local body = string.rep("{byte}", 4096 - #name) .. name
-    return wrk.format("{method}", "{path}" .. name, {{ {headers} }}, body)
+    return wrk.format("{method}", "{path}"{name}, {{ {headers} }}, body)
 end
 """
 
@@ -135,11 +135,18 @@ def uploads(
     method: str = "POST",
     byte: str = "x",
     connections: int = 8,
+    is_named: bool = True,
 ) -> float:
-    """Upload different files of 4 KiB over some connections; return uploads per second. `byte` is in Lua's notation."""
+    """Upload different files of 4 KiB over some connections; return uploads per second. `byte` is in Lua's notation.
+
+    Each has a name of its own at the end of the path with `is_named`.
+    """
     lua = ", ".join(f'["{name}"]="{value}"' for name, value in headers.items())
     script = where / "uploads.lua"
-    script.write_text(UPLOADS.format(mark=uuid.uuid4().hex, path=path, headers=lua, method=method, byte=byte))
+    name = " .. name" if is_named else ""
+    script.write_text(
+        UPLOADS.format(mark=uuid.uuid4().hex, path=path, name=name, headers=lua, method=method, byte=byte)
+    )
     return wrk(url, connections, sizes.seconds, script=script)["rate"]
 
 

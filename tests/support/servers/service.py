@@ -37,8 +37,11 @@ class Service:
         environment: dict[str, str] | None = None,
         ini: Path | None = None,
         host: str = "127.0.0.1",
+        programs: Path = BIN,
     ) -> None:
+        """`programs` is the folder of `pserve` and `frepo`."""
         self.folder = folder
+        self.programs = programs
         self.ini = ini or ROOT / "development.ini"
         self.address = f"{host}:{free_port()}"
         if IS_STOCK:
@@ -76,7 +79,7 @@ class Service:
 
     def frepo(self, *arguments: str) -> str:
         """Run a console command with the service's settings; return its output."""
-        command = [str(BIN / "frepo"), "--ini", str(self.ini), *arguments]
+        command = [str(self.programs / "frepo"), "--ini", str(self.ini), *arguments]
         done = subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True)
         log_recorder.record_output(done.stderr)
         return done.stdout
@@ -84,7 +87,7 @@ class Service:
     def start(self) -> None:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [str(BIN / "pserve"), str(self.ini), f"http_listen={self.address}"],
+                [str(self.programs / "pserve"), str(self.ini), f"http_listen={self.address}"],
                 env=self.environment,
                 stdout=log,
                 stderr=log,
