@@ -1,5 +1,6 @@
 import contextlib
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -10,8 +11,10 @@ import uuid
 import pytest
 
 from support.paths import ROOT
+from support.servers.remote import serving
 
 README = (ROOT / "README.md").read_text()
+PUSH = re.findall(r"^sqlite3 .*\| (curl .* -T - .*)$", README, re.MULTILINE)
 MAP = (ROOT / "CONTRIBUTING.md").read_text().partition("## Test\n")[0]
 
 
@@ -66,7 +69,7 @@ def test_the_map_has_every_room():
 
 
 def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
-    [line] = re.findall(r"^sqlite3 .*\| (curl .* -T - .*)$", README, re.MULTILINE)
+    [line] = PUSH
 
     done = subprocess.run(
         ["bash", "-c", line],
@@ -77,7 +80,60 @@ def test_the_push_of_the_readme_shows_why_it_was_refused(service, tmp_path):
         check=False,
     )
 
-    assert (done.returncode, json.loads(done.stdout)["status"]) == (22, 401)
+    assert (done.returncode, json.loads(done.stdout[done.stdout.index(b"{") :])["status"]) == (1, 401)
+    assert b"curl: (22) The requested URL returned error: 401" in done.stderr
+
+
+def head(status, *headers):
+    return "\r\n".join([f"HTTP/1.1 {status}", *headers, "Content-Length: 2", "", "{}"]).encode()
+
+
+# Answers of a proxy or a portal that stores nothing, and is no error for curl.
+NOT_STORED = {
+    "301": head("301 Moved Permanently", "Location: /elsewhere"),
+    "302": head("302 Found", "Location: /elsewhere"),
+    "308": head("308 Permanent Redirect", "Location: /elsewhere"),
+    "200": head("200 OK", "X-Portal: 201"),
+    "204": b"HTTP/1.1 204 No Content\r\n\r\n",
+}
+
+
+def pushed(line, answer):
+    """Run a printed line against a server with this answer; return its exit status and what it prints."""
+    with serving({"/versions": answer}, address="127.0.0.1") as remote:
+        done = subprocess.run(
+            ["bash", "-c", line],
+            env={"PATH": os.environ["PATH"], "URL": f"{remote.origin}/versions", "TOKEN": "x"},
+            input=b"a dump",
+            capture_output=True,
+            check=False,
+        )
+    return done.returncode, done.stdout.decode()
+
+
+def test_the_push_of_the_readme_fails_if_nothing_was_stored():
+    [line] = PUSH
+
+    for status, answer in NOT_STORED.items():
+        code, printed = pushed(line, answer)
+        assert (1, True) == (code, f"HTTP/1.1 {status}" in printed), status
+    assert 0 == pushed(line, head("201 Created"))[0]
+    assert 0 == pushed(line, b"HTTP/1.1 100 Continue\r\n\r\n" + head("201 Created"))[0]
+
+
+def test_each_upload_that_is_shown_compares_its_status():
+    silent, shown = [], 0
+    for path, lines in LINES.items():
+        text = re.sub(r"\\+n|(\||&&|\\+)\s*\n", r"\1 ", "\n".join(lines))
+        for line in text.splitlines():
+            # Not an option in a sentence, nor an answer that the next line reads.
+            is_sentence = ("`" in line and path.suffix == ".md") or line.startswith("//")
+            if re.search(r"(\bcurl|\{CURL\})\b.* -T ", line) and not is_sentence and "answer" not in line:
+                shown += 1
+                silent += [] if re.search(r"awk '1; /\^HTTP|_?IS_STORED\}", line) else [f"{path.name}: {line.strip()}"]
+
+    assert [] == silent
+    assert 10 < shown
 
 
 SHOWN = [

@@ -141,7 +141,9 @@ def test_a_record_has_the_token_and_the_line_for_cron(console):
 
     url = f"https://files.example.org/api/v1/collections/{made['collection']}/versions"
     assert (True, url, None) == (made["created"], made["url"], made["expires_at"])
-    assert made["cron"].startswith("0 2 * * * root DUMP") and made["cron"].endswith(url)
+    assert made["cron"].startswith("0 2 * * * root DUMP | gzip | curl ")
+    assert made["cron"].endswith(f" -T - {url} | awk '1; /^HTTP[^ ]* 201/ {{ok = 1}} END {{exit !ok}}'")
+    assert "%" not in made["cron"]
     assert [(made["fingerprint"],)] == console.rows("SELECT fingerprint FROM token")
     assert made["token"] not in made["cron"]
 

@@ -187,7 +187,8 @@ def test_a_collection_with_a_token_is_printed_for_a_shell(console):
     ]
     [cron] = [line for line in shown.splitlines() if "root DUMP" in line]
     assert token not in cron
-    assert shlex.split(cron.removeprefix("#"))[-1] == url
+    words = shlex.split(cron.removeprefix("#"))
+    assert url == words[words.index("-T") + 2]
     assert "--fail-with-body" in cron and "--retry" not in cron
     assert "Never add --retry" in shown
 

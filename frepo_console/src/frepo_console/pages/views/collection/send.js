@@ -3,7 +3,7 @@
 import { html, useState } from "../../lib/html.js";
 import { API } from "../../lib/api.js";
 import { CopyButton } from "../../components/form.js";
-import { TOKEN_FILE } from "../../components/shell_text.js";
+import { IS_STORED, TOKEN_FILE } from "../../components/shell_text.js";
 import { t } from "../../texts/collection.js";
 import { Enrol, service } from "./enrol.js";
 
@@ -16,7 +16,7 @@ const safe = (collection) => collection.name.split(".")[0].replace(/[^A-Za-z0-9_
 const keep = (owner) => `# The file with the token, which only its owner can read:
 #   echo "Authorization: Bearer <token>" | sudo install -D -m 600 -o ${owner} /dev/stdin ${TOKEN_FILE}`;
 // A second attempt of `curl -T -` would begin in the middle of the dump: only files are sent with --retry.
-const CURL = "curl --fail-with-body -sS --retry 5";
+const CURL = "curl --fail-with-body -isS --retry 5";
 
 const SNIPPETS = {
   curl: (collection) => `${keep('"$USER"')}
@@ -24,7 +24,8 @@ const SNIPPETS = {
 # The dump is compressed on the way only: what its sender has compressed cannot be compacted.
 ${CURL} -T ./${safe(collection)}.dump.gz -H 'Content-Encoding: gzip' \\
   -H @${TOKEN_FILE} \\
-  ${url(collection)}`,
+  ${url(collection)} \\
+  | ${IS_STORED}`,
   client: (
     collection,
   ) => `# It stores nothing if the command fails, and goes on where a broken connection has ended. It compresses on
@@ -37,7 +38,7 @@ frepo-client --url ${service} --token-file ${TOKEN_FILE} \\
   cron: (collection) => `# /etc/cron.d/backup-${safe(collection)}
 ${keep("postgres")}
 SHELL=/bin/bash
-12 3 * * * postgres set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H 'Content-Encoding: gzip' -H @${TOKEN_FILE} ${url(collection)}`,
+12 3 * * * postgres set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H 'Content-Encoding: gzip' -H @${TOKEN_FILE} ${url(collection)} | ${IS_STORED}`,
   systemd: (collection) => `# /etc/systemd/system/backup-${safe(collection)}.service
 ${keep("root")}
 [Service]
@@ -47,7 +48,7 @@ UMask=0077
 PrivateTmp=true
 LoadCredential=token.header:${TOKEN_FILE}
 ExecStart=/bin/bash -c 'set -o pipefail; pg_dump shop | gzip > /tmp/dump.gz'
-ExecStart=/usr/bin/${CURL} -T /tmp/dump.gz -H "Content-Encoding: gzip" -H @%d/token.header ${url(collection)}
+ExecStart=/bin/bash -c "set -o pipefail; ${CURL} -T /tmp/dump.gz -H 'Content-Encoding: gzip' -H @%d/token.header ${url(collection)} | ${IS_STORED}"
 
 # /etc/systemd/system/backup-${safe(collection)}.timer
 [Timer]
@@ -85,6 +86,8 @@ const newmanOf = (collection) => ({
         ],
         body: { mode: "file", file: { src: `./${safe(collection)}.dump.gz` } },
       },
+      protocolProfileBehavior: { followRedirects: false },
+      event: [{ listen: "test", script: { exec: ["pm.test('stored', () => pm.response.to.have.status(201));"] } }],
     },
   ],
 });
@@ -96,7 +99,7 @@ export function Compressed({ collection }) {
   return html`<details class="dim">
     <summary>${t.send.compressed(compression)}</summary>
     <p>${t.send.compressOnTheWay}</p>
-    <pre tabindex="0">curl -H 'Content-Encoding: gzip' -T dump.gz ${url(collection)}</pre>
+    <pre tabindex="0">curl -i -H 'Content-Encoding: gzip' -T dump.gz ${url(collection)} | ${IS_STORED}</pre>
   </details>`;
 }
 
@@ -110,7 +113,7 @@ mkdir -p -m 755 /etc/frepo
 echo 'Authorization: Bearer ${secret}' > ${header}
 cat > ${file} << 'END'
 SHELL=/bin/bash
-12 3 * * * root umask 077; set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H 'Content-Encoding: gzip' -H @${header} ${url(collection)}
+12 3 * * * root umask 077; set -euo pipefail; dump=$(mktemp -p /var/tmp); trap 'rm -f "$dump"' EXIT; pg_dump shop | gzip > "$dump"; ${CURL} -T "$dump" -H 'Content-Encoding: gzip' -H @${header} ${url(collection)} | ${IS_STORED}
 END
 chmod 644 ${file}`;
 }

@@ -7,7 +7,7 @@ import { link } from "../../lib/navigation.js";
 import { Note } from "../../components/feedback.js";
 import { CopyButton } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
-import { TOKEN_FILE, quoted } from "../../components/shell_text.js";
+import { IS_STORED, TOKEN_FILE, quoted } from "../../components/shell_text.js";
 import { t as common } from "../../texts.js";
 import { t } from "../../texts/tokens.js";
 import { presetOf } from "./presets.js";
@@ -50,7 +50,7 @@ function snippetOf({ roles, collections }) {
   if (!first) return `${begin}  ${API}`;
   const versions = `${API}/collections/${first.id}/versions`;
   return ["send", "both"].includes(presetOf(roles))
-    ? `${begin}  -T ${quoted(first.name)} \\\n  ${versions}`
+    ? `${begin}  -i -T ${quoted(first.name)} \\\n  ${versions} \\\n  | ${IS_STORED}`
     : // Here -f: an error must not be written into the file.
       `${protect}curl -fsS -H @${TOKEN_FILE} -o ${quoted(first.name)} \\\n  ${versions}/latest/content`;
 }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Where the cron line expects the header with the token; no other user may read it.
 TOKEN_FILE = "/etc/frepo/token.header"
+# Prints the answer, and fails unless its status is 201.
+_IS_STORED = "awk '1; /^HTTP[^ ]* 201/ {ok = 1} END {exit !ok}'"
 LOCAL = "http://127.0.0.1:6543"
 FORMATS = {"json", "yaml", "csv"}
 
@@ -251,7 +253,8 @@ def _client_line(made: "Enrolled", address: str) -> str:
 def cron_line(url: str) -> str:
     """Return the line for cron. The token is in a file, because the list of processes shows arguments.
 
-    Without --retry: the second attempt to send a pipe begins in the middle of it.
+    Without --retry: the second attempt to send a pipe begins in the middle of it. It fails unless the status is 201: a
+    redirect is no error for curl. It has no percent sign, which would be a line end for cron.
     """
     headers = f"-H @{TOKEN_FILE} -H 'Content-Encoding: gzip'"
-    return f"0 2 * * * root DUMP | gzip | curl --fail-with-body -sS {headers} -T - {shlex.quote(url)}"
+    return f"0 2 * * * root DUMP | gzip | curl --fail-with-body -isS {headers} -T - {shlex.quote(url)} | {_IS_STORED}"
