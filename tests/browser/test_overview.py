@@ -1,6 +1,7 @@
 """Charts that cannot be shown, and the figures of the overview."""
 
-from datetime import date, timedelta
+import sqlite3
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
@@ -193,7 +194,8 @@ def test_the_headline_counts_only_what_has_a_backup_as_backed_up(signed_in):
         ({"ok": 2, "late": 1, "new": 1, "overdue": 1}, "1 of 5 collections needs attention"),
         ({"new": 1, "damaged": 1, "full": 1}, "2 of 3 collections need attention"),
     ]:
-        counts |= dict.fromkeys(STATES, 0) | states
+        in_trouble = sum(number for state, number in states.items() if state in STATES[:5])
+        counts |= dict.fromkeys(STATES, 0) | states | {"total": sum(states.values()), "in_trouble": in_trouble}
         open_again(signed_in)
 
         expect(page.get_by_role("heading", level=1)).to_have_text(shown)
@@ -257,3 +259,31 @@ def test_a_late_failure_does_not_replace_a_chart_that_is_drawn(open_console, ser
 
     expect(chart.locator(".uplot canvas")).to_be_visible()
     expect(chart.locator(".err")).to_have_count(0)
+
+
+def test_a_tile_names_the_cause_before_what_follows_from_it(signed_in, service, api):
+    """Its dumps are broken, and so no good one has arrived for three days. The filters find it by both states."""
+    ids = {name: api("POST", "/collections", {"name": name, "expected_every": "P1D"})["id"] for name in ("cut", "idle")}
+    api("PUT", f"/collections/{ids['cut']}/versions", b"good")
+    times = [datetime.now(UTC) - timedelta(hours=hours) for hours in (72, 48, 46, 1)]
+    arrived, due, overdue, failed = (f"{at:%Y-%m-%d %H:%M:%S.%f}" for at in times)
+    with sqlite3.connect(service.folder / "frepo.db") as database:
+        database.execute(
+            "UPDATE collection SET due_at = ?, overdue_at = ? WHERE filename IN ('cut', 'idle')", (due, overdue)
+        )
+        changed = "arrived_at = ?, failed_since = ?, failed_reason = 'The gzip data is cut'"
+        database.execute(f"UPDATE collection SET {changed} WHERE id = ?", (arrived, failed, ids["cut"]))
+        database.execute("UPDATE version SET created_at = ? WHERE collection_id = ?", (arrived, ids["cut"]))
+    database.close()
+    page, console = signed_in.page, signed_in
+    open_again(signed_in)
+
+    expect(page.locator(".tile", has_text="cut")).to_contain_text("The last backup failed, no backup for 3 days")
+    expect(page.locator(".tile", has_text="idle")).to_contain_text("Nothing has ever been sent")
+    console.go("#/collections?state=failed")
+    row = page.get_by_role("row").filter(has_text="cut")
+    expect(row).to_contain_text("Overdue")
+    expect(row.get_by_role("img", name="Failed")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="idle")).to_have_count(0)
+    for one in ids.values():
+        api("DELETE", f"/collections/{one}?versions=trash")

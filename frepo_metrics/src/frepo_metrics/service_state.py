@@ -70,7 +70,7 @@ class ServiceMetrics:
         yield InfoMetricFamily("frepo_build", "The version of frepo.", {"version": version("frepo-core")})
         yield _gauge("frepo_read_only", "1 if the service is in read-only mode.", float(self._service.is_read_only))
         yield _gauge("frepo_collections", "Collections.", found.collections)
-        text = "Collections in each state, such as ok or overdue."
+        text = "Collections in each state that applies to them, such as ok or overdue; one may be in several."
         yield _labelled("frepo_collections_in_state", text, "state", found.collections_by_state)
         yield _gauge("frepo_versions", "Versions in all collections.", found.versions)
         text = "Versions by what is known about them: good, pending, suspicious or broken."

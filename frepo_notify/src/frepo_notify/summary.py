@@ -52,7 +52,7 @@ def make_summary(
         *_count_lines(counts),
         "",
         *_expected_lines(expected),
-        *_state_lines(service, sum(states.get(state, 0) for state in NOT_WELL)),
+        *_state_lines(service),
         *_untested_lines(service, now),
         *_unchanged_lines(service),
     ]
@@ -94,12 +94,14 @@ def _expected_lines(found: ExpectedBackups) -> Sequence[str]:
     return [*lines, ""]
 
 
-def _state_lines(service: Service, number: int) -> Sequence[str]:
-    """Return the collections whose backups arrive and are not well, each with its state and the reason."""
-    if not number:
+def _state_lines(service: Service) -> Sequence[str]:
+    """Return the collections whose backups are not well, each with its states and the reason."""
+    found = service.collections_in(NOT_WELL, limit=READ)
+    if not found:
         return []
+    number = len(found)
     lines = [f"{number} {'collection is' if number == 1 else 'collections are'} not well:"]
-    for one in service.collections_in(NOT_WELL, limit=LISTED):
+    for one in found[:LISTED]:
         where = f"{one.collection.name} ({one.collection.id})"
         lines.append(f"- {where}: {one.state} since {one.since:%m-%d %H:%M}: {one.reason}")
     if number > LISTED:

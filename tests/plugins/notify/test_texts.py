@@ -196,9 +196,10 @@ def test_damaged_bytes_name_the_versions_that_need_them():
 
 def test_an_overdue_backup_says_since_when_and_how_often_it_is_expected():
     data = {"expected_every": "P1D", "due_at": "2026-11-22T02:00:00+00:00", "last_arrival": None}
+    data["cause"] = "The gzip data is cut."
     overdue = event(1, "collection.overdue", collection_id="c0", data=data)
 
     assert (
-        "No backup of the collection db.sql (c0) has arrived. It is expected every P1D and was due at 2026-11-22 02:00 "
-        "UTC. Last arrival: never." == describe(overdue, "db.sql")
+        "No good backup of the collection db.sql (c0) has arrived: The gzip data is cut. It is expected every P1D and "
+        "was due at 2026-11-22 02:00 UTC. Last good arrival: none." == describe(overdue, "db.sql")
     )

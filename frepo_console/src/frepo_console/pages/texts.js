@@ -135,6 +135,8 @@ export const t = {
   reasons: {
     damaged: "A version cannot be read",
     overdue: (elapsed) => `No backup for ${elapsed}`,
+    neverSent: "Nothing has ever been sent",
+    because: (cause, absent) => `${cause}, ${absent[0].toLowerCase()}${absent.slice(1)}`,
     failed: "The last backup failed",
     full: "The last upload was refused",
     suspicious: (number) => `Version ${number} looks wrong`,
@@ -142,6 +144,8 @@ export const t = {
     late: (elapsed) => `${elapsed} late`,
     new: "No version",
   },
+
+  causes: { failed: "The last backup failed", full: "Refused", suspicious: "The newest looks wrong" },
 
   details: {
     damaged: (versions) => `${plural(versions, "version", "versions")} are kept`,

@@ -142,7 +142,7 @@ class EventKind(StrEnum):
             "A backup that was expected has not arrived within the grace. It is written once until the collection "
             "recovers."
         ),
-        *("expected_every", "due_at", "overdue_at", "last_arrival"),
+        *("expected_every", "due_at", "overdue_at", "last_arrival", "cause"),
     )
     COLLECTION_RECOVERED = (
         "collection.recovered",

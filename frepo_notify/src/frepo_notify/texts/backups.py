@@ -205,8 +205,8 @@ BACKUPS: Mapping[str, Text] = {
     "collection.overdue": Text(
         title="Backup of {collection} is overdue",
         counted=("overdue backup", "overdue backups"),
-        what="No backup of the collection {collection} has arrived. It is expected every {expected_every} and was "
-        "due at {due_at}. Last arrival: {last_arrival}.",
+        what="No good backup of the collection {collection} has arrived{cause}. It is expected every "
+        "{expected_every} and was due at {due_at}. Last good arrival: {last_arrival}.",
         advice="Look at the backup job on the client: did it run, and what did it print? `frepo status --overdue` "
         "lists all that are missing.",
         level="failure",

@@ -113,6 +113,7 @@ def fields_of(event: Event, collection_name: str = "") -> Mapping[str, str]:
         "explanation": f" ({_short(data['message'])})" if data.get("message") else "",
         "changes": _changes(data.get("before"), data.get("after")),
         **{name: _moment(data.get(name)) for name in MOMENTS},
+        "cause": f": {_short(data['cause'])}" if data.get("cause") else "",
         "restorable": f" It can be restored until {_moment(data['ends_at'])}." if data.get("ends_at") else "",
         "early": _EARLY.get(str(data.get("reason")), "") if data.get("early") else "",
         "used_by": _users(data.get("used_by"), data.get("used_by_count")),
@@ -151,9 +152,9 @@ def _short(value: Any) -> str:
 
 
 def _moment(text: Any) -> str:
-    """Return an ISO time without its seconds; a collection that never got a version has no last arrival."""
+    """Return an ISO time without its seconds; a collection may have had no good arrival."""
     try:
-        return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC" if text else "never"
+        return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC" if text else "none"
     except (TypeError, ValueError):
         return _short(text)
 

@@ -105,7 +105,7 @@ class TestStatus:
         }
         severities = ("critical", "critical", "warning")
         shown = [(row["What"], row["State"], row["Details"]) for row in rows_of(done)]
-        assert ("collections", "critical", "1 overdue, 1 failed, 1 late, 1 new") == shown[-4]
+        assert ("collections", "critical", "1 overdue, 1 failed, 1 full, 1 late, 2 new") == shown[-4]
         assert shown[-3:] == [
             (f"collection {one}", severity, text)
             for (one, text), severity in zip(reasons.items(), severities, strict=True)

@@ -114,10 +114,17 @@ class TestStates:
         worst_first = [(name, name) for name in ("overdue", "failed", "full", "late", "new", "ok")]
         assert worst_first == names("sort=state")
         assert worst_first[::-1] == names("sort=-state")
-        assert [("full", "full"), ("ok", "ok")] == names("state=ok&state=full")
+        assert [("failed", "failed"), ("full", "full"), ("ok", "ok"), ("overdue", "overdue")] == names(
+            "state=ok&state=full"
+        )
+        counts = root.get("/api/v1/overview").json["collections"]
+        assert {"overdue": 1, "failed": 1, "full": 3, "late": 1, "ok": 1, "total": 6, "in_trouble": 3} == {
+            name: number for name, number in counts.items() if number and name != "new"
+        }
         assert 6 == len(names("&".join(f"state={state}" for state in BackupState)))
         (failed,) = root.get(f"{COLLECTIONS}?state=failed").json["items"]
         assert failed["state_reason"].startswith("The dump was cut; there is no room")
+        assert ["failed", "full"] == failed["states"]
         assert ("ok", "ok") == names("sort=last_version_at")[0]  # the others were made later than it arrived
 
     @pytest.mark.parametrize("order", ["state", "-state", "last_version_at", "-last_version_at"])
@@ -148,7 +155,7 @@ class TestOverview:
         shown = holder(Role.VIEW_METRICS).get("/api/v1/overview").json
 
         none = dict.fromkeys(("damaged", "overdue", "failed", "full", "suspicious", "late"), 0)
-        assert {**none, "new": 1, "ok": 1} == shown["collections"]
+        assert {**none, "new": 1, "ok": 1, "total": 2, "in_trouble": 0} == shown["collections"]
         assert (5, 5, 1) == tuple(shown["size"][name] for name in ("sent", "stored", "blobs"))
         assert {"uploads": 1, "refusals": 0} == shown["last_24_hours"] == shown["last_30_days"]
         assert shown["free_space"] > 0

@@ -9,7 +9,6 @@ import { go, link, useRoute, useShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
 import { Lazy } from "./feedback.js";
 import { Icon, Logo } from "./icons.js";
-import { BAD_STATES } from "./state.js";
 
 /** `views` are those that the token may see, `current` is the name of the one that is shown. */
 export function Shell({ current, views, children }) {
@@ -82,8 +81,7 @@ function MenuEntry({ view, isCurrent }) {
 function BadCollections() {
   const overview = useResource(useAccess().may("metrics.view") ? "/overview" : null, { every: 60 });
   if (!overview.data) return overview.error && html`<span class="badge end" title=${t.menu.attentionUnknown}>?</span>`;
-  const states = overview.data.collections;
-  const bad = BAD_STATES.reduce((sum, state) => sum + states[state], 0);
+  const bad = overview.data.collections.in_trouble;
   return bad > 0 && html`<span class="badge overdue end" title=${t.menu.needAttention(bad)}>${bad}</span>`;
 }
 

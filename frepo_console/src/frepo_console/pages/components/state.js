@@ -18,6 +18,24 @@ export const BAD_STATES = STATES.slice(0, 5);
 export const StateIcon = ({ state, label = t.states[state] }) =>
   html`<${Icon} name=${state} label=${label} isColoured />`;
 
+/** How many collections are in each state that applies to them, how many there are, and how many need somebody. */
+export function countStates(collections) {
+  const number = (condition) => collections.filter(condition).length;
+  return {
+    ...Object.fromEntries(STATES.map((state) => [state, number(({ states }) => states.includes(state))])),
+    total: collections.length,
+    in_trouble: number(({ state }) => BAD_STATES.includes(state)),
+  };
+}
+
+/** The worst state of a collection, and the others that apply as shapes. */
+export const StateBadges = ({ collection: { state, states } }) =>
+  html`<span class="row">
+    <${StateBadge} state=${state} />${states
+      .filter((one) => one !== state)
+      .map((one) => html` <span class=${one} title=${t.states[one]}><${StateIcon} state=${one} /></span>`)}</span
+  >`;
+
 export const StateBadge = ({ state, text = t.states[state] }) =>
   html`<span class=${`badge ${state}`}><${Icon} name=${state} />${text}</span>`;
 
@@ -47,9 +65,17 @@ export function useSizes(collections) {
   return { ...found, byId };
 }
 
+/** What keeps good backups away, and so is named before their absence. */
+const CAUSES = ["failed", "full", "suspicious"];
+
 const REASONS = {
   damaged: () => t.reasons.damaged,
-  overdue: (collection, now) => t.reasons.overdue(elapsed(lastTime(collection), now)),
+  overdue: (collection, now) => {
+    if (collection.states.includes("new")) return t.reasons.neverSent;
+    const absent = t.reasons.overdue(elapsed(lastTime(collection), now));
+    const cause = CAUSES.find((state) => collection.states.includes(state));
+    return cause ? t.reasons.because(t.causes[cause], absent) : absent;
+  },
   failed: ({ state_reason }) => (state_reason ? inWords(state_reason) : t.reasons.failed),
   full: () => t.reasons.full,
   suspicious: ({ last_version: last }) =>

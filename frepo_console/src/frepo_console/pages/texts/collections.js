@@ -30,6 +30,7 @@ export const t = {
     next: "Next expected",
     nextShort: "next",
     notSet: "not set",
+    noneGood: "none that is good",
     actions: "Actions",
   },
 

@@ -12,7 +12,7 @@ import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import Slots, { Slot, useSlots } from "../components/slots.js";
-import { StateBadge, Tag, expectation } from "../components/state.js";
+import { StateBadges, Tag, expectation } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts/collection.js";
 import { AllowedTokens } from "./collection/allowed_tokens.js";
@@ -143,7 +143,7 @@ function Head({ collection, startUpload, now }) {
       ${access.may("collection.list") && html`<a class="sm" href=${link(["collections"])}>${t.menu.collections}</a>`}
       <h1>${collection.name}</h1>
       <p class="row wrap">
-        <${StateBadge} state=${collection.state} />
+        <${StateBadges} collection=${collection} />
         <span class="dim" title=${exactTime(collection.state_since)}
           >${t.collection.since(dateTime(collection.state_since, now))}</span
         >

@@ -6,7 +6,7 @@ import { useList, useNow, useResource } from "../lib/data.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { ChartError, Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { STATES, useSizes } from "../components/state.js";
+import { useSizes } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
 import { t } from "../texts/collections.js";
 import { columnsFor } from "./collections/columns.js";
@@ -36,7 +36,7 @@ function List({ query, dialog }) {
   const list = useList("/collections", { query: filters });
   const overview = useResource(access.may("metrics.view") ? "/overview" : null, { every: 60 });
   const states = overview.data?.collections;
-  const total = states ? STATES.reduce((sum, state) => sum + states[state], 0) : null;
+  const total = states?.total ?? null;
   const isFiltered = Object.entries(filters).some(([name, value]) => name !== "sort" && value.length > 0);
   return html`<${Head} filters=${filters} />
     <${Filters} filters=${filters} states=${states} total=${total} />

@@ -7,7 +7,7 @@ import { count, relative, timeOfDay, today } from "../lib/format.js";
 import { link } from "../lib/navigation.js";
 import { Lazy, Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
-import { BAD_STATES, STATES, StateIcon, detail, reason } from "../components/state.js";
+import { STATES, StateIcon, countStates, detail, reason } from "../components/state.js";
 import { t } from "../texts.js";
 
 // What is below the tiles is loaded after them.
@@ -21,7 +21,10 @@ export default function Overview() {
   const collections = useReading(access.may("collection.list") ? "collections" : null, () =>
     readAll("/collections", { query: { sort: "state" }, most: MANY }),
   );
-  const states = useMemo(() => countStates(overview.data, collections.data), [overview.data, collections.data]);
+  const states = useMemo(
+    () => overview.data?.collections ?? (collections.data && countStates(collections.data)),
+    [overview.data, collections.data],
+  );
   const source = access.may("collection.list") ? collections : overview;
   const isCut = collections.data?.length >= MANY;
   return html`<${Verdict} states=${states} overview=${overview.data} isCut=${isCut} at=${source.at} now=${now} /> ${
@@ -37,16 +40,9 @@ export default function Overview() {
     }`;
 }
 
-function countStates(overview, collections) {
-  if (overview) return overview.collections;
-  if (!collections) return null;
-  return Object.fromEntries(STATES.map((state) => [state, collections.filter((one) => one.state === state).length]));
-}
-
 function Verdict({ states, overview, isCut, at, now }) {
   const access = useAccess();
-  const total = states ? STATES.reduce((sum, state) => sum + states[state], 0) : 0;
-  const bad = states ? BAD_STATES.reduce((sum, state) => sum + states[state], 0) : 0;
+  const { total = 0, in_trouble: bad = 0 } = states ?? {};
   return html`<header class="head">
     <div>
       <h1>${states ? t.overview.verdict(states, bad, total) : t.menu.overview}</h1>

@@ -79,12 +79,16 @@ class CollectionInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectionProblem:
-    """A collection that is in a state such as `failed` since a time (UTC, aware), and the reason, a few sentences."""
+    """A collection that is in a state such as `failed` since a time (UTC, aware), and the reason, a few sentences.
+
+    `states` are all that apply, the worst first, and `state` is the worst of them.
+    """
 
     collection: CollectionInfo
     state: str
     since: datetime
     reason: str
+    states: tuple[str, ...] = ()
 
 
 class UploadedContent(Protocol):

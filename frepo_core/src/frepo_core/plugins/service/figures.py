@@ -107,7 +107,7 @@ class ServiceStatistics:
 
     - `versions` and `size` (bytes) are sums over all collections; equal content counts each time.
     - `trash_versions` and `trash_size` (bytes): what can be restored; equal content counts each time.
-    - `collections_by_state`: how many collections are in each state; all states are there.
+    - `collections_by_state`: how many collections are in each state that applies to them; all states are there.
     - `versions_by_verdict`: how many versions are `good`, `pending`, `suspicious` and `broken`, with the quarantine.
     - `events_behind`: how many events each subscriber has not handled yet; `parked_events`: those it could not handle.
     - `copies`: the second copies, for each storage that has some.

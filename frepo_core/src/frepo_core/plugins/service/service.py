@@ -108,7 +108,7 @@ class Service(ReadingService, WritingService, Protocol):
         """Return how many collections expect backups now, and whose backup is due and has not arrived."""
 
     def collections_in(self, states: Sequence[str], *, limit: int = 20) -> Sequence[CollectionProblem]:
-        """Return the collections in one of these states, such as `failed`, with the reasons, the worst first."""
+        """Return the collections to which one of these states applies, such as `failed`, the worst first, and why."""
 
     def events(
         self,

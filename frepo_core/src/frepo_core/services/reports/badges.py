@@ -53,7 +53,7 @@ class Badges:
         return Badge(text=state.value, severity=severity_of(state))
 
     def _all(self) -> Badge:
-        counts = {state: number for state, number in self._overviews.read().collections.items() if number}
+        counts = {state: number for state, number in self._overviews.read().collections.by_state.items() if number}
         severity = max((severity_of(state) for state in counts), default=Severity.OK)
         bad = {state: number for state, number in counts.items() if severity_of(state) is not Severity.OK}
         text = ", ".join(f"{number} {state.value}" for state, number in bad.items())

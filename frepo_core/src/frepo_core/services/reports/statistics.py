@@ -32,6 +32,7 @@ def read_statistics(base: Foundation, copies: Copies, compact: CompactSpaces) ->
     """Return the figures of `Service.statistics`."""
     saved = compact.read()
     with base.database.reading() as session:
+        states = count_by_state(session, utc_now())
         collections, versions, size = session.execute(
             select(func.count(), func.sum(Collection.versions_count), func.sum(Collection.stored_size)).select_from(
                 Collection
@@ -55,7 +56,7 @@ def read_statistics(base: Foundation, copies: Copies, compact: CompactSpaces) ->
             storage=base.backends.current,
             free_space=find_free_space(base.backends, base.backends.current),
             temporary_space=free_on_disk(temporary_folder(base.settings)),
-            collections_by_state={state.value: number for state, number in count_by_state(session, utc_now()).items()},
+            collections_by_state={state.value: number for state, number in states.by_state.items()},
             versions_by_verdict=vars(count_by_verdict(session)),
             copies=[_copy_status(one) for one in copies.read()],
             compact=CompactStatus(**vars(saved.figures), debt=saved.debt) if saved else None,

@@ -95,7 +95,7 @@ def _unchanged_lines(overviews: Overviews) -> Iterator[StatusLine]:
 
 def _collection_lines(overviews: Overviews) -> Iterator[StatusLine]:
     overview = overviews.read()
-    counts = {state: number for state, number in overview.collections.items() if number}
+    counts = {state: number for state, number in overview.collections.by_state.items() if number}
     severity = max((severity_of(state) for state in counts), default=Severity.OK)
     text = ", ".join(f"{number} {state.value}" for state, number in counts.items()) or "none"
     yield StatusLine(subject="collections", severity=severity, text=text)
@@ -110,6 +110,6 @@ def _collection_lines(overviews: Overviews) -> Iterator[StatusLine]:
             text=f"{collection.filename}: {state.state} since {state.since:%Y-%m-%d %H:%M} UTC: {state.reason}",
         )
     if len(found) > NAMED:
-        more = sum(number for state, number in counts.items() if state in NOT_WELL) - NAMED
+        more = overview.collections.not_well - NAMED
         text = f"and {max(more, 1)} more; `frepo backup:list --state STATE` lists them"
         yield StatusLine(subject="collections", severity=severity_of(found[NAMED][1].state), text=text)

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, or_, select, update
+from sqlalchemy import ColumnElement, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -15,7 +15,7 @@ from frepo_core.db.models import Collection
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 
-from ..backups.collections.states import is_overdue
+from ..backups.collections.states import has_sent_nothing, is_overdue
 from ..events.recording import record_for_collections
 
 BATCH = 1000
@@ -32,6 +32,14 @@ class _Turn:
 
 
 _HAS_ARRIVED = Collection.arrived_at > Collection.reported_overdue_at
+_GOOD_UNTIL = func.coalesce(Collection.arrived_at, Collection.created_at, type_=Collection.created_at.type)
+# What keeps good backups away, if that is known; null if they only do not come.
+_CAUSE = case(
+    (Collection.failed_since > _GOOD_UNTIL, func.coalesce(Collection.failed_reason, "the newest backup has failed")),
+    (Collection.full_since > _GOOD_UNTIL, "there is no room for a new version"),
+    (Collection.suspicious_since > _GOOD_UNTIL, "the newest version is suspicious"),
+    (has_sent_nothing(), "nothing has ever been sent"),
+)
 _REASON = case((_HAS_ARRIVED, "a version arrived"), else_="the expectation was changed")
 
 
@@ -64,6 +72,7 @@ def report_overdue(
             "due_at": iso_text(Collection.due_at),
             "overdue_at": iso_text(Collection.overdue_at),
             "last_arrival": iso_text(Collection.arrived_at),
+            "cause": _CAUSE,
         },
         reported=Collection.overdue_at,
     )

@@ -19,7 +19,10 @@ from .space import CompactReply
 
 
 class CollectionStates(Reply):
-    """How many collections are in each state."""
+    """How many collections are in each state that applies to them: one may be in several.
+
+    `total` is how many there are, `in_trouble` how many are damaged, overdue, failed, full or suspicious.
+    """
 
     damaged: Whole
     overdue: Whole
@@ -29,6 +32,8 @@ class CollectionStates(Reply):
     late: Whole
     new: Whole
     ok: Whole
+    total: Whole
+    in_trouble: Whole
 
 
 class Verdicts(Reply):
@@ -41,11 +46,12 @@ class Verdicts(Reply):
 
 
 class TroubledCollection(Reply):
-    """A collection whose state is not `ok` or `new`, and why."""
+    """A collection whose state is not `ok` or `new`, and why. `states` are all that apply, the worst first."""
 
     id: str
     name: str
     state: BackupState
+    states: list[BackupState]
     since: Time
     reason: str
 
@@ -238,11 +244,12 @@ class OverviewReply(Reply):
         problems: Sequence[TroubledCollection],
     ) -> "OverviewReply":
         """Convert the overview."""
-        sizes = found.sizes
+        sizes, counts = found.sizes, found.collections
+        states = {state.value: number for state, number in counts.by_state.items()}
         return cls(
             at=found.at,
-            collections=CollectionStates(**{state.value: found.collections[state] for state in BackupState}),
-            versions=found.versions,
+            collections=CollectionStates(**states, total=counts.collections, in_trouble=counts.in_trouble),
+            versions=counts.versions,
             verdicts=Verdicts(**vars(found.verdicts)),
             size=StoredBytes(
                 sent=sizes.sent, stored=sizes.stored, blobs=sizes.blobs, trash=sizes.trash, measured_at=sizes.at

@@ -145,7 +145,7 @@ class TestStates:
         past = utc_now() - HOUR
         expected = {}
         for name, values in {
-            "damaged": {"overdue_at": past},
+            "damaged": {"overdue_at": past, "due_at": past},
             "overdue": {"overdue_at": past, "due_at": past, "full_since": past},
             "failed": {"failed_since": past, "full_since": past},
             "full": {"full_since": past, "suspicious_since": past},
@@ -164,18 +164,100 @@ class TestStates:
             now = utc_now()
             counts = count_by_state(session, now)
             filtered = {
-                name: session.scalars(select(Collection.id).where(is_in_state([BackupState(name)], now))).all()
+                name: set(session.scalars(select(Collection.id).where(is_in_state([BackupState(name)], now))))
                 for name in expected
             }
+            states = {name: read_states(session, [one], now)[one].states for name, one in expected.items()}
             ordered = session.scalars(select(state_column(now)).order_by(severity_column(now))).all()
             two = is_in_state([BackupState.OK, BackupState.DAMAGED], now)
             both = set(session.scalars(select(Collection.id).where(two)))
             none = session.scalars(select(Collection.id).where(is_in_state([], now))).all()
-        assert counts == dict.fromkeys(expected, 1)
-        assert filtered == {name: [found] for name, found in expected.items()}
+        assert states == {
+            "damaged": ["damaged", "overdue"],
+            "overdue": ["overdue", "full"],
+            "failed": ["failed", "full"],
+            "full": ["full", "suspicious"],
+            "suspicious": ["suspicious", "late"],
+            "late": ["late"],
+            "new": ["new"],
+            "ok": ["ok"],
+        }
+        assert filtered == {
+            state: {expected[name] for name, found in states.items() if state in found} for state in expected
+        }
+        assert counts.by_state == {state: len(found) for state, found in filtered.items()}
+        assert (8, 5, 6) == (counts.collections, counts.in_trouble, counts.not_well)
         assert ordered == list(expected)
         assert both == {expected["ok"], expected["damaged"]}
         assert none == []
+
+
+@pytest.mark.databases
+class TestSeveralStates:
+    """The sentence names the cause before what follows from it."""
+
+    @pytest.fixture
+    def described(self, services):
+        def described(collection):
+            with services.database.reading() as session:
+                found = read_states(session, [collection], utc_now())[collection]
+                new = is_in_state([BackupState.NEW], utc_now())
+                is_new = session.scalar(select(Collection.id).where(Collection.id == collection, new)) is not None
+            assert is_new == (BackupState.NEW in found.states)
+            return found.states, found.reason
+
+        return described
+
+    def test_broken_dumps_are_why_it_is_overdue(self, make_collection, push, set_row, described):
+        collection = make_collection(expected_every="1d")
+        push(collection, b"dump")
+        arrived, past = utc_now() - 3 * DAY, utc_now() - HOUR
+        set_row(
+            collection,
+            arrived_at=arrived,
+            due_at=past,
+            overdue_at=past,
+            failed_since=past,
+            failed_reason="The gzip data is cut",
+        )
+
+        states, reason = described(collection)
+
+        assert ["overdue", "failed"] == states
+        assert reason.startswith(
+            f"The gzip data is cut; therefore overdue: no good backup has arrived since {arrived:%Y}"
+        )
+
+    def test_an_old_suspicion_is_not_why_a_host_is_silent(self, make_collection, push, set_row, described):
+        """The version was marked and accepted: the good ones before it are as old."""
+        collection, past = make_collection(expected_every="1d"), utc_now() - DAY
+        push(collection, b"dump")
+        set_row(collection, suspicious_since=past, arrived_at=past, due_at=past + HOUR, overdue_at=past + 2 * HOUR)
+
+        states, reason = described(collection)
+
+        assert ["overdue", "suspicious"] == states
+        assert "; no good backup" in reason
+
+    def test_never_is_said_of_one_that_never_sent(self, make_collection, set_row, described):
+        never, broken = make_collection(expected_every="1d"), make_collection(expected_every="1d")
+        past = utc_now() - HOUR
+        for collection in (never, broken):
+            set_row(collection, due_at=past, overdue_at=past)
+        set_row(broken, quarantined_count=1, failed_since=past, failed_reason="The dump was cut", created_at=past - DAY)
+
+        assert (["overdue", "new"], True) == (described(never)[0], "nothing has ever been sent" in described(never)[1])
+        assert ["overdue", "failed"] == described(broken)[0]
+        assert "The dump was cut; therefore overdue: no good backup has arrived since" in described(broken)[1]
+
+    def test_it_is_late_until_the_grace_is_over(self, make_collection, push, set_row, described):
+        collection, past = make_collection(), utc_now() - HOUR
+        push(collection, b"dump")
+        set_row(collection, due_at=past, overdue_at=utc_now() + HOUR)
+        assert ["late"] == described(collection)[0]
+
+        set_row(collection, overdue_at=past)
+        assert ["overdue"] == described(collection)[0]
 
 
 class TestDeadlines:

@@ -38,7 +38,7 @@ class TestOverview:
     def test_an_empty_service_has_an_overview(self, services):
         found = services.overviews.read()
 
-        assert {0} == set(found.collections.values())
+        assert {0} == set(found.collections.by_state.values())
         assert (0, 0, 0) == (found.sizes.blobs, found.sizes.stored, found.sizes.sent)
         assert (0, 0, 0, 0) == (
             *(found.last_day.uploads, found.last_day.refusals),
@@ -56,7 +56,7 @@ class TestOverview:
 
         found = services.overviews.read()
         assert (2, 6, 16) == (found.sizes.blobs, found.sizes.stored, found.sizes.sent)
-        assert {"ok": 2} == {state: number for state, number in found.collections.items() if number}
+        assert {"ok": 2} == {state: number for state, number in found.collections.by_state.items() if number}
         assert 4 == found.last_day.uploads == found.last_month.uploads
         assert 0 < found.free_space <= found.total_space
 
@@ -75,7 +75,7 @@ class TestOverview:
         assert (1, 1) == (found.last_day.uploads, found.last_day.refusals)
         assert (1, 8) == (found.last_month.uploads, found.last_month.refusals)
         assert (1, ["bad"]) == (found.damaged_blobs, found.failing_jobs)
-        assert 1 == found.collections["damaged"]
+        assert 1 == found.collections.by_state["damaged"]
 
     def test_many_files_are_not_added_up_at_each_request(self, services, upload, monkeypatch):
         monkeypatch.setattr(sizes, "MEASURED_AT_ONCE", 1)

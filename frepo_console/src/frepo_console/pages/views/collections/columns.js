@@ -3,13 +3,13 @@
 import { html } from "../../lib/html.js";
 import { count, exactTime, relative, size } from "../../lib/format.js";
 import { link } from "../../lib/navigation.js";
-import { Sparkline, StateBadge, Tag, reason } from "../../components/state.js";
+import { Sparkline, StateBadges, Tag, reason } from "../../components/state.js";
 import { t } from "../../texts/collections.js";
 
 /** `sizes` are lists of bytes by the id of the collection. */
 export function columnsFor(sizes, now) {
   return [
-    { title: t.table.state, sort: "state", cell: (one) => html`<${StateBadge} state=${one.state} />` },
+    { title: t.table.state, sort: "state", cell: (one) => html`<${StateBadges} collection=${one} />` },
     {
       title: t.table.name,
       sort: "name",
@@ -22,7 +22,7 @@ export function columnsFor(sizes, now) {
       firstSort: "-last_version_at",
       className: "n",
       label: t.table.lastShort,
-      cell: (one) => timeCell(one.last_version?.at, now),
+      cell: (one) => lastCell(one, now),
     },
     {
       title: t.table.size,
@@ -58,16 +58,17 @@ const NameCell = ({ collection, now }) =>
     }
   </div>`;
 
-const timeCell = (time, now) =>
-  time
-    ? html`<time datetime=${time} title=${exactTime(time)}>${relative(time, now)}</time>`
-    : html`<span class="faint">${t.never}</span>`;
+/** When the newest version arrived. "Never" is said of one that never sent. */
+function lastCell({ last_version: last, quarantined_versions: quarantined, arrived_at: arrived }, now) {
+  if (last) return html`<time datetime=${last.at} title=${exactTime(last.at)}>${relative(last.at, now)}</time>`;
+  return html`<span class="faint">${quarantined || arrived ? t.table.noneGood : t.never}</span>`;
+}
 
-function dueCell({ due_at: due, state }, now) {
+function dueCell({ due_at: due, states }, now) {
   if (!due) return html`<span class="faint">${t.table.notSet}</span>`;
-  const isDue = state === "late" || state === "overdue" || new Date(due) < now;
+  const isOverdue = states.includes("overdue");
   return html`<time
-    class=${isDue ? `${state === "overdue" ? "overdue" : "late"} fg b` : ""}
+    class=${isOverdue || new Date(due) < now ? `${isOverdue ? "overdue" : "late"} fg b` : ""}
     datetime=${due}
     title=${exactTime(due)}
     >${relative(due, now)}</time

@@ -12,6 +12,7 @@ const COLUMNS = {
   id: (one) => one.id,
   name: (one) => one.name,
   state: (one) => one.state,
+  states: (one) => one.states.join(" "),
   state_reason: (one) => one.state_reason,
   labels: (one) => one.labels.join(" "),
   last_version_at: (one) => one.last_version?.at,

@@ -112,8 +112,8 @@ function columnsOf(events, collections, end, now) {
   }
   for (const one of collections) {
     if (!one.due_at) continue;
-    const isMissing = one.state === "late" || one.state === "overdue";
-    if (isMissing) add(one.due_at, one.state);
+    const missing = ["overdue", "late"].find((state) => one.states.includes(state));
+    if (missing) add(one.due_at, missing);
     else if (new Date(one.due_at) > now) add(Math.max(new Date(one.due_at).getTime(), end), "expected");
   }
   return columns;

@@ -25,6 +25,7 @@ COLUMNS = (
     "Id",
     "Name",
     "State",
+    "States",
     "Since",
     "Last version",
     "Arrived",
@@ -43,7 +44,7 @@ PAGE = 500
 class ListCollections(ListCommand):
     """List the collections with their states, newest first; or those in some states, the worst first."""
 
-    long = frozenset({"Id", "Since", "Pinned", "Quarantined", "Unchanged nights", "Labels", "Description"})
+    long = frozenset({"Id", "States", "Since", "Pinned", "Quarantined", "Unchanged nights", "Labels", "Description"})
     examples = ("frepo backup:list", "frepo backup:list --state overdue --state late -f json")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -54,7 +55,8 @@ class ListCollections(ListCommand):
             "--state",
             action="append",
             default=[],
-            help="damaged, overdue, full, suspicious, late, new or ok; may be repeated",
+            help="only those to which it applies: damaged, overdue, failed, full, suspicious, late, new or ok; may be "
+            "repeated",
         )
         parser.add_argument(
             "--unchanged",
@@ -74,6 +76,7 @@ class ListCollections(ListCommand):
                 record.id,
                 record.filename,
                 self.word(state.state.value),
+                Words([one.value for one in state.states]),
                 Moment(state.since),
                 f"v{newest.number}" if newest else "",
                 Moment(newest.created_at if newest else None),
@@ -163,6 +166,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
     fields: dict[str, Any] = {
         "id": record.id,
         "state": state.state.value,
+        "states": Words([one.value for one in state.states]),
         "name": record.filename,
         "description": record.description,
         "versions": record.versions_count,

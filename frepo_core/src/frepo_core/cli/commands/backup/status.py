@@ -12,9 +12,9 @@ from .versions import problems_of
 class Status(StatusCommand, ShowCommand):
     """Say how the backups of a collection are, and why.
 
-    The states, the worst one first: damaged, overdue, failed, full, suspicious, late (within the grace), new, ok. The
-    exit status is that of a Nagios plug-in: 2 for the first four, 1 for suspicious and late, 0 for new and ok, 3 if it
-    cannot say.
+    `states` are all that apply, the worst first: damaged, overdue, failed, full, suspicious, late (within the grace),
+    new, ok. The exit status is that of a Nagios plug-in: 2 for the first four, 1 for suspicious and late, 0 for new and
+    ok, 3 if it cannot say.
     """
 
     examples = ("frepo backup:status shop.sql",)
@@ -43,6 +43,7 @@ class Status(StatusCommand, ShowCommand):
             "id": record.id,
             "name": record.filename,
             "state": self.word(state.state.value),
+            "states": Words([one.value for one in state.states]),
             "since": Moment(state.since),
             "reason": state.reason,
             "expected_every": Expected(record.expected_every or ""),

@@ -48,7 +48,7 @@ def _rows(services: "Services", limit: int) -> Iterator[tuple[Any, ...]]:
     yield (
         None,
         f"the service (storage {overview.storage})",
-        overview.versions,
+        overview.collections.versions,
         Size(stored),
         None if free is None else Size(stored + free),
         _growth(overview.growth.per_day),

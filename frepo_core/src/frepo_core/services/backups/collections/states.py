@@ -1,13 +1,13 @@
-"""The state of a collection, computed when it is read: SQL expressions to select, filter and sort by it."""
+"""The states of a collection, computed when it is read: SQL expressions to select, filter and sort by them."""
 
 from collections.abc import Collection as Group
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 from sqlalchemy.orm import Session, object_session
 
 from frepo_core.db.models import Blob, Collection, File, Version
@@ -16,7 +16,7 @@ from ...base.records import CollectionRecord
 
 
 class BackupState(StrEnum):
-    """The state of a collection, the worst one first. The worst one that applies wins."""
+    """The states of a collection, the worst one first. Several may apply; the state is the worst of them."""
 
     DAMAGED = "damaged"
     OVERDUE = "overdue"
@@ -31,6 +31,7 @@ class BackupState(StrEnum):
 CRITICAL = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FAILED, BackupState.FULL)
 WARNING = (BackupState.SUSPICIOUS, BackupState.LATE)
 NOT_WELL = (*CRITICAL, *WARNING)
+IN_TROUBLE = (*CRITICAL, BackupState.SUSPICIOUS)
 
 
 class Severity(IntEnum):
@@ -50,17 +51,33 @@ def severity_of(state: BackupState) -> Severity:
 
 @dataclass(frozen=True, kw_only=True)
 class StateRecord:
-    """The state of a collection, and since when (UTC, aware).
+    """The state of a collection, and since when (UTC, aware). `states` are all that apply, the worst first.
 
     `since` is the time of the damage that was found first, of the end of the grace, of the broken version or the failed
     run, of the refusal, of the suspicious version, or of the deadline. For `new` and `ok` it is the last arrival, or
-    the creation if nothing has arrived. `reason` names all states that apply, the worst first; empty for `new` and
-    `ok`.
+    the creation if nothing has arrived. `reason` names all states that apply, the cause before what follows from it;
+    empty if there is only `new` or `ok`.
     """
 
     state: BackupState
     since: datetime
     reason: str = ""
+    states: Sequence[BackupState] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateCounts:
+    """How many collections are in each state that applies to them, and how many there are. One may be in several.
+
+    `in_trouble` are those that need somebody, `not_well` also those that are only late. `versions` is how many versions
+    all collections have.
+    """
+
+    by_state: Mapping[BackupState, int]
+    collections: int
+    in_trouble: int
+    not_well: int
+    versions: int
 
 
 def state_column(now: datetime) -> ColumnElement[str]:
@@ -90,29 +107,27 @@ def since_column(now: datetime) -> ColumnElement[datetime]:
 
 
 def is_in_state(states: Iterable[BackupState], now: datetime) -> ColumnElement[bool]:
-    """Return the condition that a collection is in one of the states."""
-    conditions = _conditions(now)
-    wanted = [_only(BackupState(state), conditions) for state in states]
+    """Return the condition that one of the states applies to a collection."""
+    applying = _applying(now)
+    wanted = [applying[BackupState(state)] for state in states]
     return or_(*wanted) if wanted else Collection.id.is_(None)
 
 
-def count_by_state(session: Session, now: datetime, visible: Select[Any] | None = None) -> dict[BackupState, int]:
-    """Return how many collections are in each state. `visible` selects the ids of those that count; None: all."""
-    return count_with_versions(session, now, visible)[0]
-
-
-def count_with_versions(
-    session: Session, now: datetime, visible: Select[Any] | None = None
-) -> tuple[dict[BackupState, int], int]:
-    """Return the same, and how many versions these collections have."""
-    query = select(state_column(now).label("state"), func.count(), func.sum(Collection.versions_count)).group_by(
-        "state"
-    )
+def count_by_state(session: Session, now: datetime, visible: Select[Any] | None = None) -> StateCounts:
+    """Count the collections by their states. `visible` selects the ids of those that count; None: all."""
+    conditions = [*_applying(now).values(), is_in_state(IN_TROUBLE, now), is_in_state(NOT_WELL, now)]
+    numbers = [func.coalesce(func.sum(case((condition, 1), else_=0)), 0) for condition in conditions]
+    query = select(func.count(), func.sum(Collection.versions_count), *numbers)
     if visible is not None:
         query = query.where(Collection.id.in_(visible))
-    rows = session.execute(query).all()
-    found = {state: number for state, number, _ in rows}
-    return {state: found.get(state.value, 0) for state in BackupState}, sum(int(versions) for *_, versions in rows)
+    collections, versions, *found, in_trouble, not_well = session.execute(query).one()
+    return StateCounts(
+        by_state=dict(zip(_applying(now), map(int, found), strict=True)),
+        collections=collections,
+        in_trouble=int(in_trouble),
+        not_well=int(not_well),
+        versions=int(versions or 0),
+    )
 
 
 def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str, StateRecord]:
@@ -128,7 +143,7 @@ def read_in_states(
     limit: int,
     visible: Iterable[ColumnElement[bool]] = (),
 ) -> list[tuple[CollectionRecord, StateRecord]]:
-    """Return collections that are in one of the states and `visible`, the worst and oldest first."""
+    """Return collections to which one of the states applies and that are `visible`, the worst and oldest first."""
     since = since_column(now)
     query = select(Collection, state_column(now), since).where(is_in_state(states, now), *visible)
     rows = session.execute(query.order_by(severity_column(now), since, Collection.id).limit(limit))
@@ -136,25 +151,57 @@ def read_in_states(
 
 
 def describe_state(row: Collection, state: str, since: datetime, now: datetime) -> StateRecord:
-    """Return the state of a collection, with the reason, from what `state_column` and `since_column` have found."""
-    return StateRecord(state=BackupState(state), since=since, reason="; ".join(_reasons(row, state, now)))
+    """Return the states of a collection, with the reason, from what `state_column` and `since_column` have found."""
+    states = _states_of(row, state, now)
+    return StateRecord(state=states[0], since=since, reason="; ".join(_reasons(row, states)), states=states)
 
 
-def _reasons(row: Collection, state: str, now: datetime) -> Iterator[str]:
-    """Yield a sentence for each state that applies, the worst first."""
-    if state == BackupState.DAMAGED:
+def _states_of(row: Collection, state: str, now: datetime) -> list[BackupState]:
+    """Return the states that apply, the worst first. It is `_applying` for one row: a query knows what is damaged."""
+    is_overdue = row.overdue_at is not None and row.overdue_at <= now
+    applies = {
+        BackupState.DAMAGED: state == BackupState.DAMAGED,
+        BackupState.OVERDUE: is_overdue,
+        BackupState.FAILED: row.failed_since is not None,
+        BackupState.FULL: row.full_since is not None,
+        BackupState.SUSPICIOUS: row.suspicious_since is not None,
+        BackupState.LATE: row.due_at is not None and row.due_at <= now and not is_overdue,
+        BackupState.NEW: row.versions_count + row.pending_count == 0 and _has_sent_nothing(row),
+    }
+    return [one for one, holds in applies.items() if holds] or [BackupState(state)]
+
+
+def _has_sent_nothing(row: Collection) -> bool:
+    return row.quarantined_count == 0 and not (row.arrived_at or row.failed_since or row.full_since)
+
+
+def _reasons(row: Collection, states: Sequence[BackupState]) -> Iterator[str]:
+    """Yield a sentence for each state that applies: damage, what keeps good backups away, and what follows from it."""
+    if BackupState.DAMAGED in states:
         yield "the stored bytes of a version are damaged"
-    if row.overdue_at is not None and row.overdue_at <= now:
-        last = _moment(row.arrived_at or row.created_at)
-        yield f"no good backup has arrived since {last}, it was due {_moment(row.due_at)}"
     if row.failed_since is not None:
         yield row.failed_reason or "the newest backup has failed"
     if row.full_since is not None:
         yield f"there is no room for a new version since {_moment(row.full_since)}"
     if row.suspicious_since is not None:
         yield f"the version of {_moment(row.suspicious_since)} is suspicious{_suspicion(row, row.suspicious_since)}"
-    if state == BackupState.LATE:
-        yield f"a backup was due {_moment(row.due_at)}"
+    keeps_away = _keeps_good_ones_away(row)
+    if BackupState.OVERDUE in states:
+        yield f"{'therefore overdue: ' * keeps_away}{_absence(row)}, it was due {_moment(row.due_at)}"
+    if BackupState.LATE in states:
+        yield f"{'therefore late: ' * keeps_away}a backup was due {_moment(row.due_at)}"
+
+
+def _keeps_good_ones_away(row: Collection) -> bool:
+    """Return whether a backup failed, was refused or is suspicious since the last good one arrived."""
+    last = row.arrived_at or row.created_at
+    return any(at is not None and at > last for at in (row.failed_since, row.full_since, row.suspicious_since))
+
+
+def _absence(row: Collection) -> str:
+    if _has_sent_nothing(row):
+        return "nothing has ever been sent"
+    return f"no good backup has arrived since {_moment(row.arrived_at or row.created_at)}"
 
 
 def _suspicion(row: Collection, since: datetime) -> str:
@@ -174,6 +221,12 @@ def is_overdue(now: datetime) -> ColumnElement[bool]:
     return Collection.overdue_at <= now
 
 
+def has_sent_nothing() -> ColumnElement[bool]:
+    """Return the condition that nothing has ever been sent to a collection, neither a backup nor word of a run."""
+    never = (Collection.arrived_at, Collection.failed_since, Collection.full_since)
+    return and_(Collection.quarantined_count == 0, *(column.is_(None) for column in never))
+
+
 def read_missing(session: Session, now: datetime) -> list[tuple[CollectionRecord, bool]]:
     """Return the collections whose next version is due and has not arrived, whatever their state, the oldest first.
 
@@ -190,7 +243,10 @@ def count_expecting(session: Session) -> int:
 
 
 def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
-    """Return the condition of each state but `ok`, the worst first. A later one may hold, too."""
+    """Return the condition of each state but `ok`, the worst first. A later one may hold, too.
+
+    That a collection is `new` says something else if another state applies as well, see `_applying`.
+    """
     return [
         (BackupState.DAMAGED, Collection.id.in_(_damaged_collections())),
         (BackupState.OVERDUE, is_overdue(now)),
@@ -202,14 +258,19 @@ def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
     ]
 
 
-def _only(state: BackupState, conditions: list[tuple[BackupState, ColumnElement[bool]]]) -> ColumnElement[bool]:
-    """Return the condition that the state applies, and no worse one. A comparison with null counts as false."""
-    known = {name: func.coalesce(condition, False) for name, condition in conditions}
-    worse = [known[other] for other, _ in conditions if list(BackupState).index(other) < list(BackupState).index(state)]
-    applies: ColumnElement[bool] = dict(conditions).get(state, Collection.id.is_not(None))
-    for condition in worse:
-        applies = applies & ~condition
-    return applies
+def _applying(now: datetime) -> dict[BackupState, ColumnElement[bool]]:
+    """Return when each state applies to a collection, the worst first. A comparison with null counts as false.
+
+    `late` ends with the grace. With another state, `new` is a collection to which nothing has ever been sent.
+    """
+    known: dict[BackupState, ColumnElement[bool]] = {
+        state: func.coalesce(condition, False) for state, condition in _conditions(now)
+    }
+    known[BackupState.LATE] = known[BackupState.LATE] & ~known[BackupState.OVERDUE]
+    is_well = and_(*(~known[state] for state in NOT_WELL))
+    is_empty = known[BackupState.NEW]
+    known[BackupState.NEW] = is_empty & (is_well | has_sent_nothing())
+    return {**known, BackupState.OK: is_well & ~is_empty}
 
 
 def _damaged_collections() -> Select[Any]:

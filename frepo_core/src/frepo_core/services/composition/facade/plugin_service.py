@@ -160,7 +160,13 @@ class PluginService(ReadingFacade, WritingFacade):
         """See `Service.collections_in`."""
         found = self._services.overviews.in_states([BackupState(state) for state in states], limit)
         return [
-            CollectionProblem(collection=collection_info(record), state=one.state, since=one.since, reason=one.reason)
+            CollectionProblem(
+                collection=collection_info(record),
+                state=one.state,
+                since=one.since,
+                reason=one.reason,
+                states=tuple(one.states),
+            )
             for record, one in found
         ]
 

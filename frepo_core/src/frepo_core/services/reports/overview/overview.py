@@ -13,9 +13,10 @@ from frepo_core.domain.identity import Identity
 from ...backups.collections.collection_search import visible_to
 from ...backups.collections.states import (
     BackupState,
+    StateCounts,
     StateRecord,
+    count_by_state,
     count_expecting,
-    count_with_versions,
     read_in_states,
     read_missing,
     read_states,
@@ -48,8 +49,7 @@ class Overview:
     """
 
     at: datetime
-    collections: Mapping[BackupState, int]
-    versions: int
+    collections: StateCounts
     verdicts: VerdictCounts
     sizes: Sizes
     storage: str
@@ -106,14 +106,13 @@ class Overviews:
         now, storage = utc_now(), self._backends.current
         free_space = find_free_space(self._backends, storage)
         with self._database.reading() as session:
-            collections, versions = count_with_versions(session, now)
+            collections = count_by_state(session, now)
             last_day, last_month = count_recent(session, now, short=DAY, long=MONTH)
             return Overview(
                 at=now,
                 collections=collections,
-                versions=versions,
                 verdicts=count_by_verdict(session),
-                sizes=read_sizes(session, now, least=versions),
+                sizes=read_sizes(session, now, least=collections.versions),
                 storage=storage,
                 free_space=free_space,
                 total_space=None if free_space is None else find_total_space(self._backends, storage),

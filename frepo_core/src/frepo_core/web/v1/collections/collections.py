@@ -39,7 +39,9 @@ class CollectionQuery(PageQuery):
 
     q: str = Field("", max_length=255, description="Part of the name, the description or the id, in any case.")
     strategy: str = Field("", max_length=64, description="Only collections with this strategy.")
-    state: list[BackupState] = Field([], max_length=8, description="Only collections in this state. May be repeated.")
+    state: list[BackupState] = Field(
+        [], max_length=8, description="Only collections to which this state applies. May be repeated."
+    )
     verdict: list[Verdict] = Field(
         [], max_length=7, description="Only collections that have a version with this verdict. May be repeated."
     )

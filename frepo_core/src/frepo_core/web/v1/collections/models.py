@@ -139,8 +139,10 @@ class Collection(Reply):
     due_at: Time | None
     overdue_at: Time | None
     state: BackupState
+    states: list[BackupState]
     state_since: Time
     state_reason: str
+    arrived_at: Time | None
     last_version: LastVersion | None
     last_run: LastRun | None
     newest_good: NewestGood | None
@@ -181,8 +183,10 @@ class Collection(Reply):
             due_at=record.due_at,
             overdue_at=record.overdue_at,
             state=details.state.state,
+            states=list(details.state.states),
             state_since=details.state.since,
             state_reason=details.state.reason,
+            arrived_at=record.arrived_at,
             last_version=LastVersion.of(details.newest) if details.newest else None,
             last_run=LastRun.model_validate(record.last_run, from_attributes=True) if record.last_run else None,
             newest_good=good and NewestGood(number=good.number, at=good.created_at, size=good.size),
