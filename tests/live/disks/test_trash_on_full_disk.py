@@ -1,5 +1,6 @@
 """Bodies arrive on the disk of the storage, which is nearly full: nothing in the trash gives way to an announcement."""
 
+import gzip
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -132,22 +133,86 @@ def test_the_trash_gives_way_to_a_version_that_arrives(client, trash, collection
 
 
 @only_in_long_form
-def test_the_trash_gives_way_in_larger_steps_if_the_size_is_unknown(client, trash, collection):
-    assert 200 == client.push(collection, (os.urandom(MIB) for _ in range(44))).status
-    assert [3] == trash()
+def test_the_trash_gives_way_to_a_version_of_unknown_size(client, disk, trash, collection):
+    (disk / "more").write_bytes(bytes(free(disk) - 20 * MIB))
+
+    assert 200 == client.push(collection, (os.urandom(MIB) for _ in range(30))).status
+    assert [1, 3] == trash()
+
+
+class TestABodyWithoutALength:
+    """The trash of others gives way to twice the newest version of its collection, and to the limit for a version."""
+
+    @pytest.fixture
+    def own(self, client, disk, collection):
+        """Make a collection with a small version; return it, and a client with a token that sees only this one."""
+
+        def own(**limits):
+            made = client.collection(2, **limits)
+            assert 200 == client.push(made, os.urandom(2 * MIB)).status
+            form = {"roles": ["collections.upload_to_allowed_collections"]}
+            token = client.request("POST", "/auth/token/generate", json.dumps(form)).json["tokenId"]
+            path = f"/repository/collection/{made}/token"
+            assert 200 == client.request("POST", path, json.dumps({"token": token})).status
+            return made, Client(client.service, token)
+
+        return own
+
+    def test_fills_the_disk_and_ends_nothing(self, own, disk, trash):
+        made, sender = own()
+
+        assert 507 == sender.push(made, (os.urandom(MIB) for _ in range(60))).status
+        assert [1, 2] == trash()
+        assert eventually(True, lambda: free(disk) >= FREE - 4 * MIB)
+
+    @pytest.mark.costly
+    @pytest.mark.parametrize("limits", [{}, {"maxOneVersionSize": "3MB"}])
+    def test_ends_no_more_than_it_has_a_right_to(self, own, disk, trash, limits):
+        made, sender = own(**limits)
+        (disk / "more").write_bytes(bytes(free(disk) - 3 * MIB))
+        for _ in range(3):
+            assert sender.push(made, (os.urandom(MIB) for _ in range(30))).status in {413, 507, 400}
+            assert [1] == trash(), "what the first one has freed is there for the next"
+
+    @pytest.mark.costly
+    def test_has_a_right_to_what_its_collection_had_before(self, own, disk, trash):
+        made, sender = own()
+        (disk / "more").write_bytes(bytes(free(disk) - 3 * MIB))
+
+        assert 200 == sender.push(made, iter([os.urandom(3 * MIB)])).status
+        assert [1] == trash()
+
+    def test_is_refused_as_the_first_of_its_collection(self, client, disk, trash):
+        empty = client.collection(2)
+        (disk / "more").write_bytes(bytes(free(disk) - 10 * MIB))
+
+        assert 507 == client.push(empty, iter([os.urandom(3 * MIB)])).status
+        assert 200 == client.push(empty, os.urandom(3 * MIB)).status
+        assert [1, 2] == trash()
+
+    @pytest.mark.costly
+    def test_that_is_compressed_ends_nothing_either(self, own, trash):
+        made, sender = own()
+        body = gzip.compress(os.urandom(100_000)) + gzip.compress(bytes(60 * MIB))
+        path = f"/api/v1/collections/{made}/versions"
+
+        assert 507 == sender.request("PUT", path, body, {"Content-Encoding": "gzip"}).status
+        assert [1, 2] == trash()
 
 
 @pytest.mark.costly
 @pytest.mark.parametrize("action", first_of(["refuse", "quarantine"]))
-def test_guards_wait_for_the_whole_of_a_version_whose_size_is_unknown(client, service, trash, collection, action):
+def test_guards_wait_for_the_whole_of_a_version_whose_size_is_unknown(client, service, disk, trash, collection, action):
     guards = json.dumps({"guards": {"max_shrink_percent": 10, "on_suspicious": action}})
     client.request("PATCH", f"/api/v1/collections/{collection}", guards, {"Content-Type": "application/json"})
 
+    (disk / "more").write_bytes(bytes(free(disk) - 20 * MIB))
+
     fields = client.auth, "Transfer-Encoding: chunked"
     with Wire(service) as wire:  # the first bytes arrive with the head
-        wire.send(head("POST", VERSIONS[0][1].format(collection), *fields) + chunked([os.urandom(44 * MIB)]))
+        wire.send(head("POST", VERSIONS[0][1].format(collection), *fields) + chunked([os.urandom(30 * MIB)]))
         assert 200 == wire.reply().status
-    assert [3] == trash()
+    assert [1, 3] == trash()
 
 
 @only_in_long_form

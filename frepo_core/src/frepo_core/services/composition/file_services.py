@@ -216,7 +216,7 @@ class FileServices(Foundation):
         from ..backups.trash.arrivals import Arrivals
         from ..backups.trash.room_leases import RoomLeases
 
-        return Arrivals(self.early_ending, self.storage_space, RoomLeases(self.database))
+        return Arrivals(self.database, self.early_ending, self.storage_space, RoomLeases(self.database))
 
     @cached_property
     def files(self) -> "Files":

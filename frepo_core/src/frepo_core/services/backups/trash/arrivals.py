@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from frepo_core.db import Database
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError, StorageFull, VersionConflictError
 
@@ -9,6 +10,7 @@ from ...base.records import CollectionRecord
 from ...content.room_shares import RoomShares
 from ...content.spool import Spool
 from ...content.storages.storage_space import SLACK, StorageSpace
+from ..rotation.newest_size import find_newest_size
 from .early_ending import EarlyEnding
 from .room_leases import RoomLeases
 from .version_room import VersionRoom
@@ -25,7 +27,8 @@ class Arrivals:
     All that raises `StorageFull` here refuses the body; its bytes are deleted with it.
     """
 
-    def __init__(self, trash: EarlyEnding, space: StorageSpace, leases: RoomLeases) -> None:
+    def __init__(self, database: Database, trash: EarlyEnding, space: StorageSpace, leases: RoomLeases) -> None:
+        self._database = database
         self._trash = trash
         self._space = space
         self._leases = leases
@@ -36,7 +39,7 @@ class Arrivals:
         trash, space = self._trash, self._space
         if collection.storage is not None:
             trash, space = trash.of(collection.storage), space.of(collection.storage)
-        return VersionRoom(trash, space, self._leases, collection.id, by)
+        return VersionRoom(trash, space, self._leases, collection.id, by, lambda: self._without_length(collection))
 
     def require_room(self, size: int) -> None:
         """Raise `StorageFull` if a file of `size` bytes would leave less free than `trash.min_free`.
@@ -68,18 +71,20 @@ class Arrivals:
 
         If the disk has little room for the next step, the trash gives way, to as many bytes as have arrived. If
         `refuse_early` refuses the version by an error, or returns False, it is treated as a file. So is a version that
-        goes to another storage: the trash of that one does not give room here.
+        goes to another storage: the trash of that one does not give room here. And so is one of unknown size that has
+        more than `VersionRoom.without_length` bytes.
         """
         if not self._space.has_temporary_files():
             return None
         free, left = self._space.free() or 0, max(announced - arrived, 0)
         step = min(self._step(), left or self._step())
-        missing = min(step, self._step() // LOW_PART) + SLACK - free
-        is_tight = missing > 0 or self._trash.is_kept_from(left)
-        if is_tight and (room.storage != self._space.storage or not _accepts(refuse_early)):
-            return self.next_step(body, announced, arrived)
+        if is_tight := self._is_tight(step, left, free):
+            allowed = left or room.without_length - arrived
+            if allowed <= 0 or room.storage != self._space.storage or not _accepts(refuse_early):
+                return self.next_step(body, announced, arrived)
+            step = min(step, allowed)
         _require_possible(self._trash, left, free)
-        if missing > 0:
+        if is_tight and (missing := self._missing(step, free)) > 0:
             room.take(missing, arrived=arrived)
             free = self._space.free() or 0
         return self._shares.give(body, arrived=arrived, step=step, free=free - SLACK)
@@ -94,6 +99,18 @@ class Arrivals:
         own = self._space.of(collection.storage)
         space = own.measure()
         return own.free() if space is None else max(space.free - space.needed, 0)
+
+    def _without_length(self, collection: CollectionRecord) -> int:
+        with self._database.reading() as session:
+            newest = find_newest_size(session, collection.id) or 0
+        return min(2 * newest, collection.limits.version_size or 2 * newest)
+
+    def _is_tight(self, step: int, left: int, free: int) -> bool:
+        return self._missing(step, free) > 0 or self._trash.is_kept_from(left)
+
+    def _missing(self, step: int, free: int) -> int:
+        """Return how many bytes must be freed before the next step."""
+        return min(step, self._step() // LOW_PART) + SLACK - free
 
     def _require_room_left(self, size: int) -> None:
         if self._trash.is_kept_from(size):

@@ -1,5 +1,8 @@
 """The room that the trash gives to one upload of a version: for bytes that have arrived, not for announced ones."""
 
+from collections.abc import Callable
+from functools import cached_property
+
 from frepo_core.domain.identity import By
 from frepo_core.errors import StorageFull
 
@@ -12,12 +15,22 @@ from .room_leases import RoomLeases
 class VersionRoom:
     """The room of one upload of a version, until its commit. `close` it at the end, from any thread."""
 
-    def __init__(self, trash: EarlyEnding, space: StorageSpace, leases: RoomLeases, collection_id: str, by: By) -> None:
+    def __init__(
+        self,
+        trash: EarlyEnding,
+        space: StorageSpace,
+        leases: RoomLeases,
+        collection_id: str,
+        by: By,
+        find_without_length: Callable[[], int],
+    ) -> None:
+        """`find_without_length` is asked once, for `without_length`."""
         self._trash = trash
         self._space = space
         self._leases = leases
         self._collection_id = collection_id
         self._by = by
+        self._find_without_length = find_without_length
         self._lease: Lease | None = None
         self._is_open = True
         self._taken = 0
@@ -27,6 +40,14 @@ class VersionRoom:
     def storage(self) -> str:
         """The name of the storage that gives the room."""
         return self._space.storage
+
+    @cached_property
+    def without_length(self) -> int:
+        """To how many bytes of a body the trash gives way that does not say its size.
+
+        Twice the newest version of the collection, or its limit for a version if that is less.
+        """
+        return self._find_without_length()
 
     @property
     def has_taken(self) -> bool:
