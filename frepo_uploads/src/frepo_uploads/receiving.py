@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from .disk.digests import Digests
 from .disk.part_file import PartFile, WriterLostError, delete
 from .outcomes import describe_refusal
 from .refusals import Refusals
+from .rooms import Rooms
 from .session import BusyError, GoneError, State, Upload
 from .uploads import Uploads, now
 from .web.tus_headers import Checksum
@@ -38,6 +40,7 @@ class Part:
         uploads: Uploads,
         digests: Digests,
         refusals: Refusals,
+        rooms: Rooms,
         upload: Upload,
         file: PartFile,
         *,
@@ -56,6 +59,8 @@ class Part:
         self._digests = digests
         self._identify = identify
         self._refusals = refusals
+        self._rooms = rooms
+        self._admitted = file.offset + STEP_BYTES
         self._checksum = checksum
         self._hash = checksum.new_hash() if checksum else None
         self._synced_at = time.monotonic()
@@ -67,9 +72,17 @@ class Part:
         if self._ends_at is not None and now() > self._ends_at:
             raise GoneError("The token of the upload has expired too long ago: begin again with another one")
         with self._recorded():
+            self._require_room(len(piece))
             self._alone(lambda: self.file.write(piece))
             self._check_coding()
             self._take(piece)
+
+    def _require_room(self, size: int) -> None:
+        """Ask for the room of an upload without a length before each step, but the first: that was asked for."""
+        if self.upload.length is None and self.file.offset + size > self._admitted:
+            arrived = replace(self.upload, offset=self.file.offset)
+            left = self._rooms.next_step(arrived, size, self.by)
+            self._admitted = self.file.offset + max(min(left, STEP_BYTES), size)
 
     def _check_coding(self) -> None:
         """End an upload whose first bytes say that the commit could not decode it."""

@@ -8,18 +8,18 @@ from datetime import datetime
 from frepo_core.errors import EmptyContentError
 from frepo_core.plugins import EndpointError, FileInfo, FrepoError, Identity, PluginContext, StoredVersion
 
-from .admission import Admission, Start
+from .admission import Admission
 from .commits import Claims, Commits, Ready
 from .disk.digests import Digests
 from .disk.part_file import FileLostError, InUseError, PartFile, delete, is_in_use
 from .disk.place import Place, default_folder, tag_of
-from .disk.room import Room
 from .hosts import Hosts
 from .outcomes import outcome_of
 from .receiving import NoPart, Part
 from .refusals import Refusals
+from .rooms import Rooms
 from .session import COMMITS, TAKES_PARTS, BusyError, GoneError, State, Upload
-from .settings import UploadsSettings, share_of
+from .settings import UploadsSettings
 from .uploads import Uploads, now
 from .web.tus_headers import CreationHead, PartHead
 
@@ -40,6 +40,7 @@ class Sessions:
         folder = chosen or default_folder(service.storage_folder, service.state_folder)
         self.place = Place(folder, tag=self.settings.host, storage=service.storage_folder)
         self.uploads = Uploads(self.place)
+        self._rooms = Rooms(context, self._admission, self.uploads, self.place)
         self.hosts = Hosts(context, self.place, self.settings.expire)
         self.commits = Commits(context, self.uploads, self._digests, self.place)
 
@@ -104,7 +105,7 @@ class Sessions:
         PartFile(self.place.folder, upload.id, offset=0, is_new=True).close()
         try:
             wanted = replace(upload, length=announced if head.length is None else head.length)
-            given_way = self.uploads.add(upload, lambda others: self._make_way(wanted, others, start))
+            given_way = self.uploads.add(upload, lambda others: self._rooms.make_way(wanted, others, start))
         except BaseException:
             delete(self.place.folder, upload.id)
             raise
@@ -122,15 +123,7 @@ class Sessions:
         known = upload.require_part(head.offset, head.length)
         if upload.length is not None:
             return upload.length - head.offset
-        start = self._admission.check(upload.metadata, known.length, by, upload.coding)
-        others = [each for each in self.uploads.all_open() if each.place == upload.place and each.id != upload.id]
-        room = self._room(upload, [upload, *others], start)
-        left = room.left(upload, others, max_version=start.max_size)
-        allowed = left if start.max_size is None else max(start.max_size - head.offset, 0)
-        wanted = announced if known.length is None else known.length - head.offset
-        if left < (wanted or 0) <= allowed:  # one that is too large anyway is refused for good, not for lack of room
-            raise room.exceeded(left)
-        return min(left, allowed) if known.length is None else known.length - head.offset
+        return self._rooms.limit_part(upload, known.length, announced, by)
 
     def open_part(self, upload: Upload, head: PartHead, identify: Callable[[], Identity]) -> Part | NoPart:
         """Open the body of a part. Raises an `EndpointError` if the upload does not take it.
@@ -152,7 +145,7 @@ class Sessions:
             # What this part announces is written with its first bytes.
             if file.taken_over:
                 known = replace(self.uploads.change(upload, epoch=upload.epoch + 1), length=known.length)
-            stores = self.uploads, self._digests, self.refusals
+            stores = self.uploads, self._digests, self.refusals, self._rooms
             ends_at = known.last_end(self.settings.expire)
             return Part(*stores, known, file, checksum=head.checksum, identify=identify, ends_at=ends_at)
         except BaseException:
@@ -240,19 +233,6 @@ class Sessions:
     def expires_at(self, upload: Upload) -> datetime:
         """Return when an upload ends without a further part, in UTC."""
         return upload.expires_at(self.settings.expire)
-
-    def _make_way(self, upload: Upload, others: Sequence[Upload], start: Start) -> Sequence[Upload]:
-        here = [each for each in others if each.place == upload.place]
-        room = self._room(upload, here, start)
-        return room.admit(upload, here, max_version=start.max_size, now=upload.created_at)
-
-    def _room(self, upload: Upload, here: Sequence[Upload], start: Start) -> Room:
-        """Return the room of the uploads in this folder, which `here` are."""
-        free = self.place.free() if start.room is None else min(start.room, self.place.free())
-        return Room(
-            total=share_of(self.settings.max_total, free + sum(each.offset for each in here)),
-            max_open=1 if self._context.service.ends_with_upload(upload.creator) else self.settings.max_open,
-        )
 
     def _open_file(self, upload: Upload) -> PartFile:
         try:
