@@ -145,8 +145,8 @@ def test_a_compact_dump_has_no_end(check, mysql_dump):
 
 
 def test_the_middle_of_a_line_is_not_the_last_line(check, check_quickly):
-    # The last 8 KiB begin within a row, with what looks like the last line.
-    content = b"-- MariaDB dump 10.19\nINSERT INTO words VALUES ('" + b"-- Dump completed".ljust(8192, b"x")
+    # The last 256 KiB begin within a row, with what looks like the last line.
+    content = b"-- MariaDB dump 10.19\nINSERT INTO words VALUES ('" + b"-- Dump completed".ljust(256 << 10, b"x")
 
     for function in (check, check_quickly):
         assert isinstance(function(content), BrokenContent)

@@ -13,9 +13,9 @@ from ..outcomes import BrokenContent
 from .sql_rows import RowDetector
 
 # A dump's first comment is in its first lines, and its last comment in its last lines, unless somebody added
-# statements.
+# statements, such as the grants of users.
 HEAD = 4096
-TAIL = 8 << 10
+TAIL = 256 << 10
 # No start and no end of a dump is longer.
 _OVERLAP = 512
 
@@ -241,7 +241,7 @@ def _find_starts_and_ends(window: bytes, overlap: int) -> list[tuple[re.Match[by
 
 
 def check_tail(tail: bytes, program: Program, *others: Program) -> None:
-    """Check that the last 8 KiB have the last line of the program, or of one that wrote another dump behind its own.
+    """Check that the last 256 KiB have the last line of the program, or of one that wrote another dump behind its own.
 
     Raises `BrokenContent`.
     """

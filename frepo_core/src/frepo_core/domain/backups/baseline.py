@@ -118,7 +118,7 @@ class Baseline:
         A change between archives, or to a recognised encryption, is not odd. A new format is accepted when it comes
         again on another night, if it is at least `whole`.
         """
-        if len(self.contents) < CONTENTS or not all(one.name for one in self.contents):
+        if not self._is_recognised:
             return ""
         last = self.contents[-1]
         if not content.name:
@@ -134,18 +134,17 @@ class Baseline:
             return "It could not be checked, the last versions were complete"
         return ""
 
-    def find_message(self, content: ContentKind) -> str:
-        """Return why a page of HTML or an error message is odd, as a sentence: the last three versions were dumps.
+    def find_unrecognised(self, content: ContentKind) -> str:
+        """Return why a content that is no dump and no archive is odd, as a sentence: the last three versions were some.
 
-        Empty for other contents, and if the end of one of those versions was not seen.
+        Empty for a content of a recognised format. How long an error message is does not matter.
         """
-        were_dumps = len(self.contents) == CONTENTS and all(
-            one.name and one.verdict in _COMPLETE for one in self.contents
-        )
-        if not content.is_message or not were_dumps:
+        if content.name or not self._is_recognised:
             return ""
-        what = "a page of HTML" if content.kinds == ("html",) else "a message"
-        return f"It is {what}, the last versions were {self.contents[-1]}"
+        what = f"Its content is not recognised ({content})"
+        if content.is_message:
+            what = "It is a page of HTML" if content.kinds == ("html",) else "It is a message"
+        return f"{what}, the last versions were {self.contents[-1]}"
 
     def find_change(self, content: ContentKind) -> str:
         """Return how the formats differ from those of the last versions, as a sentence; empty if they do not."""
@@ -159,6 +158,11 @@ class Baseline:
         if self.candidate and self.candidate.family == content.family:
             return self
         return replace(self, candidate=Candidate(family=content.family, since=at))
+
+    @property
+    def _is_recognised(self) -> bool:
+        """Whether the last three versions were of formats that say what they are."""
+        return len(self.contents) == CONTENTS and all(one.name for one in self.contents)
 
     def _is_accepted(self, content: ContentKind, at: datetime) -> bool:
         candidate = self.candidate

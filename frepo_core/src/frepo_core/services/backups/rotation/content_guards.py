@@ -53,11 +53,11 @@ def kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
 def find_objection(session: Session, collection: CollectionRecord, arrival: Arrival) -> Objection | None:
     """Return the objection of the first guard that a content violates, or None.
 
-    A message after dumps is put into quarantine without any guard, as one under the name of a dump is.
+    What is neither a dump nor an archive is put into quarantine after versions that were, without any guard.
     """
     guards = collection.guards
     if not guards.looks_at_contents:
-        return _find_message(collection, arrival.kind)
+        return _find_unrecognised(collection, arrival.kind)
     baseline = Baseline.load(collection.baseline)
     error: RuleError | None = None
     if guards.min_version_size or guards.compares_sizes:
@@ -70,7 +70,7 @@ def find_objection(session: Session, collection: CollectionRecord, arrival: Arri
         error = _find_oddity(baseline, arrival.kind, arrival.at)
     if error is None and guards.expects_change and baseline.is_unchanged(arrival.digest, arrival.at):
         error = VersionUnchangedError()
-    return Objection(error=error, action=guards.action) if error else _find_message(collection, arrival.kind)
+    return Objection(error=error, action=guards.action) if error else _find_unrecognised(collection, arrival.kind)
 
 
 def note_arrival(collection: Collection, arrival: Arrival, objection: Objection | None, verdict: Verdict) -> str:
@@ -103,7 +103,7 @@ def compare_late(collection: Collection, version: Version, kind: ContentKind | N
     error = _find_oddity(baseline, kind, at) if compares and kind else None
     objection = Objection(error=error, action=record.guards.action) if error else None
     if objection is None and version.released_at is None:
-        objection = _find_message(record, kind)
+        objection = _find_unrecognised(record, kind)
     if objection is not None and kind is not None:
         collection.baseline = baseline.after_oddity(kind, at).dump()
         return objection, ""
@@ -126,10 +126,10 @@ def _find_oddity(baseline: Baseline, kind: ContentKind, at: datetime) -> Version
     return VersionKindError(context={"message": reason}) if reason else None
 
 
-def _find_message(collection: CollectionRecord, kind: ContentKind | None) -> Objection | None:
-    if kind is None or not kind.is_message:
+def _find_unrecognised(collection: CollectionRecord, kind: ContentKind | None) -> Objection | None:
+    if kind is None:
         return None
-    reason = Baseline.load(collection.baseline).find_message(kind)
+    reason = Baseline.load(collection.baseline).find_unrecognised(kind)
     return Objection(error=VersionKindError(context={"message": reason}), action="quarantine") if reason else None
 
 

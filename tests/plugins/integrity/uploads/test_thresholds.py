@@ -1,0 +1,179 @@
+"""Each threshold of the verdict, one below and one above: the last good versions stay, in collections of both APIs."""
+
+import gzip
+import re
+
+import pytest
+
+from frepo_integrity import messages
+from frepo_integrity.formats import sql_dump
+from support.compressors import tar_of
+
+V1 = "/api/v1/collections"
+KIND, SHRANK, CHECK = "new_version_is_of_another_kind", "new_version_shrank_too_much", "check integrity"
+LIMIT = 3
+
+
+def postgres(rows=b""):
+    return (
+        b"--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version 17.6\n\n%s\n"
+        b"--\n-- PostgreSQL database dump complete\n--\n\n" % rows
+    )
+
+
+def log(lines, *, failure=1, letters=None):
+    """Return an error log of so many lines and letters, with its first error in this line."""
+    text = [f"worker {number} stopped" for number in range(1, lines + 1)]
+    text[failure - 1] = "pg_dump: error: connection to server failed"
+    made = "\n".join(text)
+    return (made if letters is None else made.ljust(letters, ".")).encode()
+
+
+USUAL = {
+    "dumps": [postgres(b"%d" % number * 200) for number in range(3)],
+    "dumps in gzip": [gzip.compress(postgres(b"%d" % number * 200)) for number in range(3)],
+    "archives": [tar_of(b"%d" % number) for number in range(3)],
+    "archives in gzip": [gzip.compress(tar_of(b"%d" % number)) for number in range(3)],
+}
+NO_BACKUPS = {
+    "an error log of 25 lines": log(25),
+    "an error log of 26 lines": log(26),
+    "an error log of 2,000 lines": log(2000),
+    "an error log of 4,000 letters": log(20, letters=4000),
+    "an error log of 4,001 letters": log(20, letters=4001),
+    "an error in the fifth line": log(20, failure=5),
+    "an error in the sixth line": log(20, failure=6),
+    "a text without an error": b"done\n",
+    "a line end": b"\n",
+    "a letter": b"x",
+    "zeros": bytes(5000),
+    "bytes of no format": bytes(range(1, 256)) * 40,
+}
+
+
+@pytest.fixture
+def make(root):
+    """Make a collection with room for three versions by either API; return its id."""
+
+    def make(api):
+        if api == "first":
+            return root.create(filename="nightly", maxBackupsCount=LIMIT).json["collection"]["id"]
+        return root.post(V1, {"name": "nightly", "limits": {"versions": LIMIT}}).json["id"]
+
+    return make
+
+
+@pytest.fixture
+def push(root):
+    """Upload by the API that made the collection; return why the version is in quarantine."""
+
+    def push(api, collection, content):
+        if api == "first":
+            answer = root.push(collection, content)
+            assert 200 == answer.status_int, answer.json
+            return answer.json["version"]["quarantine_reason"]
+        return root.call("PUT", f"{V1}/{collection}/versions", body=content).json["quarantine_reason"]
+
+    return push
+
+
+@pytest.fixture
+def good(root):
+    """The numbers of the versions that are not in quarantine, and the one that is the latest."""
+
+    def good(collection):
+        found = root.get(f"{V1}/{collection}/versions?sort=number").json["items"]
+        latest = root.get(f"{V1}/{collection}/versions/latest").json["number"]
+        return [one["number"] for one in found if not one["quarantined"]], latest
+
+    return good
+
+
+@pytest.mark.parametrize("api", ["first", "second"])
+@pytest.mark.parametrize("usual", USUAL)
+def test_what_is_no_backup_never_pushes_out_those_that_are(make, push, good, usual, api):
+    collection = make(api)
+    assert [None] * 3 == [push(api, collection, one) for one in USUAL[usual]]
+
+    for what, content in NO_BACKUPS.items():
+        for sent in (content, gzip.compress(content + b" ")):
+            assert push(api, collection, sent) in {KIND, CHECK, SHRANK}, what
+
+    assert ([1, 2, 3], 3) == good(collection)
+
+
+@pytest.mark.parametrize("settings", [{"integrity.inline_limit": "1000"}])
+def test_neither_does_what_is_large(make, push, good, run_job):
+    collection = make("first")
+    for one in USUAL["archives in gzip"]:
+        push("first", collection, one)
+    for size in (999, 1000, 1001, 5000):
+        for content in (log(20, letters=size), bytes(size), b"\xff\xfe" + bytes(size), bytes([1, 2, 3]) * size):
+            push("first", collection, content)
+            run_job()
+
+            assert ([1, 2, 3], 3) == good(collection), (size, content[:10])
+
+
+def test_before_a_third_version_nothing_is_known_about_a_collection(make, push, good):
+    """What protects the good ones then is the trash."""
+    collection = make("first")
+
+    assert [None] * 5 == [push("first", collection, one) for one in (*USUAL["dumps"][:2], *[log(26)] * 3)]
+    assert ([3, 4, 5], 5) == good(collection)
+
+
+def test_a_collection_of_anything_accepts_anything(make, push, good):
+    collection = make("first")
+    contents = [b"a text", USUAL["archives"][0], b"another text", USUAL["dumps"][0], log(26), b"content"]
+
+    assert [None] * 6 == [push("first", collection, one) for one in contents]
+
+
+def test_a_person_says_that_the_new_kind_is_right(root, make, push, good):
+    collection = make("first")
+    contents = [*USUAL["dumps"], b"an unknown format", b"an unknown format, too"]
+    assert [None] * 3 + [KIND] * 2 == [push("first", collection, one) for one in contents]
+
+    root.call("PATCH", f"{V1}/{collection}/versions/v5", json={"quarantined": False})
+
+    assert push("first", collection, b"an unknown format again") is None
+    assert ([3, 5, 6], 6) == good(collection)
+
+
+def test_half_of_the_size_is_allowed_and_less_is_not(make, push, good):
+    """Collections of the first API compare no sizes: a whole dump is one, however small."""
+    full = [postgres(b"%d" % number + b"x" * 10_000) for number in range(3)]
+    half = len(full[0]) // 2 + len(full[0]) % 2
+    for api, size, reason in (("second", half, None), ("second", half - 1, SHRANK), ("first", half - 1, None)):
+        collection = make(api)
+        for content in full:
+            push(api, collection, content)
+        small = postgres(b"x" * (size - len(postgres())))
+        assert size == len(small)
+
+        assert reason == push(api, collection, small), (api, size)
+        assert ([1, 2, 3] if reason else [2, 3, 4], 3 if reason else 4) == good(collection)
+
+
+def test_a_message_has_up_to_25_lines_4000_letters_and_its_error_in_one_of_the_first_five():
+    recognised = {what for what, content in NO_BACKUPS.items() if messages.recognize(content)}
+
+    assert recognised & set(list(NO_BACKUPS)[:8]) == {
+        "an error log of 25 lines",
+        "an error log of 4,000 letters",
+        "an error in the fifth line",
+    }
+
+
+def test_statements_behind_a_dump_are_allowed_up_to_256_kib(check, check_quickly):
+    assert 256 << 10 == sql_dump.TAIL
+    for function in (check, check_quickly):
+        for room, is_whole in ((0, True), (1, False)):
+            end = b"-- PostgreSQL database dump complete\n--\n\n"
+            more = b"GRANT ALL ON a TO b;\n" * 20_000
+            dump = postgres()
+            # The line before the last one has to be among the last bytes, too.
+            behind = more[: sql_dump.TAIL - len(end) - len(b"\n--\n") + room]
+            found = function(dump + behind)
+            assert is_whole == (not re.search("ends too early", found.message)), (function, room)
