@@ -1,0 +1,64 @@
+"""What each distribution says of itself to a package index: licences, authors and what it is."""
+
+import configparser
+import json
+import re
+import tomllib
+
+import pytest
+
+from support.paths import ROOT
+
+FOLDERS = sorted(path.parent for path in ROOT.glob("frepo_*/pyproject.toml"))
+PROJECTS = {folder: tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in FOLDERS}
+SETUP = configparser.ConfigParser(interpolation=None)
+SETUP.read(ROOT / "setup.cfg")
+META = SETUP["metadata"]
+each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+def copies(folder):
+    """Return the licences of the libraries of which a distribution has a copy, and their texts."""
+    licences, texts = set(), set()
+    for record in folder.rglob("vendored.json"):
+        licences |= {one["licence"] for one in json.loads(record.read_text())}
+        texts |= set((record.parent / "licences").iterdir())
+    for module in folder.glob("src/*/third_party/*/__init__.py"):
+        licences |= set(re.findall(r"(?m)^# SPDX-License-Identifier: (\S+)$", module.read_text()))
+        texts.add(module.parent / "LICENSE")
+    return licences, texts
+
+
+@each_folder
+def test_a_distribution_has_our_licence_and_those_of_what_it_copies(folder):
+    licences, texts = copies(folder)
+    project = PROJECTS[folder]
+
+    named = {path for pattern in project["license-files"] for path in folder.glob(pattern)}
+
+    assert {folder / "LICENSE"} | texts == named
+    assert (ROOT / "LICENSE").read_text() == (folder / "LICENSE").read_text()
+    assert {"MIT"} | licences == set(project["license"].split(" AND "))
+
+
+def test_the_copies_are_found():
+    assert {"frepo_client", "frepo_console", "frepo_core"} == {folder.name for folder in FOLDERS if copies(folder)[0]}
+
+
+def test_all_name_the_authors_and_what_they_are():
+    authors = {project["authors"][0]["name"] for project in PROJECTS.values()} | {META["author"]}
+    described = {
+        path.name: (project["keywords"], project["classifiers"], project["description"])
+        for path, project in PROJECTS.items()
+    }
+    described["frepo"] = (META["keywords"].split(", "), META["classifiers"].split("\n")[1:], META["description"])
+
+    assert {"the frepo contributors"} == authors
+    for keywords, classifiers, description in described.values():
+        assert keywords == sorted(set(keywords))
+        assert classifiers == sorted(set(classifiers))
+        assert {"Development Status", "Topic", "Typing"} <= {one.partition(" :: ")[0] for one in classifiers}
+        assert description
+    # The licence has one form: an expression. A package index refuses classifiers next to it.
+    assert not [one for _, classifiers, _ in described.values() for one in classifiers if "License" in one]
+    assert ("MIT", None) == (META["license_expression"], META.get("license"))
