@@ -1,4 +1,4 @@
-"""What each distribution says of itself to a package index: licences, authors and what it is."""
+"""What each distribution says of itself to a package index: licences, authors, and a page of its own."""
 
 import configparser
 import json
@@ -62,3 +62,27 @@ def test_all_name_the_authors_and_what_they_are():
     # The licence has one form: an expression. A package index refuses classifiers next to it.
     assert not [one for _, classifiers, _ in described.values() for one in classifiers if "License" in one]
     assert ("MIT", None) == (META["license_expression"], META.get("license"))
+
+
+@each_folder
+def test_a_distribution_has_a_page_of_its_own(folder):
+    page = (folder / "README.md").read_text()
+    name = PROJECTS[folder]["name"]
+
+    assert page.startswith(f"# {name}\n")
+    assert "[frepo](../README.md), a service that stores files and keeps versioned backups" in page
+    assert re.search(rf"^    pip install .*({name}|frepo\[)", page, re.MULTILINE)
+    assert "](../docs/" in page
+
+
+def test_an_ini_file_has_no_comment_behind_a_value():
+    pages = [*ROOT.glob("*/README.md"), *ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    lines = [
+        (page.name, line)
+        for page in pages
+        for block in re.findall(r"```ini\n(.*?)```", page.read_text(), re.DOTALL)
+        for line in block.splitlines()
+    ]
+
+    assert lines
+    assert [] == [each for each in lines if re.search(r"^\S+ = .* #", each[1])]
