@@ -17,11 +17,13 @@ def frepo_strategies() -> list[StrategySpec]:
             name="delete_oldest_when_adding_new",
             build=DeleteOldestWhenAddingNew,
             summary="a full collection deletes its oldest versions",
+            acts_only_when_full=True,
         ),
         StrategySpec(
             name="alert_when_backup_limit_reached",
             build=AlertWhenBackupLimitReached,
             summary="a full collection refuses new versions",
+            acts_only_when_full=True,
         ),
         StrategySpec(
             name="keep",

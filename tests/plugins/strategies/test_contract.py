@@ -27,11 +27,19 @@ class TestDeleteOldestWhenAddingNew(StrategyContract):
     def strategy(self):
         return DeleteOldestWhenAddingNew()
 
+    @pytest.fixture
+    def acts_only_when_full(self):
+        return True
+
 
 class TestAlertWhenBackupLimitReached(StrategyContract):
     @pytest.fixture
     def strategy(self):
         return AlertWhenBackupLimitReached()
+
+    @pytest.fixture
+    def acts_only_when_full(self):
+        return True
 
     @pytest.fixture
     def evicts(self):

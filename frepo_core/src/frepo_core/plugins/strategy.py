@@ -111,6 +111,9 @@ class StrategySpec:
     validated when a collection is created or edited. Every option needs a default: the old API creates collections
     without options.
 
+    `acts_only_when_full` says that the strategy evicts nothing and refuses nothing as long as the incoming version has
+    room within the limits. It is not called then, which saves a query of the versions and a thread.
+
     `may_evict_all` is deprecated: it is ignored, and the log names a package that passes it. Leave it out.
     """
 
@@ -119,6 +122,7 @@ class StrategySpec:
     summary: str = ""
     options: type[BaseModel] | None = None
     may_evict_all: bool | None = None
+    acts_only_when_full: bool = False
 
     def __post_init__(self) -> None:
         """Check the model of the options. Raises `TypeError` or `ValueError`."""

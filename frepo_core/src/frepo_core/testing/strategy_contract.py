@@ -85,7 +85,8 @@ def incoming(size: int = 5) -> IncomingVersion:
 class StrategyContract:
     """Inherit from this class and override `strategy`.
 
-    Override `options` if the strategy has options, and `evicts` if a full collection refuses.
+    Override `options` if the strategy has options, `evicts` if a full collection refuses, and `acts_only_when_full` if
+    the spec of the strategy says so.
     """
 
     @pytest.fixture
@@ -109,6 +110,11 @@ class StrategyContract:
         """
         return True
 
+    @pytest.fixture
+    def acts_only_when_full(self) -> bool:
+        """Return whether the spec says so: the service does not call the strategy while there is room."""
+        return False
+
     @pytest.mark.parametrize("name", FULL)
     def test_a_full_collection_makes_room_or_refuses(
         self, strategy: CollectionStrategy, options: Any, evicts: bool, name: str
@@ -129,6 +135,14 @@ class StrategyContract:
             evicted = strategy.make_room(collection, incoming())
 
             assert collection.has_room(incoming(), without=evicted), name
+
+    def test_with_room_it_does_nothing_if_it_says_so(
+        self, strategy: CollectionStrategy, options: Any, acts_only_when_full: bool
+    ) -> None:
+        """A strategy that also thins a collection must not say that it acts only when it is full."""
+        if acts_only_when_full:
+            for name, collection in _collections(ROOMY, options):
+                assert not strategy.make_room(collection, incoming()), name
 
     def test_only_versions_of_the_collection_are_chosen_and_each_once(
         self, strategy: CollectionStrategy, options: Any

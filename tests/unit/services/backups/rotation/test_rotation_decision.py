@@ -1,5 +1,6 @@
 """The decision about an incoming version, without a database: pinned versions, objections, limits."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from frepo_core.domain.backups.guards import Objection, find_strictest
 from frepo_core.domain.limits import Limits
 from frepo_core.errors import (
     CollectionFullError,
+    ConfigurationError,
     RuleError,
     TooManyVersionsError,
     UploadCheckError,
@@ -17,6 +19,7 @@ from frepo_core.errors import (
 )
 from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.services.backups.rotation.decision import Decision, RotationState, decide
+from frepo_core.services.backups.rotation.merged_versions import MergedVersions
 
 NOW = datetime(2026, 11, 22, 2, tzinfo=UTC)
 SHRANK = VersionShrankError()
@@ -121,3 +124,64 @@ def test_the_strictest_objection_decides():
     assert found is find_strictest([kept, found])
     assert refused is find_strictest([refused, found, kept])
     assert ("new_version_shrank_too_much", "check archive") == (kept.reason, found.reason)
+
+
+class TestStrategiesThatActOnlyWhenFull:
+    """Such a strategy is asked only if the incoming version has no room."""
+
+    @pytest.fixture
+    def asked(self, plugins):
+        def asked(state, size=1):
+            calls = []
+            incoming = IncomingVersion(size=size, created_at=NOW)
+            decide(plugins, state, incoming, ask=lambda: calls.append("asked") or state.versions[:1])
+            return bool(calls)
+
+        return asked
+
+    @pytest.mark.parametrize(
+        ("limits", "more", "expected"),
+        [
+            ({"versions": 3}, {}, False),
+            ({"versions": 2}, {}, True),
+            ({"total_size": 5}, {}, False),
+            ({"total_size": 4}, {}, True),
+            ({"versions": 3}, {"pinned_count": 1, "pinned_size": 1}, True),
+            ({"versions": 3}, {"acts_only_when_full": False}, True),
+            # What was overtaken leaves when the strategy would evict it.
+            ({"versions": 3}, {"overtaken": versions(1)}, False),
+            ({"total_size": 6}, {"overtaken": versions(2)}, True),
+        ],
+    )
+    def test_the_room_decides(self, asked, limits, more, expected):
+        found = versions(2, 2)
+        limits = Limits(**({"versions": 0, "version_size": 0, "total_size": 0} | limits))
+        state = {"limits": limits, "strategy": "delete_oldest_when_adding_new", "acts_only_when_full": True} | more
+
+        assert expected is asked(RotationState(versions=found, stored_size=4, **state))
+
+    def test_one_that_is_not_installed_is_named_although_there_is_room(self, outcome):
+        with pytest.raises(ConfigurationError, match="'gone'"):
+            outcome(versions(1), count=3, strategy="gone")
+
+
+def test_merged_versions_are_loaded_when_they_are_accessed():
+    loaded = []
+
+    class Lazy(Sequence):
+        def __len__(self):
+            return 1000
+
+        def __getitem__(self, index):
+            if index >= 1000:
+                raise IndexError(index)
+            loaded.append(index)
+            return VersionInfo(id=f"id-{index}", number=2 * index, size=1, created_at=NOW)
+
+    odd = [VersionInfo(id="odd", number=3, size=1, created_at=NOW)]
+    merged = MergedVersions(Lazy(), odd)
+
+    assert [0, 2, 3] == [version.number for version in merged[:3]]
+    assert len(loaded) < 5
+    assert 1001 == len(merged)
+    assert 1998 == merged[-1].number

@@ -21,6 +21,7 @@ from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion,
 from frepo_core.plugins.registry import PluginRegistry
 
 from ..quarantine import OVERTAKEN
+from .merged_versions import MergedVersions
 from .strategy_answers import call_strategy
 
 # Returns the versions that the strategy evicts. Raises `CollectionFull` if it refuses the incoming one.
@@ -38,6 +39,7 @@ class RotationState:
     None for an imagined collection. `find_bad` returns those of `versions` that are bad, in ascending order, without
     reading the others. `overtaken` are the whole versions in quarantine that newer ones have overtaken, in ascending
     order: they leave when the strategy would evict them, and reduce the limit of the size until then.
+    `acts_only_when_full` is as in the `StrategySpec`.
     """
 
     limits: Limits
@@ -51,6 +53,7 @@ class RotationState:
     spared: str | None = None
     find_bad: Callable[[], Sequence[VersionInfo]] | None = None
     overtaken: Sequence[VersionInfo] = ()
+    acts_only_when_full: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +102,10 @@ def decide(
     if is_overtaken or (objection and objection.action == "quarantine"):
         return Decision(is_quarantined=True)
     try:
-        evicted = ask() if ask else choose(state, incoming, _caller(plugins, state, incoming))
+        if needs_no_answer(state, incoming):
+            evicted: Sequence[VersionInfo] = ()
+        else:
+            evicted = ask() if ask else choose(state, incoming, _caller(plugins, state, incoming))
         visible = visible_collection(without_overtaken(state, evicted), incoming)
     except CollectionFull:
         raise _collection_full(state) from None
@@ -125,12 +131,22 @@ def choose(
     that its limit of the number does not count, and then about the collection, which does not show them.
     Raises `RuleError` if the pinned versions leave no room, and what `call` raises.
     """
+    if needs_no_answer(state, incoming):
+        return ()
     leaving: list[VersionInfo] = []
     if state.overtaken:
         put_aside = {version.id for version in state.overtaken}
         leaving = [version for version in call(_with_overtaken(state, incoming)) if version.id in put_aside]
     visible = visible_collection(without_overtaken(state, leaving), incoming)
     return [*leaving, *replace_good(state, visible, incoming, call(visible))]
+
+
+def needs_no_answer(state: RotationState, incoming: IncomingVersion) -> bool:
+    """Return whether the strategy does nothing, because the incoming version has room next to all that is there.
+
+    Raises `RuleError` as `visible_collection`.
+    """
+    return state.acts_only_when_full and _with_overtaken(state, incoming).has_room(incoming)
 
 
 def without_overtaken(state: RotationState, leaving: Sequence[VersionInfo]) -> RotationState:
@@ -145,7 +161,7 @@ def _with_overtaken(state: RotationState, incoming: IncomingVersion) -> Collecti
         visible,
         max_versions=visible.max_versions + len(state.overtaken) if visible.max_versions else 0,
         stored_size=visible.stored_size + sum(version.size for version in state.overtaken),
-        versions=sorted([*state.versions, *state.overtaken], key=lambda version: version.number),
+        versions=MergedVersions(state.versions, state.overtaken) if state.overtaken else state.versions,
     )
 
 

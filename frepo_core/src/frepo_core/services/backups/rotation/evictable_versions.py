@@ -60,6 +60,7 @@ def read_state(
     return RotationState(
         limits=collection.limits,
         strategy=collection.strategy,
+        acts_only_when_full=_acts_only_when_full(plugins, collection.strategy),
         versions=versions,
         stored_size=collection.stored_size - hidden.size - (spared.file.blob.size if spared else 0),
         pinned_count=hidden.count,
@@ -70,6 +71,11 @@ def read_state(
         find_bad=versions.find_bad,
         overtaken=_find_overtaken(session, collection, now, version_id) if collection.quarantined_count else (),
     )
+
+
+def _acts_only_when_full(plugins: PluginRegistry, strategy: str) -> bool:
+    spec = plugins.strategies.get(strategy)
+    return spec is not None and spec.acts_only_when_full
 
 
 def _find_overtaken(
