@@ -187,6 +187,23 @@ def test_a_token_is_rotated_with_an_overlap_and_revoked(signed_in, api):
 
 
 @pytest.mark.costly
+def test_what_ends_with_a_token_is_named_before(signed_in, api):
+    old = api.token(Role.LIST_COLLECTIONS, name="chain")
+    new = api("POST", "/tokens/self/rotate", {}, token=old)["fingerprint"]
+    fingerprint = api("GET", "", token=old)["token"]["fingerprint"]
+    signed_in.go(f"#/tokens/{fingerprint}")
+    dialog = signed_in.page.get_by_role("dialog")
+    for button in ("Edit", "Rotate", "Revoke"):
+        signed_in.page.get_by_role("button", name=button, exact=True).click()
+        expect(dialog.get_by_text(new)).to_be_visible()
+        dialog.get_by_role("button", name="Cancel").click()
+    signed_in.page.get_by_role("button", name="Rotate", exact=True).click()
+    dialog.get_by_role("button", name="Rotate").click()
+
+    expect(signed_in.page.get_by_text(f"So do those that it has made by replacing itself: {new}")).to_be_visible()
+
+
+@pytest.mark.costly
 def test_a_token_is_edited(signed_in, api):
     secret = api.token(Role.LIST_COLLECTIONS, name="before", restrictions={"tags": ["web"]})
     fingerprint = api("GET", "", token=secret)["token"]["fingerprint"]

@@ -1,7 +1,10 @@
 """The commands that edit, replace and revoke a token by its fingerprint."""
 
+import contextlib
+import itertools
 import json
 import re
+import sqlite3
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -120,3 +123,28 @@ def test_the_token_of_the_setting_is_not_rotated_and_does_not_expire(console):
     assert "This is the token of security.admin_token: set another id there, run `frepo install`" in rotated
     assert "`frepo install` needs the token of security.admin_token" in edited
     assert 1 == console.count("token")
+
+
+@pytest.fixture
+def chain(console):
+    """The fingerprints of three tokens that have replaced each other at their own request, as the API lets them."""
+    for _ in range(3):
+        console.answer("auth:create-token", "--roles", "upload.all", "--expires", "never")
+    rows = console.rows("SELECT fingerprint, key FROM token ORDER BY created_at")
+    with contextlib.closing(sqlite3.connect(console.database)) as database:
+        for (_, before), (_, key) in itertools.pairwise(rows):
+            values = {"first": rows[0][1], "before": before, "key": key}
+            database.execute("UPDATE token SET chain_key = :first, replaces_key = :before WHERE key = :key", values)
+        database.commit()
+    return [shown for shown, _ in rows]
+
+
+def test_what_ends_with_a_token_is_named(console, chain):
+    first, second, third = chain
+
+    rotated = json.loads(console.answer("auth:rotate", second, "-f", "json"))
+    shown = json.loads(console.answer("auth:show", first, "-f", "json"))
+    said = console.answer("auth:revoke", first)
+
+    assert ([third], [first, second, third]) == (rotated["also_ended"], shown["chain"])
+    assert f"So were the tokens of its chain: {second}, {third}" in said

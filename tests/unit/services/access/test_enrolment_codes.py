@@ -9,6 +9,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import EnrolmentCode, Event
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.identity import new_uuid4
+from frepo_core.domain.roles import Role
 from frepo_core.errors import EnrolmentCodeError, FieldsError, NotFoundError
 from frepo_core.services.access.enrolment.codes import NewCode
 from frepo_core.services.upkeep.pruning import prune_codes
@@ -144,3 +145,20 @@ def test_the_end_of_the_token_is_that_of_the_code(services, issue, redeem):
     assert end == services.tokens.look_up(token).expires_at
     with pytest.raises(FieldsError):
         issue(token_expires_at=utc_now() - timedelta(days=1))
+
+
+def test_the_open_codes_of_a_token_end_when_its_chain_is_revoked(services, collection, redeem, make_token):
+    maker = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
+    new = NewCode(name="db7", collections=[collection])
+    used, code = (services.enrolment_codes.create(new, by=maker) for _ in range(2))
+    other = services.enrolment_codes.create(new)
+    redeem(used.code)
+    successor = services.self_rotation.rotate(maker)
+
+    services.token_changes.revoke(successor.new.fingerprint)
+
+    with pytest.raises(EnrolmentCodeError):
+        redeem(code.code)
+    assert redeem(other.code)
+    assert "used" == services.enrolment_codes.show(used.record.id).state
+    assert 1 == kinds(services).count("enrolment.revoked")

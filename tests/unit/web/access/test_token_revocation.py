@@ -23,7 +23,7 @@ def test_the_answer_of_a_revocation_shows_the_token(root, make_token):
 
     assert (answer.status_int, answer.json) == (
         200,
-        {"status": "OK", "tokenId": token, "expires": "2030-01-01 00:00:00"},
+        {"status": "OK", "tokenId": token, "expires": "2030-01-01 00:00:00", "alsoRevoked": []},
     )
 
 

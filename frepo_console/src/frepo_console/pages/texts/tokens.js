@@ -66,7 +66,12 @@ export const t = {
   headerFile: "As header file",
   tryIt: "Try it",
   forgets: (fingerprint) => `Fingerprint ${fingerprint}. Leaving this page forgets the secret.`,
-  oldEnds: (fingerprint, time) => `The old token ${fingerprint} ends ${time}.`,
+  oldEnds: ([fingerprint, ...others], time) =>
+    `The old token ${fingerprint} ends ${time}.` +
+    (others.length ? ` So do those that it has made by replacing itself: ${others.join(", ")}.` : ""),
+  alsoRevoked: "It is of a chain of tokens that have replaced themselves. These end, too:",
+  alsoRotated: "It has replaced itself. These end with it:",
+  alsoEdited: "It has replaced itself. These are changed, too:",
   notGranted: (names) => `The token exists, but these collections do not list it: ${names}`,
   rotate: "Rotate",
   rotateTitle: (name) => `Rotate ${name}?`,

@@ -21,6 +21,7 @@ from frepo_core.settings import Settings
 from ..base.change_log import Changes, describe_changes, token_changes
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
+from .rotation.chain_rows import lock_successors
 from .rotation.chains import delete_chain
 from .token_inventory import TokenInventory
 from .token_records import ADMIN_SETTING, TokenRecord
@@ -36,12 +37,16 @@ Precondition: TypeAlias = Callable[[TokenRecord], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Rotation:
-    """A token that was replaced. `id` is the new one's, and never shown again; the old one ends at `ends_at`."""
+    """A token that was replaced. `id` is the new one's, and never shown again; the old one ends at `ends_at`.
+
+    Those of `also_ended`, which the old one has made by replacing itself, end after the overlap at the latest, too.
+    """
 
     id: str
     new: TokenRecord
     old: TokenRecord
     ends_at: datetime
+    also_ended: tuple[str, ...] = ()
 
 
 class TokenChanges:
@@ -62,8 +67,9 @@ class TokenChanges:
     ) -> TokenRecord:
         """Set the values, under names of `EDITABLE`. A name of None is removed; an expiry of None never comes.
 
-        Raises `FieldsError` for an expiry in the past, and for one of the token of `security.admin_token`, which must
-        not expire.
+        Its successors, which it has made by replacing itself, get the same values: one of them may be a thief's. Their
+        end is never put off. The `successors` of the record are those tokens. Raises `FieldsError` for an expiry in the
+        past, and for one of the token of `security.admin_token`, which must not expire.
         """
         if unknown := values.keys() - set(EDITABLE):
             raise ValueError(f"{min(unknown)} of a token cannot be edited")
@@ -76,17 +82,14 @@ class TokenChanges:
                 )
             if problem := problem_with_past(values.get("expires_at"), now=utc_now()):
                 raise FieldsError({"expires_at": [problem]})
-            old = copy_row(row)
-            for name, value in values.items():
-                setattr(row, name, _stored(name, value))
-            changes = token_changes(old, row)
-            if changes.after:
-                edited = EventKind.TOKEN_EDITED
-                record(session, NewEvent(kind=edited, by=by, token=row.fingerprint, data=asdict(changes)))
+            changes = _edit(session, row, values, by)
+            for successor in lock_successors(session, row):
+                _edit(session, successor, _for_successor(successor, values), by)
             return self._inventory.record(session, row, by=by), changes
 
         edited, changes = self._database.write(work)
-        log.info("token %s was edited by %s: %s", edited.fingerprint, describe_actor(by), describe_changes(changes))
+        who = ", ".join((edited.fingerprint, *edited.successors))
+        log.info("token %s was edited by %s: %s", who, describe_actor(by), describe_changes(changes))
         return edited
 
     def rotate(
@@ -94,7 +97,8 @@ class TokenChanges:
     ) -> Rotation:
         """Make a token with the same name, rights, limits, expiry and collections; the old one ends after `overlap`.
 
-        Raises `FieldsError` for an overlap of more than 366 days, for a token that has expired, and for the token of
+        So do its successors, which it has made by replacing itself: one of them may be a thief's. Raises `FieldsError`
+        for an overlap of more than 366 days, for a token that has expired, and for the token of
         `security.admin_token`, whose id is in a setting.
         """
         if not timedelta() <= overlap <= MAX_OVERLAP:
@@ -111,15 +115,22 @@ class TokenChanges:
             session.flush()
             collections = copy_access(session, row, new, by)
             ends_at = row.expires_at = min(row.expires_at or now + overlap, now + overlap)
+            for successor in lock_successors(session, row):
+                _edit(session, successor, _for_successor(successor, {"expires_at": now + overlap}), by)
             data = {"replaced_by": new.fingerprint, "ends_at": ends_at.isoformat(), "collections": collections}
             record(session, NewEvent(kind=EventKind.TOKEN_ROTATED, by=by, token=row.fingerprint, data=data))
             old = self._inventory.record(session, row, by=by)
-            return Rotation(id=token_id, new=self._inventory.record(session, new, by=by), old=old, ends_at=ends_at)
+            made = self._inventory.record(session, new, by=by)
+            return Rotation(id=token_id, new=made, old=old, ends_at=ends_at, also_ended=old.successors)
 
         done = self._database.write(work)
         who = describe_actor(by)
         log.info(
-            "token %s replaces token %s, which ends at %s, by %s", done.new.fingerprint, fingerprint, done.ends_at, who
+            "token %s replaces token %s, which ends at %s, by %s",
+            done.new.fingerprint,
+            ", ".join((done.old.fingerprint, *done.old.successors)),
+            done.ends_at,
+            who,
         )
         return done
 
@@ -144,6 +155,25 @@ class TokenChanges:
         if precondition is not None:
             precondition(before)
         return row, before
+
+
+def _edit(session: Session, row: Token, values: Mapping[str, Any], by: By) -> Changes:
+    """Set the values of a token, record the event if something has changed, and return what."""
+    old = copy_row(row)
+    for name, value in values.items():
+        setattr(row, name, _stored(name, value))
+    changes = token_changes(old, row)
+    if changes.after:
+        edited = NewEvent(kind=EventKind.TOKEN_EDITED, by=by, token=row.fingerprint, data=asdict(changes))
+        record(session, edited)
+    return changes
+
+
+def _for_successor(row: Token, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values for a successor: its end is never put off."""
+    end = values.get("expires_at")
+    is_later = end is None or (row.expires_at is not None and row.expires_at <= end)
+    return {name: value for name, value in values.items() if name != "expires_at" or not is_later}
 
 
 def _stored(name: str, value: Any) -> Any:

@@ -19,6 +19,7 @@ from frepo_core.errors import FieldsError
 from frepo_core.settings import Settings
 
 from ..base.keyset import Page, PageRequest, cut, paged
+from .rotation.chain_rows import find_chains
 from .token_records import ListedCollection, TokenRecord, admin_token_key
 from .token_rows import check_fingerprint, sees_collection, token_not_found, visible_to
 
@@ -118,10 +119,16 @@ class TokenInventory:
         keys = [row.key for row in rows]
         counts = _count_collections(session, keys, by)
         lists = _find_collections(session, counts, by)
+        chains = find_chains(session, rows)
         makers = _find_names(session, {row.created_by for row in rows if row.created_by}, by)
         return [
             TokenRecord.of(
-                row, self._admin_key, lists[row.key], counts.get(row.key, 0), maker=makers.get(row.created_by or "")
+                row,
+                self._admin_key,
+                lists[row.key],
+                counts.get(row.key, 0),
+                maker=makers.get(row.created_by or ""),
+                chain=chains.get(row.chain_key or row.key, ()),
             )
             for row in rows
         ]

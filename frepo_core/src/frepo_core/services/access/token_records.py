@@ -32,7 +32,8 @@ class TokenRecord:
     `created_by` is None for tokens from before migration 0017, else as the actor of an event; `created_by_name` is the
     name of that token, if it exists, has one, and the caller may see it. `collections` are 20 at most of the
     `collections_count` collections that list the token and that the caller may see. `setting` names the setting that
-    holds the token's id, if one does.
+    holds the token's id, if one does. `chain` are the fingerprints of the tokens that have replaced each other at their
+    own request, the oldest first, this one among them; it is empty for a token that is alone.
     """
 
     fingerprint: str
@@ -52,6 +53,12 @@ class TokenRecord:
     setting: str | None
     collections: Sequence[ListedCollection] = ()
     collections_count: int = 0
+    chain: tuple[str, ...] = ()
+
+    @property
+    def successors(self) -> tuple[str, ...]:
+        """The fingerprints of the tokens of its chain that came after this one."""
+        return self.chain[self.chain.index(self.fingerprint) + 1 :] if self.chain else ()
 
     @classmethod
     def of(
@@ -62,6 +69,7 @@ class TokenRecord:
         count: int = 0,
         *,
         maker: str | None = None,
+        chain: Sequence[str] = (),
     ) -> "TokenRecord":
         """Make a record of a row. `admin_key` is that of `admin_token_key`, `maker` the name of the token's creator."""
         return cls(
@@ -82,6 +90,7 @@ class TokenRecord:
             setting=ADMIN_SETTING if row.key == admin_key else None,
             collections=tuple(collections),
             collections_count=count,
+            chain=tuple(chain),
         )
 
 

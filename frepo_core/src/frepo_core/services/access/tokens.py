@@ -141,23 +141,24 @@ class Tokens:
             raise NotFoundError("Token not found", explanation=not_a_uuid("token") if malformed else None)
         return identity
 
-    def revoke(self, token_id: str, *, by: Identity) -> Identity:
+    def revoke(self, token_id: str, *, by: Identity) -> tuple[Identity, list[str]]:
         """Delete a token and its chain, also from the lists of all collections.
 
-        Raises `NotFoundError` or `AccessDeniedError`.
+        Return what it was, and the fingerprints of the others of its chain. Raises `NotFoundError` or
+        `AccessDeniedError`.
         """
         identity = self.look_up(token_id)
         if is_administrator(identity) and not allows("token.revoke_administrator", by):
             raise AccessDeniedError("Only an administrator may revoke an administrator's token")
 
-        def work(session: Session) -> None:
+        def work(session: Session) -> list[str]:
             row = session.scalar(select(Token).where(Token.key == identity.token).with_for_update())
-            if row is not None:  # otherwise another request has revoked it meanwhile
-                delete_chain(session, row, by)
+            # Otherwise another request has revoked it meanwhile.
+            return delete_chain(session, row, by) if row is not None else []
 
-        self._database.write(work, may_use_reserve=True)
+        deleted = self._database.write(work, may_use_reserve=True)
         log.info("token %s was revoked by %s", identity.fingerprint, describe_actor(by))
-        return identity
+        return identity, [one for one in deleted if one != identity.fingerprint]
 
     def clear_expired(self, *, by: By = None) -> list[tuple[str, datetime]]:
         """Delete all expired tokens; return their fingerprints and expiry times."""

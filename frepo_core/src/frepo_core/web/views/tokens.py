@@ -54,11 +54,12 @@ class IssuedTokenReply(Reply):
 
 
 class RevokedTokenReply(Reply):
-    """The answer to a revocation."""
+    """The answer to a revocation. `alsoRevoked` are the fingerprints of the other tokens of its chain."""
 
     status: str
     tokenId: str
     expires: Expiry | None
+    alsoRevoked: list[str]
 
 
 class TokenReply(Reply):
@@ -119,10 +120,9 @@ def look_up(request: FrepoRequest) -> Answer:
 def revoke(request: FrepoRequest) -> Answer:
     """Revoke a token. It is invalid at once."""
     token_id = request.matchdict["token"]
-    revoked = request.services.tokens.revoke(token_id, by=request.sender)
-    return Answer(
-        body=RevokedTokenReply(status="OK", tokenId=token_id.lower(), expires=format_expiry(revoked.expires_at))
-    )
+    revoked, others = request.services.tokens.revoke(token_id, by=request.sender)
+    expires = format_expiry(revoked.expires_at)
+    return Answer(body=RevokedTokenReply(status="OK", tokenId=token_id.lower(), expires=expires, alsoRevoked=others))
 
 
 class RolesReply(Reply):

@@ -73,6 +73,7 @@ def test_all_values_of_a_token(made, root, path):
         "collections": [],
         "collections_count": 0,
         "setting": None,
+        "chain": [],
     }
 
 

@@ -12,6 +12,7 @@ import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { Icon } from "../../components/icons.js";
 import { t as common } from "../../texts.js";
 import { t } from "../../texts/tokens.js";
+import { AlsoEnds, successorsOf } from "./chain.js";
 import { EditToken } from "./edit.js";
 import { ADMINISTRATOR } from "./presets.js";
 
@@ -97,6 +98,7 @@ function Card({ token, finish, reload, changed }) {
         close=${() => setAsking("")}
       >
         <p>${t.revokeText(token.collections_count)}</p>
+        <${AlsoEnds} title=${t.alsoRevoked} fingerprints=${token.chain.filter((one) => one !== token.fingerprint)} />
         ${token.fingerprint === about.token.fingerprint && html`<p class="b">${t.revokeOwn}</p>`}
       <//>`
     }
@@ -139,6 +141,7 @@ function Rotate({ token, finish, close }) {
   return html`<${Dialog} title=${t.rotateTitle(titleOf(token))} close=${close}>
     <form class="stack" onSubmit=${submit}>
       <p>${t.rotateText}</p>
+      <${AlsoEnds} title=${t.alsoRotated} fingerprints=${successorsOf(token)} />
       <${Field} label=${t.overlap} ...${fieldOf(form, "overlap")} options=${Object.entries(t.overlaps)} />
       <${FormError} form=${form} />
       <div class="row actions">

@@ -8,6 +8,7 @@ import { Dialog } from "../../components/dialog.js";
 import { Field, FormError, fieldOf, useForm } from "../../components/form.js";
 import { t as common } from "../../texts.js";
 import { t } from "../../texts/tokens.js";
+import { AlsoEnds, successorsOf } from "./chain.js";
 
 const SIZE = "restrictions.max_file_size";
 const WORDS = ["restrictions.ip_addresses", "restrictions.tags", "restrictions.mime_types"];
@@ -33,6 +34,7 @@ export function EditToken({ token, close, done }) {
       <${Field} label=${t.onlyTags} ...${fieldOf(form, WORDS[1])} hint=${t.wordsHint} />
       <${Field} label=${t.onlyTypes} ...${fieldOf(form, WORDS[2])} hint=${t.wordsHint} />
       <${Field} label=${t.mostSize} ...${fieldOf(form, SIZE)} hint=${t.mostSizeHint} />
+      <${AlsoEnds} title=${t.alsoEdited} fingerprints=${successorsOf(token)} />
       <${FormError} form=${form} />
       <div class="row actions">
         <button type="button" class="btn" onClick=${close}>${common.cancel}</button

@@ -34,7 +34,12 @@ export function Secret({ token }) {
       token.failed?.length > 0 &&
       html`<${Note} state="overdue" role="alert">${t.notGranted(token.failed.map((one) => one.name).join(", "))}<//>`
     }
-    ${token.replaces && html`<${Note} state="late">${t.oldEnds(token.replaces, dateTime(token.replaced_ends_at))}<//>`}
+    ${
+      token.replaces &&
+      html`<${Note} state="late"
+        >${t.oldEnds([token.replaces, ...token.also_ended], dateTime(token.replaced_ends_at))}<//
+      >`
+    }
     <h3>${t.tryIt}</h3>
     <pre tabindex="0">${snippet}</pre>
     <div class="row"><${CopyButton} text=${snippet} /></div>

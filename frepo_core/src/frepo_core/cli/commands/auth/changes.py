@@ -105,6 +105,7 @@ class RotateToken(ChangeCommand, ActionCommand):
             "expires": format_expiry(done.new.expires_at),
             "replaces": done.old.fingerprint,
             "replacedEndsAt": format_expiry(done.ends_at),
+            "alsoEnded": list(done.also_ended),
         }
         form = {"fingerprint": arguments.fingerprint, "overlap": format_duration(overlap) or "0s"}
         record = {
@@ -113,7 +114,12 @@ class RotateToken(ChangeCommand, ActionCommand):
             "expires_at": Moment(done.new.expires_at),
             "replaces": done.old.fingerprint,
             "replaced_ends_at": Moment(done.ends_at),
+            "also_ended": Words(done.also_ended),
         }
+        if done.also_ended:
+            # Standard output has the id alone, which scripts read.
+            others = ", ".join(done.also_ended)
+            self.tell_people(f"{others} end after the overlap, too: the old token has made them by replacing itself")
         return Outcome(text=self.answer_text(done.id, form=form, response=response), records=[record])
 
 
@@ -129,8 +135,11 @@ class RevokeToken(ChangeCommand, ActionCommand):
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Revoke the token."""
         revoked = self.services().token_changes.revoke(arguments.fingerprint)
+        others = [one for one in revoked.chain if one != revoked.fingerprint]
         name = f" ({revoked.name})" if revoked.name else ""
         text = f"Token {revoked.fingerprint}{name} was revoked. Its roles were: {', '.join(revoked.roles)}"
+        if others:
+            text += f"\nSo were the tokens of its chain: {', '.join(others)}"
         if revoked.setting:
             text += f"\nChange {revoked.setting}, too: `frepo install` would generate this token again"
         record = {
@@ -139,6 +148,7 @@ class RevokeToken(ChangeCommand, ActionCommand):
             "roles": Words(revoked.roles),
             "setting": revoked.setting,
             "revoked": True,
+            "also_revoked": Words(others),
         }
         return Outcome(text=text, records=[record])
 

@@ -105,6 +105,7 @@ def token_values(token: "TokenRecord") -> dict[str, Any]:
         "collections_count": token.collections_count,
         "collections": Words([_describe(collection) for collection in token.collections]),
         "setting": token.setting,
+        "chain": Words(token.chain),
     }
 
 

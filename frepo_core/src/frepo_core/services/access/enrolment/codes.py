@@ -162,6 +162,14 @@ def code_events(
     return [NewEvent(kind=kind, by=by, collection_id=one, token=token, data=values) for one in collections]
 
 
+def end_codes_of(session: Session, fingerprints: Sequence[str], by: By) -> None:
+    """Delete the open codes that tokens have made: a code of a revoked token would still make tokens."""
+    query = select(EnrolmentCode).where(EnrolmentCode.created_by.in_(fingerprints), EnrolmentCode.used_at.is_(None))
+    for row in session.scalars(query.order_by(EnrolmentCode.id).with_for_update()).all():
+        record(session, *code_events(EventKind.ENROLMENT_REVOKED, row, collections_of(session, row.id), by=by))
+        session.delete(row)
+
+
 def _check_collections(session: Session, names: Sequence[str], by: By) -> list[str]:
     """Return the ids, each once. Raises as `EnrolmentCodes.create`."""
     ids = sorted({parse_uuid4(name) or name for name in names})

@@ -1,7 +1,7 @@
 """Chains of tokens that have replaced themselves: each ends a day after the next one's first use, or with any of them.
 
-Who has stolen a token may have replaced it, and so on. So a revocation ends the whole chain. A token that somebody else
-has rotated, such as an administrator, begins a chain of its own.
+Who has stolen a token may have replaced it, and so on. So a revocation ends the whole chain, and what somebody else
+does to one token is done to its successors, too. What somebody else makes by a rotation begins a chain of its own.
 """
 
 from sqlalchemy import or_, select, update
@@ -13,11 +13,15 @@ from frepo_core.domain.identity import By
 from frepo_core.domain.token_expiry import AFTER_FIRST_USE
 
 from ...events.recording import record
+from ..enrolment.codes import end_codes_of
 from ..token_rows import revocation
 
 
 def delete_chain(session: Session, row: Token, by: By) -> list[str]:
-    """Delete a token, and all of its chain; return their fingerprints. The caller has locked the row."""
+    """Delete a token, all of its chain, and their open codes for hosts; return the fingerprints.
+
+    The caller has locked the row.
+    """
     chain = row.chain_key or row.key
     deleted = [row]
     session.delete(row)
@@ -30,7 +34,9 @@ def delete_chain(session: Session, row: Token, by: By) -> list[str]:
         session.flush()
         deleted += rows
     record(session, *[revocation(one, by) for one in deleted])
-    return [one.fingerprint for one in deleted]
+    fingerprints = [one.fingerprint for one in deleted]
+    end_codes_of(session, fingerprints, by)
+    return fingerprints
 
 
 def note_first_use(database: Database, key: str, replaced: str, address: str) -> None:

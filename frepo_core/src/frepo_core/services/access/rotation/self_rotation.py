@@ -20,6 +20,7 @@ from ..token_changes import Rotation, check_can_rotate, copy_access
 from ..token_inventory import TokenInventory
 from ..token_rows import copy_row, insert_token, revocation
 from ..tokens import NO_ACCESS
+from .chain_rows import find_successor
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class SelfRotation:
                 raise AccessDeniedError(NO_ACCESS)
             before = self._inventory.record(session, row, by=by)
             check_can_rotate(before, now)
-            new = _find_successor(session, row)
+            new = find_successor(session, row.chain_key or row.key, row.key)
             if new is None or new.key != key:
                 new = _replace(session, row, new, key, by, now)
             shown, old = (self._inventory.record(session, one, by=by) for one in (new, row))
@@ -66,13 +67,6 @@ class SelfRotation:
             "%s replaced itself by token %s, and ends at %s", describe_actor(by), done.new.fingerprint, done.ends_at
         )
         return done
-
-
-def _find_successor(session: Session, row: Token) -> Token | None:
-    """Return the token that has replaced this one at its own request, locked."""
-    chain = row.chain_key or row.key
-    query = select(Token).where(Token.chain_key == chain, Token.replaces_key == row.key)
-    return session.scalar(query.with_for_update())
 
 
 def _replace(session: Session, row: Token, unused: Token | None, key: str, by: Identity, now: datetime) -> Token:

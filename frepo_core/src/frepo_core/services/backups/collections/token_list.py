@@ -8,12 +8,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import CollectionToken, Token
+from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError, NotFoundError
 
+from ...access.rotation.chain_rows import lock_successors
 from ...access.token_records import identity_of
 from ...access.token_rows import LIST_OF_TOKENS, visible_to
 from ...access.tokens import Tokens
@@ -88,7 +89,7 @@ class TokenLists:
     def disallow(
         self, collection_id: str, token_key: str | None, *, by: Identity | None = None, simulate: bool = False
     ) -> int:
-        """Take a token off the collection's list, if it is there; return how many are left. Raises as `allow`."""
+        """Take a token and its successors off the collection's list; return how many are left. Raises as `allow`."""
         return self._set(collection_id, token_key, is_listed=False, by=by, simulate=simulate)[0]
 
     def _set(
@@ -100,17 +101,20 @@ class TokenLists:
         def work(session: Session) -> tuple[int, bool, str]:
             row = find_collection(session, collection_id, lock=True)
             token = _find_row(session, token_key)
-            entry = session.get(CollectionToken, (row.id, token.key))
+            entry = _entry(session, row, token)
             count, is_changed = _count(session, row.id), (entry is not None) != is_listed
-            if is_changed:
-                count += 1 if is_listed else -1
-            if is_changed and not simulate:
-                if entry is None:
-                    session.add(CollectionToken(collection_id=row.id, token_key=token.key))
+            changed = [token] if is_changed else []
+            if not is_listed:  # what a token has made by replacing itself may be a thief's
+                changed += [one for one in lock_successors(session, token) if _entry(session, row, one)]
+            for one in [] if simulate else changed:
+                if is_listed:
+                    session.add(CollectionToken(collection_id=row.id, token_key=one.key))
                 else:
-                    session.delete(entry)
-                record(session, collection_event(kind, row.id, by=by, token=token.fingerprint))
-            return count, is_changed, token.fingerprint
+                    session.delete(_entry(session, row, one))
+            if not simulate:
+                record(session, *[collection_event(kind, row.id, by=by, token=one.fingerprint) for one in changed])
+            count += len(changed) if is_listed else -len(changed)
+            return count, is_changed, ", ".join(one.fingerprint for one in changed) or token.fingerprint
 
         count, is_changed, fingerprint = self._database.write(work)
         if is_changed and not simulate:
@@ -129,10 +133,14 @@ def put_creator_on_list(session: Session, collection_id: str, by: Identity | Non
 
 
 def _find_row(session: Session, token_key: str | None) -> Token:
-    row = session.get(Token, token_key) if token_key else None
+    row = session.get(Token, token_key, with_for_update=True) if token_key else None
     if row is None:
         raise FieldsError({"token": ["token_not_found"]}, explanation=None if token_key else not_a_uuid("token"))
     return row
+
+
+def _entry(session: Session, collection: Collection, token: Token) -> CollectionToken | None:
+    return session.get(CollectionToken, (collection.id, token.key))
 
 
 def _count(session: Session, collection_id: str) -> int:

@@ -37,7 +37,8 @@ class Token(Reply):
     or null for old tokens; `created_by_name` is the name of that token, if it has one, still exists, and the caller may
     see it. `last_used_at` and `last_used_from` are up to a minute old. `collections` are 20 at most of the
     `collections_count` that list the token; both count only those that the caller may see. `setting` names the setting
-    that holds the token, if one does.
+    that holds the token, if one does. `chain` are the fingerprints of the tokens that have replaced each other at their
+    own request, the oldest first; a change, a rotation and the end of one of them hold for those behind it, too.
     """
 
     fingerprint: Fingerprint
@@ -53,6 +54,7 @@ class Token(Reply):
     collections: list[TokenCollection]
     collections_count: Whole
     setting: str | None
+    chain: list[Fingerprint]
 
     @classmethod
     def of(cls, token: TokenRecord) -> "Token":
@@ -72,16 +74,26 @@ class IssuedToken(Token):
 
 
 class RotatedToken(IssuedToken):
-    """The new token. `replaces` is the fingerprint of the old one, which ends at `replaced_ends_at`."""
+    """The new token. `replaces` is the fingerprint of the old one, which ends at `replaced_ends_at`.
+
+    The tokens of `also_ended`, which the old one has made by replacing itself, end after the overlap, too.
+    """
 
     replaces: Fingerprint
     replaced_ends_at: Time
+    also_ended: list[Fingerprint]
 
     @classmethod
     def rotated(cls, done: Rotation) -> "RotatedToken":
         """Convert a rotation."""
         values = _values(done.new)
-        return cls(**values, secret=done.id, replaces=done.old.fingerprint, replaced_ends_at=done.ends_at)
+        return cls(
+            **values,
+            secret=done.id,
+            replaces=done.old.fingerprint,
+            replaced_ends_at=done.ends_at,
+            also_ended=list(done.also_ended),
+        )
 
 
 class TokenPage(Reply):
@@ -170,4 +182,5 @@ def _values(token: TokenRecord) -> dict[str, Any]:
         "collections": [TokenCollection(id=one.id, name=one.name) for one in token.collections],
         "collections_count": token.collections_count,
         "setting": token.setting,
+        "chain": list(token.chain),
     }
