@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import struct
 import sys
 import zlib
@@ -26,6 +27,10 @@ MAGIC = b"\x89frepo\r\n"
 ENTRY = struct.Struct("<QIQIQQI")
 PIECE = 1 << 20
 DEEPEST = 16
+MOST_HEAD = 64 << 10
+MOST_SEGMENT = 16 << 20
+MOST_WINDOW = 64 << 20
+MOST_SIZE = 1 << 62
 
 
 def read_head(source: BinaryIO) -> dict[str, Any] | None:
@@ -33,31 +38,50 @@ def read_head(source: BinaryIO) -> dict[str, Any] | None:
     start = source.read(12)
     if not start.startswith(MAGIC) or len(start) < 12:
         return None
-    text = source.read(int.from_bytes(start[8:], "little"))
-    if int.from_bytes(source.read(4), "little") != zlib.crc32(start + text):
+    length = int.from_bytes(start[8:], "little")
+    text = source.read(length) if length <= MOST_HEAD else b""
+    if len(text) != length or int.from_bytes(source.read(4), "little") != zlib.crc32(start + text):
         return None
-    head: dict[str, Any] = json.loads(text)
-    return head
+    try:
+        head = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return head if isinstance(head, dict) else None
+
+
+def check_head(head: dict[str, Any], stored: int) -> str:
+    """Return the codec of a head. Raises ValueError if it has values that no object of `stored` bytes has."""
+    size, segment, codec = (head.get(name) for name in ("size", "segment", "codec"))
+    if type(size) is not int or type(segment) is not int or size < 0 or not 0 < segment <= MOST_SEGMENT:
+        raise ValueError("its head has impossible sizes")
+    if -(-size // segment) * ENTRY.size > stored:
+        raise ValueError("it has fewer bytes than its table")
+    if codec != "zstd" and (codec != "delta" or not re.fullmatch("[0-9a-f]{64}", str(head.get("base")))):
+        raise ValueError(f"its codec is {str(codec)[:32]}")
+    return str(codec)
 
 
 def decode(source: BinaryIO, head: dict[str, Any], base: BinaryIO | None, target: BinaryIO) -> None:
     """Write the content of an object. Raises ValueError with the segment that cannot be decoded."""
     size, segment = head["size"], head["segment"]
-    count = -(-size // segment)
-    table = [ENTRY.unpack(source.read(ENTRY.size)) for _ in range(count)]
-    for index, (offset, length, window_offset, window_length, *_) in enumerate(table):
+    table = source.read(-(-size // segment) * ENTRY.size)
+    if len(table) % ENTRY.size:
+        raise ValueError("its table is cut off")
+    for index, (offset, length, window_offset, window_length, *_) in enumerate(ENTRY.iter_unpack(table)):
+        expected = min(segment, size - index * segment)
+        if max(offset, window_offset) >= MOST_SIZE or length > 2 * expected + 1024 or window_length > MOST_WINDOW:
+            raise ValueError(f"segment {index} is larger than allowed")
         prefix = None
-        if window_length:
-            assert base is not None
+        if window_length and base is not None:
             base.seek(window_offset)
             prefix = zstd.ZstdDict(base.read(window_length), is_raw=True).as_prefix
         source.seek(offset)
         options = {zstd.DecompressionParameter.window_log_max: 27}
         try:
-            data = zstd.ZstdDecompressor(prefix, options).decompress(source.read(length))
+            data = zstd.ZstdDecompressor(prefix, options).decompress(source.read(length), expected)
         except (zstd.ZstdError, EOFError) as error:
             raise ValueError(f"segment {index} cannot be decoded: {error}") from error
-        if len(data) != min(segment, size - index * segment):
+        if len(data) != expected:
             raise ValueError(f"segment {index} is cut off")
         target.write(data)
 
@@ -84,11 +108,11 @@ def write_one(storage: Path, path: Path, digest: str, target: Path, above: tuple
     """Write the content of one object, which may be raw: then its own bytes have the digest."""
     with path.open("rb") as source, target.open("wb") as writer:
         head = read_head(source)
-        if head is None or head["sha256"] != digest:
+        if head is None or head.get("sha256") != digest:
             source.seek(0)
             for piece in iter(lambda: source.read(PIECE), b""):
                 writer.write(piece)
-        elif head["codec"] == "zstd":
+        elif check_head(head, path.stat().st_size) == "zstd":
             decode(source, head, None, writer)
         else:
             below = target.with_name(f"{target.name}.base")

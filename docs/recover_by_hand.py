@@ -24,7 +24,8 @@ Objects = dict[tuple[Any, ...], list[Line]]
 NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 BLOB = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})-[0-9a-f]{16}")
 PIECE = 1 << 20
-ENCODED = b"\x89frepo\r\n"
+# In bytes. A name gets `.DAMAGED`, or `.base` for each content that it is the difference to.
+LONGEST_NAME = 160
 
 
 def say(text: str) -> None:
@@ -45,13 +46,25 @@ def read_lines(path: Path) -> tuple[Line, list[Line]]:
                 line = json.loads(raw)
                 if "end" in line:
                     if line["end"] == {"objects": len(lines) - 1, "sha256": digest.hexdigest()}:
-                        return lines[0], lines[1:]
+                        return check(lines)
                     raise ValueError("its digest is wrong")
                 digest.update(raw)
                 lines.append(line)
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
     raise ValueError("it has no end")
+
+
+def check(lines: list[Line]) -> tuple[Line, list[Line]]:
+    """Return the head and the objects. Raises ValueError if a line has another form."""
+    if not lines or not all(isinstance(line, dict) for line in lines) or not {"database", "made_at"} <= {*lines[0]}:
+        raise ValueError("it has no head")
+    for line in lines[1:]:
+        name, key, values = line.get("object"), line.get("key"), line.get("values")
+        is_object = isinstance(name, str) and isinstance(key, list) and isinstance(values, list)
+        if not is_object or {*map(type, key or ())} - {str, int} or {*map(type, values or ())} - {dict}:
+            raise ValueError(f"a line is no object: {line!r:.100}")
+    return lines[0], lines[1:]
 
 
 def place(path: Path) -> list[str]:
@@ -94,16 +107,43 @@ def add_journal(root: Path, catalogue: Path, head: Line, objects: Objects) -> Ob
 
 def find_contents(objects: Objects) -> Iterator[tuple[str, str, str, Line]]:
     """Yield the folders, the name, and the content of each version, each file, and each version in the trash."""
-    names = {key[1]: state[0]["filename"] for key, state in objects.items() if key[0] == "collection" and state}
+    names = {}
+    for (kind, *key), state in objects.items():
+        if kind == "collection" and state and key:
+            names[key[0]] = state[0].get("filename")
     for (kind, *key), state in sorted(objects.items(), key=str):
         for one in state:
-            if kind == "file":
-                yield "files", "", one["stored_name"], one["blob"]
-            elif kind in ("version", "trash"):
-                collection, number = key
-                file = one["file"]["requested_name"] if kind == "version" else one["name"]
-                folder = f"{names.get(collection, 'deleted')}-{collection}"
-                yield "versions" if kind == "version" else "trash", folder, f"{number}-{file}", one["blob"]
+            try:
+                found = find_content(kind, key, one, names)
+            except (AttributeError, KeyError, TypeError, ValueError):
+                say(f"passed over, because it is not complete: {kind} {key}")
+                continue
+            if found:
+                yield found
+
+
+def find_content(kind: str, key: list[Any], one: Line, names: Line) -> tuple[str, str, str, Line] | None:
+    """Return what `find_contents` yields for one object; None if it has no content."""
+    if kind not in ("file", "version", "trash"):
+        return None
+    blob = one["blob"]
+    if not isinstance(blob["size"], int) or not isinstance(blob["digest"], str) or not isinstance(blob["key"], str):
+        raise TypeError
+    if kind == "file":
+        return "files", "", str(one["stored_name"]), blob
+    collection, number = key
+    file = one["file"]["requested_name"] if kind == "version" else one["name"]
+    folder = f"{names.get(collection, 'deleted')}-{collection}"
+    return "versions" if kind == "version" else "trash", folder, f"{number}-{file}", blob
+
+
+def safe_name(part: str) -> str:
+    """Return a text as the name of a file: its start and its end if it is long, so that the disk takes it."""
+    name = NOT_IN_NAMES.sub("_", part).lstrip(".") or "_"
+    data = name.encode(errors="replace")
+    if len(data) > LONGEST_NAME:
+        name = (data[: LONGEST_NAME // 2] + b"_" + data[-LONGEST_NAME // 2 :]).decode(errors="ignore")
+    return name
 
 
 def find_stored(root: Path) -> dict[str, list[Path]]:
@@ -130,12 +170,6 @@ def copy(source: Path, target: Path, digest: str) -> str | None:
     return "damaged"
 
 
-def is_encoded(source: Path) -> bool:
-    """Return whether a file begins like an object that is stored compressed. A raw content may do so, too."""
-    with source.open("rb") as reader:
-        return reader.read(len(ENCODED)) == ENCODED
-
-
 def decode(root: Path, source: Path, target: Path, digest: str) -> str | None:
     """Write the content of an encoded object. Return what is wrong, or None."""
     sys.path.append(str(Path(__file__).resolve().parent))
@@ -157,10 +191,13 @@ def recover(root: Path, stored: dict[str, list[Path]], target: Path, blob: Line)
     """Write a content to the target from the first sound copy of it. Return what is wrong, or None."""
     problem: str | None = "missing"
     for source in stored.get(blob["digest"], ()):
-        if is_encoded(source):
-            problem = decode(root, source, target, blob["digest"])
-        else:
-            problem = copy(source, target, blob["digest"])
+        try:
+            if source.stat().st_size == blob["size"]:  # raw, whatever its bytes are
+                problem = copy(source, target, blob["digest"])
+            else:
+                problem = decode(root, source, target, blob["digest"])
+        except OSError as error:
+            problem = f"not copied ({error})"
         if problem is None:
             return None
     return problem
@@ -180,7 +217,7 @@ def main() -> int:
     for kind, folder, name, blob in find_contents(read_objects(arguments.storage)):
         if arguments.only not in folder:
             continue
-        parts = [NOT_IN_NAMES.sub("_", part).lstrip(".") or "_" for part in (kind, folder, name) if part]
+        parts = [safe_name(part) for part in (kind, folder, name) if part]
         if arguments.list:
             sys.stdout.write("\t".join(("/".join(parts), str(blob["size"]), blob["digest"], blob["key"])) + "\n")
             continue

@@ -3,9 +3,10 @@
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,9 +20,12 @@ from .disk.place import Place, tag_of
 from .ended_uploads import EndedUploads
 from .session import BusyError, State, Upload
 
+log = logging.getLogger(__name__)
+
 RECORD = ".json"
 _LOCK = ".frepo-uploads.lock"
-_TIMES = frozenset({"created_at", "touched_at", "silent_since", "ended_at"})
+_ALWAYS = frozenset({"created_at", "touched_at"})
+_TIMES = _ALWAYS | {"silent_since", "ended_at"}
 
 
 class Uploads:
@@ -174,11 +178,34 @@ def _data(upload: Upload) -> dict[str, Any]:
 
 
 def _read(path: Path) -> Upload | None:
+    """Return what a file says about an upload; None if it is no record of one: it is named, and others go on."""
     try:
         values = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        for name in _TIMES:
+            values[name] = None if values[name] is None else datetime.fromisoformat(values[name])
+        if problem := _find_problem(values, path.stem):
+            raise ValueError(f"its {problem} is impossible")
+        creator, state = Identity.of_data(values["creator"]), State(values["state"])
+        return Upload(**{**values, "creator": creator, "state": state})
+    except FileNotFoundError:
         return None
-    for name in _TIMES:
-        values[name] = None if values[name] is None else datetime.fromisoformat(values[name])
-    creator, state = Identity.of_data(values["creator"]), State(values["state"])
-    return Upload(**{**values, "creator": creator, "state": state})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        log.warning("%s is no record of an upload and is passed over: %s: %s", path, type(error).__name__, error)
+        return None
+
+
+def _find_problem(values: Mapping[str, Any], name: str) -> str | None:
+    """Return what is impossible in the record of the upload with this name, or None."""
+    if values["id"] != name:  # it is also the name of the file with the bytes
+        return "id"
+    for key in _TIMES:
+        if (values[key] is None and key in _ALWAYS) or (values[key] is not None and values[key].tzinfo is None):
+            return key
+    for key in ("offset", "epoch", "length", "last_number"):
+        number = values.get(key)
+        if type(number) is not int and not (number is None and key in {"length", "last_number"}):
+            return key
+    if not isinstance(values["creator"]["token"], str):
+        return "creator"
+    is_text = all(isinstance(one, str) for pair in values["metadata"].items() for one in pair)
+    return None if is_text and isinstance(values["place"], str) else "metadata"

@@ -2,12 +2,15 @@
 
 import contextlib
 import sqlite3
+from dataclasses import dataclass
 
 import pytest
 
+from frepo_core.db import migrations
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.upkeep.journal.journal_files import JournalFile
 from frepo_core.services.upkeep.journal.keys import JournalKey
+from frepo_core.services.upkeep.storage import verify
 
 
 @pytest.fixture
@@ -58,3 +61,56 @@ def back_up(services, ini, plugins, tmp_path):
             return restore
 
         yield back_up
+
+
+class Ordered:
+    """A storage that lists its blobs in an order."""
+
+    def __init__(self, backend, order):
+        self.backend = backend
+        self.order = order
+
+    def list(self):
+        return sorted(self.backend.list(), key=self.order)
+
+    def __getattr__(self, name):
+        return getattr(self.backend, name)
+
+
+@dataclass
+class Recovered:
+    services: object
+    report: object
+    notes: list
+
+    def read(self, collection):
+        """Return the contents of the versions by their numbers."""
+        found = {}
+        for version in self.services.versions.list(collection):
+            with self.services.stored_content.open(version.file.blob) as content:
+                found[version.number] = b"".join(iter(lambda content=content: content.read(1 << 16), b""))
+        return found
+
+    def damaged(self):
+        """Read all first copies; return those that are damaged."""
+        return verify(self.services.database, self.services.backends).damaged
+
+
+@pytest.fixture
+def recover(ini, plugins, tmp_path):
+    """Recover an empty database from a storage."""
+    with contextlib.ExitStack() as stack:
+
+        def recover(storage="local", order=None):
+            number = len(list(tmp_path.glob("new-*.db")))
+            services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new-{number}.db"}, {}, plugins)
+            stack.callback(services.database.engine.dispose)
+            migrations.upgrade(services.database.engine)
+            if order:
+                services.backends._built[storage] = Ordered(services.backends.get(storage), order)
+            notes = []
+            with services.recovery(storage, notes.append) as recovery:
+                report = recovery.run(recovery.find(), with_tokens=True)
+            return Recovered(services, report, notes)
+
+        yield recover

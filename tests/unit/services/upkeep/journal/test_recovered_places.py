@@ -1,22 +1,19 @@
 """A recovery finds where each content is now: after moves, encodings and losses since the catalogue was written."""
 
-import contextlib
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from io import BytesIO
 
 import pytest
 from sqlalchemy import update
 
-from frepo_core.db import migrations, utc_now
+from frepo_core.db import utc_now
 from frepo_core.db.models import Event
 from frepo_core.doctor.copies import check_copies
 from frepo_core.domain.identity import Actor
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.reports.status import read_status
 from frepo_core.services.upkeep.storage import Migrator, verify
@@ -30,59 +27,6 @@ def ini(ini, tmp_path):
     """A service with a second copy of each content."""
     more = {"storages": "offsite", "storage.offsite.adapter": "local", "mirror": "offsite", "mirror.rate": "0"}
     return ini | more | {"storage.offsite.directory": str(tmp_path / "offsite")}
-
-
-@pytest.fixture
-def recover(ini, plugins, tmp_path):
-    """Recover an empty database from a storage."""
-    with contextlib.ExitStack() as stack:
-
-        def recover(storage="local", order=None):
-            number = len(list(tmp_path.glob("new-*.db")))
-            services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new-{number}.db"}, {}, plugins)
-            stack.callback(services.database.engine.dispose)
-            migrations.upgrade(services.database.engine)
-            if order:
-                services.backends._built[storage] = Ordered(services.backends.get(storage), order)
-            notes = []
-            with services.recovery(storage, notes.append) as recovery:
-                report = recovery.run(recovery.find(), with_tokens=True)
-            return Recovered(services, report, notes)
-
-        yield recover
-
-
-class Ordered:
-    """A storage that lists its blobs in an order."""
-
-    def __init__(self, backend, order):
-        self.backend = backend
-        self.order = order
-
-    def list(self):
-        return sorted(self.backend.list(), key=self.order)
-
-    def __getattr__(self, name):
-        return getattr(self.backend, name)
-
-
-@dataclass
-class Recovered:
-    services: object
-    report: object
-    notes: list
-
-    def read(self, collection):
-        """Return the contents of the versions by their numbers."""
-        found = {}
-        for version in self.services.versions.list(collection):
-            with self.services.stored_content.open(version.file.blob) as content:
-                found[version.number] = b"".join(iter(lambda content=content: content.read(1 << 16), b""))
-        return found
-
-    def damaged(self):
-        """Read all first copies; return those that are damaged."""
-        return verify(self.services.database, self.services.backends).damaged
 
 
 def write_catalogue(services):

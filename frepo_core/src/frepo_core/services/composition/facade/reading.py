@@ -95,7 +95,7 @@ def _request(after: str | None, limit: int, *, is_descending: bool = False) -> P
 
 def _values(after: str) -> list[Any]:
     """Return the values in a cursor; none if it is no cursor at all, so that the list refuses it."""
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         values = json.loads(after)
         if isinstance(values, list):
             return values

@@ -21,7 +21,7 @@ _READABLE = (CopyState.PRESENT.value, CopyState.LEAVING.value)
 class Place:
     """Where a copy of a content is. `is_first` says whether it is that of the blob's row, and not a second copy.
 
-    `encoding` and `size` (bytes) are those of the object there.
+    `encoding` and `size` (bytes) are those of the object there, `content_size` is that of the content.
     """
 
     storage: str
@@ -29,11 +29,19 @@ class Place:
     is_first: bool
     encoding: str
     size: int
+    content_size: int
 
 
 def first_place(blob: BlobRecord) -> Place:
     """Return the place of the first copy."""
-    return Place(storage=blob.storage, key=blob.key, is_first=True, encoding=blob.encoding, size=blob.object_size)
+    return Place(
+        storage=blob.storage,
+        key=blob.key,
+        is_first=True,
+        encoding=blob.encoding,
+        size=blob.object_size,
+        content_size=blob.size,
+    )
 
 
 def find_places(session: Session, digest: str, storage: str) -> Sequence[Place]:
@@ -59,6 +67,7 @@ def place_of(row: Blob | BlobCopy) -> Place:
         is_first=isinstance(row, Blob),
         encoding=row.encoding,
         size=row.object_size,
+        content_size=row.size,
     )
 
 

@@ -70,7 +70,12 @@ class ChainReader:
         bases = _Bases(self, self._database, place, digest, level)
         try:
             content = DecodedContent(
-                stored, digest=digest, open_base=bases.open, open_other_base=bases.open_other, is_base=not is_verified
+                stored,
+                digest=digest,
+                size=place.content_size,
+                open_base=bases.open,
+                open_other_base=bases.open_other,
+                is_base=not is_verified,
             )
         except BaseException:
             stored.close()

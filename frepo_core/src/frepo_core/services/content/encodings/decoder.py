@@ -35,6 +35,7 @@ class DecodedContent(io.RawIOBase):
         *,
         digest: str,
         open_base: Callable[[str], BinaryIO],
+        size: int | None = None,
         open_other_base: Callable[[Exception], BinaryIO] = _no_other_base,
         is_base: bool = False,
     ) -> None:
@@ -43,6 +44,7 @@ class DecodedContent(io.RawIOBase):
         `open_other_base` is called when this one is wrong or fails, with the error. It returns a reader of another
         copy, or raises the error.
 
+        `size` is that of the content in bytes, as recorded; None: nothing is recorded.
         With `is_base`, the SHA-256 of the whole is not computed: the content above verifies its windows.
         Raises `DamagedObjectError`; `ConfigurationError` for an unknown format, or if the extra `compact` is missing.
         """
@@ -54,6 +56,8 @@ class DecodedContent(io.RawIOBase):
         length = stored.seek(0, os.SEEK_END)
         if length != self.head.stored:
             raise DamagedObjectError(digest, f"it has {length} bytes instead of {self.head.stored}")
+        if size is not None and size != self.head.size:
+            raise DamagedObjectError(digest, f"it says that the content has {self.head.size} bytes instead of {size}")
         self._base: BinaryIO | None = None
         self._windows: Windows | None = None
         self._position = 0

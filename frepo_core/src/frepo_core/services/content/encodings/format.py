@@ -1,13 +1,15 @@
 """The bytes of an encoded object, version 1: magic, head, table, segments. docs/compact-format.md describes them."""
 
 import json
+import re
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import xxhash
 
+from frepo_core.domain.json_objects import parse_object
 from frepo_core.errors import ConfigurationError, DamagedObjectError
 
 FORMAT = 1
@@ -24,6 +26,9 @@ ENTRY_SIZE = _FIELDS.size + _CHECK.size
 # Limits of this version for the decoder's memory; nothing larger is written.
 _MOST_HEAD = 64 << 10
 _MOST_SEGMENT = 16 << 20
+_MOST_SEGMENT_AND_WINDOW = 1 << 26
+_MOST_SIZE = 1 << 63
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,33 +118,58 @@ def read_head(stored: BinaryIO, digest: str) -> Head:
     text = rest[:length]
     if len(rest) != length + _CHECK.size or _CHECK.unpack(rest[length:]) != (zlib.crc32(start + text),):
         raise DamagedObjectError(digest, "its head is wrong")
-    head = _parse(json.loads(text), digest, table=len(start) + len(rest))
+    try:
+        fields = parse_object(text)
+    except ValueError as error:
+        raise DamagedObjectError(digest, f"its head is wrong: {error}") from None
+    head = _parse(fields, digest, table=len(start) + len(rest))
     if head.digest != digest:
         raise DamagedObjectError(digest, f"it is the object of the content {head.digest}")
     return head
 
 
-def _parse(fields: dict[str, object], digest: str, *, table: int) -> Head:
-    match fields:
-        case {"format": 1, "sha256": str(sha256), "size": int(size), "segment": int(segment), "stored": int(stored)}:
-            base = fields.get("base")
-            head = Head(
-                digest=sha256, size=size, stored=stored, base=str(base) if base else None, segment=segment, table=table
-            )
-            if head.codec == fields.get("codec") and 0 < segment <= _MOST_SEGMENT:
-                return head
-    raise ConfigurationError(
-        f"The content {digest} is stored in the format {fields.get('format')!r} with the codec "
-        f"{fields.get('codec')!r}, which this version of frepo does not know. Install the version that stored it"
-    )
+def _parse(fields: Any, digest: str, *, table: int) -> Head:
+    segment, codec = fields.get("segment"), fields.get("codec")
+    is_larger = _is_size(segment) and segment > _MOST_SEGMENT
+    if fields.get("format") != FORMAT or codec not in (ZSTD, DELTA) or is_larger:
+        found = f"{fields.get('format')!r}"[:32], f"{codec!r}"[:32]
+        raise ConfigurationError(
+            f"The content {digest} is stored in the format {found[0]} with the codec {found[1]}, which this version of "
+            "frepo does not know. Install the version that stored it"
+        )
+    sha256, size, stored = fields.get("sha256"), fields.get("size"), fields.get("stored")
+    base = fields.get("base") if codec == DELTA else None
+    is_possible = all(map(_is_size, (size, stored, segment))) and segment and _is_sha256(sha256)
+    if not is_possible or (codec == DELTA and (not _is_sha256(base) or base == sha256)):
+        raise DamagedObjectError(digest, "its head has impossible values")
+    head = Head(digest=sha256, size=size, stored=stored, base=base, segment=segment, table=table)
+    if head.data > stored:
+        raise DamagedObjectError(digest, f"it has {stored} bytes, fewer than its table")
+    return head
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _MOST_SIZE
+
+
+def _is_sha256(value: Any) -> bool:
+    return isinstance(value, str) and _SHA256.fullmatch(value) is not None
 
 
 def unpack_entry(data: bytes, head: Head, index: int) -> Entry:
-    """Return the entry of a segment. Raises `DamagedObjectError` if it is wrong, or of another place or content."""
+    """Return the entry of a segment.
+
+    Raises `DamagedObjectError` if it is wrong, of another place or content, or names more than the decoder may hold.
+    """
     fields = data[: _FIELDS.size]
     if len(data) != ENTRY_SIZE or _CHECK.unpack(data[_FIELDS.size :]) != (_entry_check(head.digest, index, fields),):
         raise DamagedObjectError(head.digest, "its entry in the table is wrong", segment=index)
     offset, length, window_offset, window_length, check, window_check = _FIELDS.unpack(fields)
+    longest = 2 * head.segment_length(index) + 1024  # a frame is hardly longer than its content
+    widest = _MOST_SEGMENT_AND_WINDOW - head.segment if head.base else 0
+    is_outside = offset + length > head.stored or window_offset >= _MOST_SIZE
+    if is_outside or length > longest or window_length > widest:
+        raise DamagedObjectError(head.digest, "its entry in the table is larger than allowed", segment=index)
     return Entry(
         offset=offset,
         length=length,

@@ -34,7 +34,10 @@ def compress(segment: bytes, prefix: "zstd.ZstdDict | None", level: int = LEVEL)
 
 def decompress(frame: bytes, size: int, prefix: "zstd.ZstdDict | None") -> bytes:
     """Return the segment of a frame, of `size` bytes. Raises `ValueError` if it is no such frame."""
-    options: dict[int, int] = {libraries.zstd.DecompressionParameter.window_log_max: _WINDOW_LOG_MAX}
+    parameter = libraries.zstd.DecompressionParameter.window_log_max
+    # A frame needs no larger window than its content and its prefix, and may not ask for more memory.
+    needed = (size + (len(prefix) if prefix else 0)).bit_length() + 1
+    options: dict[int, int] = {parameter: min(max(needed, parameter.bounds()[0]), _WINDOW_LOG_MAX)}
     decompressor = libraries.zstd.ZstdDecompressor(prefix and prefix.as_prefix, options=options)
     try:
         segment = decompressor.decompress(frame, size)

@@ -9,6 +9,8 @@ from datetime import datetime
 from io import BytesIO
 from typing import Self
 
+from frepo_core.domain.json_objects import parse_object
+from frepo_core.domain.naming import printable
 from frepo_core.errors import StorageError
 from frepo_core.plugins import StorageBackend
 
@@ -62,9 +64,9 @@ class OwnerMark:
         """Return host and time from the note, e.g. `written by backup1 at 2026-05-01T02:15:00+00:00`."""
         try:
             with backend.open(self.key) as blob:
-                note = json.loads(blob.read(_LONGEST_NOTE))
-            return f"written by {note['host']} at {note['at']}"
-        except (StorageError, ValueError, KeyError, TypeError):
+                note = parse_object(blob.read(_LONGEST_NOTE))
+            return printable(f"written by {note['host']} at {note['at']}")
+        except (StorageError, ValueError, KeyError):
             return "its note cannot be read"
 
 

@@ -9,13 +9,14 @@ In the journal, an empty list of values says that the object does not exist any 
 
 import gzip
 import hashlib
-import json
 import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from frepo_core.domain.json_objects import parse_object
 from frepo_core.errors import FrepoError
 
 from .json_rows import Values, dump
@@ -71,8 +72,10 @@ class JournalFile:
         with closing(self._lines()) as lines:
             self.head: Values = next(iter(lines), (b"", _NOTHING))[1]
         if self.head.get("format") != FORMAT:
-            found = self.head.get("format")
-            raise JournalDamagedError(f"its format is {found!r}, this version of frepo reads {FORMAT}")
+            found = f"{self.head.get('format')!r}"[:32]
+            raise JournalDamagedError(f"its format is {found}, this version of frepo reads {FORMAT}")
+        if problem := _find_problem(self.head):
+            raise JournalDamagedError(f"its head has an impossible {problem}")
 
     def objects(self) -> Iterator[tuple[str, tuple[Any, ...], list[Values]]]:
         """Yield name, key and values of each object.
@@ -88,17 +91,41 @@ class JournalFile:
             digest.update(raw)
             objects += 1
             if objects:
-                yield line["object"], tuple(line["key"]), line["values"]
+                yield _parse(line)
         raise JournalDamagedError("it has no end")
 
     def check(self) -> int:
         """Read all of it; return the number of objects. Raises `JournalDamagedError`."""
         return sum(1 for _ in self.objects())
 
-    def _lines(self) -> Generator[tuple[bytes, Any], None, None]:
+    def _lines(self) -> Generator[tuple[bytes, Values], None, None]:
         try:
             with gzip.open(self._path, "rb") as file:
                 while raw := file.readline(_LONGEST_LINE):
-                    yield raw, json.loads(raw)
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+                    yield raw, parse_object(raw)
+        except (OSError, EOFError, ValueError, zlib.error) as error:
             raise JournalDamagedError(f"it cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _find_problem(head: Values) -> str | None:
+    """Return the name of a value in a head that it cannot have, or None."""
+    for name in ("database", "schema"):
+        if not isinstance(head.get(name), str):
+            return name
+    for name in ("position", *(["since_position"] if head.get("frepo") == "journal" else [])):
+        if type(head.get(name)) is not int:
+            return name
+    try:
+        is_aware = datetime.fromisoformat(head["made_at"]).tzinfo is not None
+    except (KeyError, TypeError, ValueError):
+        return "made_at"
+    return None if is_aware else "made_at"
+
+
+def _parse(line: Values) -> tuple[str, tuple[Any, ...], list[Values]]:
+    """Return name, key and values of an object. Raises `JournalDamagedError` if the line is no object."""
+    match line:
+        case {"object": str(name), "key": [*key], "values": [*values]}:
+            if all(isinstance(one, str | int) for one in key) and all(isinstance(one, dict) for one in values):
+                return name, tuple(key), values
+    raise JournalDamagedError(f"a line is no object: {line!r:.100}")

@@ -1,0 +1,122 @@
+"""Contents that look like objects of frepo come back as they were: whatever a client stores, a recovery goes on."""
+
+import struct
+import subprocess
+import sys
+import zlib
+from datetime import timedelta
+
+import pytest
+
+from frepo_core.db import utc_now
+from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.content.encodings.format import MAGIC, Head
+from support.encodings.nights import nights
+from support.encodings.stored import StoredBlobs, sha256
+from support.paths import ROOT
+
+
+def begin(text):
+    """Return bytes that begin as an encoded object does, with this head and a right checksum."""
+    start = MAGIC + struct.pack("<I", len(text)) + text
+    return start + struct.pack("<I", zlib.crc32(start))
+
+
+HOSTILE = (
+    begin(b"[]"),
+    begin(b"[" * 60_000),
+    begin(b"{" + b'"a":{' * 2_000),
+    begin(b"1" * 5_000),
+    begin(b"null"),
+    begin(b'{"format":1,"sha256":1,"size":-1,"codec":"zstd","segment":0,"stored":[]}'),
+    MAGIC,
+    MAGIC + b"\xff" * 4,
+    MAGIC + b"\xff\xff\x00\x00" + b"[" * 70_000,
+    Head(digest=sha256(b"another"), size=1 << 40, stored=600).pack() + b"x" * 88,
+)
+
+
+@pytest.fixture
+def ini(ini):
+    return ini | {"trash.keep": "30d"}
+
+
+@pytest.fixture
+def collection(services, make_collection, push, sender):
+    """A collection with a hostile content in each version, and a last one that is the difference to another."""
+    collection = make_collection(30)
+    for content in HOSTILE:
+        push(collection, content)
+    encoded = list(nights(2, 2000))
+    for content in encoded:
+        push(collection, content)
+    assert StoredBlobs(services).encode(*encoded)
+    services.journal.write_catalogue()
+    return collection, dict(enumerate((*HOSTILE, *encoded), 1))
+
+
+def read(services, collection):
+    found = {}
+    for version in services.versions.list(collection):
+        with services.stored_content.open(version.file.blob) as content:
+            found[version.number] = b"".join(iter(lambda content=content: content.read(1 << 16), b""))
+    return found
+
+
+def test_a_recovery_returns_them(collection, recover):
+    collection, contents = collection
+
+    new = recover()
+
+    assert 0 == new.report.missing
+    assert contents == new.read(collection)
+
+
+def test_they_come_back_after_they_were_deleted(services, collection, sender, tmp_path):
+    collection, contents = collection
+    before = utc_now() + timedelta(milliseconds=1)
+    kept = {number: content for number, content in contents.items() if number <= len(HOSTILE)}
+    orphans = {path: path.read_bytes() for path in (tmp_path / "storage").glob("??/*")}
+    for number in kept:
+        services.versions.delete(collection, f"v{number}", by=sender)
+    services.trash.end(collection, by=sender)
+    for path, data in orphans.items():  # as if a second copy had kept them
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists():
+            path.write_bytes(data)
+
+    with services.merge("local", lambda text: None, at=before) as merging:
+        report = merging.run(merging.find(), by=None)
+
+    assert [] == report.missing
+    assert [(collection, number) for number in kept] == sorted(report.in_trash)
+    for number in kept:
+        services.trash.restore(collection, number, by=sender)
+    assert contents == read(services, collection)
+
+
+def test_the_script_writes_them(collection, tmp_path):
+    _, contents = collection
+    arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
+
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (0, f"{len(contents)} contents were written, 0 are missing or damaged") == (
+        done.returncode,
+        done.stderr.splitlines()[-1],
+    )
+    (folder,) = (tmp_path / "out/versions").iterdir()
+    assert contents == {int(path.name.partition("-")[0]): path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_long_name_stops_nothing(services, push, sender, tmp_path):
+    """The script adds the number of the version."""
+    for name in ("n" * 251 + ".sql", "short.sql"):
+        collection = services.collections.create(CollectionChange(limits={}, filename=name), by=sender)
+        push(collection.id, name.encode())
+    services.journal.write_catalogue()
+    arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
+
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (0, "2 contents were written, 0 are missing or damaged") == (done.returncode, done.stderr.splitlines()[-1])
