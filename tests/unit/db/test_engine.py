@@ -1,5 +1,7 @@
 """Database URLs: common spellings are accepted, others are refused with a helpful message."""
 
+import os
+
 import pytest
 from sqlalchemy import literal, select
 from sqlalchemy.exc import OperationalError
@@ -163,3 +165,26 @@ def test_the_engines_of_tests_share_no_dialect_that_has_not_met_its_database(tmp
 
     assert engine.dialect.server_version_info is not None
     assert engine.dialect is quick.make(f"sqlite:///{tmp_path}/b.db").dialect
+
+
+def test_the_files_of_an_sqlite_database_are_for_their_owner_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        for number, url in enumerate(("sqlite:///{}", "sqlite:///file:{}?uri=true")):
+            path = tmp_path / f"{number}.db"
+            with make_engine(url.format(path)).connect() as connection:
+                connection.exec_driver_sql("CREATE TABLE a (b)")
+                connection.exec_driver_sql("INSERT INTO a VALUES (1)")
+                found = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.glob(f"{number}.*")}
+                assert dict.fromkeys((path.name, f"{path.name}-wal", f"{path.name}-shm"), 0o600) == found
+    finally:
+        os.umask(before)
+
+
+def test_an_sqlite_database_keeps_the_rights_that_it_has(tmp_path):
+    path = tmp_path / "frepo.db"
+    path.touch()
+    path.chmod(0o640)
+
+    with make_engine(f"sqlite:///{path}").connect():
+        assert 0o640 == path.stat().st_mode & 0o777

@@ -20,6 +20,7 @@ try:
     import sqlite3
 
     from .sqlite.begin_mode import BeginningConnection, add_begin_mode
+    from .sqlite.private_file import make_files_private
     from .sqlite.reserve import LOANS, Reserve, lacks_space
 except ModuleNotFoundError as missing:
     if missing.name != "_sqlite3":
@@ -222,4 +223,5 @@ def _configure_sqlite(engine: Engine) -> None:
             with reserve.released(LOANS[0]):
                 _prepare(connection)
 
+    make_files_private(engine)
     add_begin_mode(engine)

@@ -49,7 +49,7 @@ def _readable_secrets(services: Services, files: SettingFiles) -> Iterator[Findi
         yield warning(
             "permissions",
             f"The database {database} can be read by other users: it contains names and addresses",
-            f"Run `chmod o-rwx {database}*`, or make its folder private with `chmod 700`",
+            f"Run `chmod 600 {database}*`, or make its folder private with `chmod 700`",
         )
 
 
@@ -62,12 +62,12 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _can_others_read(path: Path) -> bool:
-    is_readable = path.exists() and bool(path.stat().st_mode & stat.S_IROTH)
-    return is_readable and _can_be_reached_by_others(path)
-
-
-def _can_be_reached_by_others(path: Path) -> bool:
-    return all(folder.stat().st_mode & stat.S_IXOTH for folder in path.resolve().parents)
+    """Whether users of the group, such as that of the proxy, or all users can read a file and reach it."""
+    if not path.exists():
+        return False
+    mode, folders = path.stat().st_mode, [folder.stat().st_mode for folder in path.resolve().parents]
+    can_all = mode & stat.S_IROTH and all(folder & stat.S_IXOTH for folder in folders)
+    return bool(can_all or (mode & stat.S_IRGRP and all(folder & (stat.S_IXGRP | stat.S_IXOTH) for folder in folders)))
 
 
 def _unwritable(settings: Settings) -> Iterator[Finding]:
