@@ -5,12 +5,14 @@ import subprocess
 import sys
 import zlib
 from datetime import timedelta
+from io import BytesIO
 
 import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.content.encodings.format import MAGIC, Head
+from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs, sha256
 from support.paths import ROOT
@@ -120,3 +122,36 @@ def test_a_long_name_stops_nothing(services, push, sender, tmp_path):
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
 
     assert (0, "2 contents were written, 0 are missing or damaged") == (done.returncode, done.stderr.splitlines()[-1])
+
+
+ODD = {
+    3: {"created_at": 5},
+    4: {"number": [1]},
+    5: {"file": {}},
+    6: {"blob": {"digest": None, "storage": [], "size": {}}},
+    7: {"file_id": 2**70},
+    8: {"checks": [{"at": "never"}]},
+}
+
+
+def test_an_object_of_which_nothing_can_be_made_is_named_and_the_others_are_recovered(
+    collection, storage, keys, recover
+):
+    collection, contents = collection
+    path = storage.path(max(keys()))
+    file, changed = JournalFile(path), BytesIO()
+    head = {name: value for name, value in file.head.items() if name not in {"frepo", "format", "about"}}
+    writer = JournalWriter(changed, "catalogue", head)
+    for name, key, values in file.objects():
+        odd = ODD.get(key[1], {}) if name == "version" else {"roles": 7, "created_at": {}} if name == "token" else {}
+        writer.add(name, key, [one | odd for one in values])
+    writer.finish()
+    path.chmod(0o600)
+    path.write_bytes(changed.getvalue())
+
+    new = recover()
+
+    token, *versions = sorted(" ".join(one.split()[:3]) for one in new.report.unusable)
+    assert token.startswith("token ")
+    assert [f"version {collection} {number}" for number in ODD] == versions, new.report.unusable
+    assert {number: content for number, content in contents.items() if number not in ODD} == new.read(collection)

@@ -10,7 +10,7 @@ from frepo_core.errors import FieldsError, FrepoError
 from ...base import FrepoCommand
 from ...progress import ProgressLine
 from .lists import write_missing, write_tokens
-from .merging import merge, parse_time
+from .merging import SHOWN, merge, parse_time
 from .missing_secrets import with_secrets
 from .secrets_of_old import use_secrets
 
@@ -26,7 +26,8 @@ class Recover(FrepoCommand):
     """Recover a lost database from a storage alone: from its newest catalogue and the journal since.
 
     The database of database.url must be empty, and the service must not run. The storage then belongs to the new
-    database: an old machine that comes back stops writing to it. Exit status 1 if contents are named and missing.
+    database: an old machine that comes back stops writing to it. Exit status 1 if contents are missing, or if nothing
+    can be made of an object.
     """
 
     examples = (
@@ -101,7 +102,7 @@ class Recover(FrepoCommand):
                     f"frepo fleet:create --from {hosts} --codes codes.csv"
                 )
         self.say("Now start the service. `frepo doctor` says whether anything is left to do.")
-        return int(bool(report.missing))
+        return int(bool(report.missing or report.unusable))
 
     def _merge(self, arguments: argparse.Namespace) -> int:
         if arguments.merge and arguments.deleted_since:
@@ -143,3 +144,7 @@ class Recover(FrepoCommand):
         self.say(f"This database owns now: {', '.join(report.adopted)}")
         if contradictions := report.counts.get("versions without a collection"):
             self.say(f"{contradictions} versions were left out, because the catalogue does not have their collection")
+        for what in report.unusable[:SHOWN]:
+            self.say(f"Nothing can be made of: {what}")
+        if len(report.unusable) > SHOWN:
+            self.say(f"and of {len(report.unusable) - SHOWN} other objects")

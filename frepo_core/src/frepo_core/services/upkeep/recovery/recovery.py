@@ -53,10 +53,14 @@ SECRET_KINDS = frozenset({"token", "enrolment_code"})
 
 @dataclass(frozen=True, kw_only=True)
 class RecoveryReport:
-    """What was recovered: numbers of objects by kind, and how many contents are named and cannot be read."""
+    """What was recovered: numbers of objects by kind, and how many contents are named and cannot be read.
+
+    `unusable` says of which objects nothing can be made, and why.
+    """
 
     counts: Mapping[str, int]
     missing: int
+    unusable: Sequence[str]
     adopted: Sequence[str]
 
 
@@ -156,7 +160,9 @@ class Recovery:
             Ownership(self._database, self._backends).adopt(storage, keeps_unknown=True)
         self._database.execute(delete(Installation).where(Installation.name == RECOVERY))
         log.info("the database was recovered from %s in the storage %s", source.catalogue.text, self._storage)
-        return RecoveryReport(counts=dict(loader.counts), missing=loader.missing, adopted=adopted)
+        return RecoveryReport(
+            counts=dict(loader.counts), missing=loader.missing, unusable=loader.unusable, adopted=adopted
+        )
 
     def missing(self) -> Iterator[MissingContent]:
         """Yield the contents that are named and cannot be read, after `run`."""

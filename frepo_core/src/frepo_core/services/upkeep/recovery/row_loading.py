@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Column, Table, insert, or_, select
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -22,7 +23,7 @@ from frepo_core.db.models import (
     file_tag,
 )
 from frepo_core.db.row_inserts import insert_of, insert_row
-from frepo_core.domain.naming import stored_name
+from frepo_core.domain.naming import printable, stored_name
 
 from ..journal.json_rows import Values, to_row
 from ..journal.objects import ObjectKind, table_of
@@ -47,13 +48,25 @@ _NAMED: Mapping[str, tuple[str, Column[Any]]] = {
     "collections": ("collection_id", _COLLECTIONS),
 }
 _Object = tuple[Key, Values]
+# What an object with impossible values ends in.
+_UNUSABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    DataError,
+    IntegrityError,
+    ProgrammingError,
+)
 _Name = tuple[str, str]  # storage and digest: a content is stored once in each storage
 
 
 class RowLoader:
     """Inserts objects. What is in the database already stays, so a recovery that was stopped can be repeated.
 
-    `counts` are the numbers of objects by kind, `found_in` the storages in which contents were found.
+    `counts` are the numbers of objects by kind, `found_in` the storages in which contents were found, and `unusable`
+    says of which objects no rows can be made, and why.
     """
 
     def __init__(
@@ -67,12 +80,30 @@ class RowLoader:
         self._storage = storage
         self.counts: Counter[str] = Counter()
         self.missing = 0
+        self.unusable: list[str] = []
         self.found_in: set[str] = set()
 
     def load(self, kind: ObjectKind, objects: Sequence[_Object]) -> None:
-        """Insert objects of one kind in one transaction."""
-        blobs = self._place_blobs(kind, objects)
+        """Insert objects of one kind. One that no row can be made of is passed over, and named in `unusable`."""
+        try:
+            self._load(kind, objects)
+        except _UNUSABLE as error:
+            if middle := len(objects) // 2:
+                self.load(kind, objects[:middle])
+                self.load(kind, objects[middle:])
+            else:
+                problem = f"{type(error).__name__}: {error}".partition("\n")[0]
+                what = " ".join((kind.name, *map(str, objects[0][0])))
+                self.unusable.append(printable(f"{what:.100} ({problem:.200})"))
+
+    def _load(self, kind: ObjectKind, objects: Sequence[_Object]) -> None:
+        places = self._find_places(objects)
+        blobs = {name: self._placed(blob, place) for name, (blob, place) in places.items()}
         self._database.write(lambda session: self._insert(session, kind, objects, blobs))
+        for key, values in objects:
+            if "blob" in values and not _is_readable(places[_name(values["blob"])][1]):
+                self._note_missing(kind, key, values)
+        self.found_in |= {place.place.storage for _, place in places.values() if place}
         self.counts[kind.name] += len(objects)
 
     def _insert(
@@ -102,16 +133,11 @@ class RowLoader:
         self.counts["versions without a collection"] += sum(one["collection_id"] not in there for one in versions)
         return [one for one in versions if one["collection_id"] in there]
 
-    def _place_blobs(self, kind: ObjectKind, objects: Sequence[_Object]) -> dict[_Name, Values]:
-        """Return the rows of the contents by their old storages and digests, with the places at which they are now."""
+    def _find_places(self, objects: Sequence[_Object]) -> dict[_Name, tuple[Values, FoundObject | None]]:
+        """Return the records of the contents, by their old storages and digests, and where the contents are now."""
         named = {_name(values["blob"]): values["blob"] for _, values in objects if "blob" in values}
         found = self._levels.find({digest: blob["size"] for (_, digest), blob in named.items()}) if named else {}
-        places = {name: self._choose(blob, found[name[1]]) for name, blob in named.items()}
-        for key, values in objects:
-            if "blob" in values and not _is_readable(places[_name(values["blob"])]):
-                self._note_missing(kind, key, values)
-        self.found_in |= {one.place.storage for one in places.values() if one}
-        return {name: self._placed(blob, places[name]) for name, blob in named.items()}
+        return {name: (blob, self._choose(blob, found[name[1]])) for name, blob in named.items()}
 
     def _placed(self, blob: Values, found: FoundObject | None) -> Values:
         """Return the row of a content at its place; one that is nowhere is damaged, so an upload of it stores it again.
