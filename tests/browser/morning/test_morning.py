@@ -203,11 +203,15 @@ def test_the_retention_of_many_is_changed_by_three_clicks_after_a_look_at_what_c
     page.get_by_role("checkbox", name="Select all").click()
     page.get_by_role("button", name="Retention").click()
     dialog = page.get_by_role("dialog", name="Retention of 20 collections")
+    most = dialog.get_by_label("Most versions", exact=True)
+    expect(most).to_have_accessible_description("Now: 5 or 9")
+    most.fill("5")
     expect(dialog.get_by_role("region", name="What would change")).to_contain_text("19 of 20 collections would change.")
     expect(dialog).to_contain_text("most versions: 9 → 5")
     assert [] == counted.violations()
-    dialog.get_by_role("button", name="Change 20 collections").click()
+    dialog.get_by_role("button", name="Change 19 collections").click()
     expect(dialog).to_have_count(0)
+    expect(page.get_by_role("status").filter(has_text="19 changed, 1 were so already")).to_be_visible()
 
     assert 3 == clicks(counted) - before
     assert {5} == {api("GET", f"/collections/{one}")["limits"]["versions"] for one in ids}

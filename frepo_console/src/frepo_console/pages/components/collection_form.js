@@ -66,8 +66,11 @@ const READERS = {
   "guards.on_suspicious": (text) => text,
 };
 
-/** The body for the API with the fields `names`. Throws `Problem` with all fields that cannot be read. */
-export function bodyOf(values, names) {
+/**
+ * The body for the API with the fields `names`. `options` are those of the strategy that the form does not have, and
+ * that stay. Throws `Problem` with all fields that cannot be read.
+ */
+export function bodyOf(values, names, options = {}) {
   const wanted = names.filter((name) => name in READERS);
   const parsed = parseAll(Object.fromEntries(wanted.map((name) => [name, () => READERS[name](values[name], name)])));
   const body = {};
@@ -77,7 +80,7 @@ export function bodyOf(values, names) {
     else body[first] = value;
   }
   if (names.some((name) => name.startsWith("strategy_options.")) && values.strategy === KEEP)
-    body.strategy_options = keepOptions(values);
+    body.strategy_options = { ...options, ...keepOptions(values) };
   return body;
 }
 
@@ -241,10 +244,17 @@ export const Guards = ({ form }) =>
       ...${fieldOf(form, "guards.min_retention")}
     />`;
 
-const checkOf = (form, name) => ({ value: form.values[name], change: (isOn) => form.set(name, isOn) });
+const checkOf = (form, name) => ({
+  value: form.values[name],
+  change: (isOn) => form.set(name, isOn),
+  leave: form.leaves?.[name],
+});
+
+/** The options belong to the strategy: a new strategy is sent with them. */
+export const withStrategy = (names) => (names.includes("strategy") ? [...names, "strategy_options."] : names);
 
 function actionsFor(form) {
   const known = Object.entries(t.form.actions);
   const current = form.values["guards.on_suspicious"];
-  return known.some(([name]) => name === current) ? known : [[current, current], ...known];
+  return current === undefined || known.some(([name]) => name === current) ? known : [[current, current], ...known];
 }

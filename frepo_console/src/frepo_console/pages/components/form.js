@@ -5,26 +5,49 @@ import { Problem } from "../lib/api.js";
 import { t } from "../texts.js";
 import { Icon } from "./icons.js";
 
+/** The choice of a field that many have in common: as it is in each of them. */
+const LEAVE = "\u0000";
+
 /**
  * A field with a label, a hint and an error. `value` and `change(value)` are the state; `options` ([value, text]) makes
- * it a choice, `rows` a text of several lines.
+ * it a choice, `rows` a text of several lines. `leave` is what many have in a field that is sent only if it was touched:
+ * its value is undefined until then.
  */
-export function Field({ label, value, change, error, hint, options, rows, type = "text", ...more }) {
+export function Field({ label, value, change, error, hint, options, rows, leave, type = "text", ...more }) {
   const id = useId();
+  const isLeft = leave !== undefined && value === undefined;
+  if (leave !== undefined && options) options = [[LEAVE, t.leave(leave)], ...options];
+  else if (leave !== undefined) hint = [t.now(leave), hint].filter(Boolean).join(". ");
   const control = {
     ...more,
+    ...(isLeft && { placeholder: t.asItIs }),
     id,
-    value: value ?? "",
-    onInput: (event) => change(event.target.value),
+    value: isLeft && options ? LEAVE : (value ?? ""),
+    onInput: (event) => change(event.target.value === LEAVE ? undefined : event.target.value),
     "aria-invalid": error ? "true" : undefined,
     "aria-describedby": error || hint ? `${id}-note` : undefined,
   };
   return html`<div class="field">
-    <label for=${id}>${label}</label>
+    ${
+      leave === undefined || options
+        ? html`<label for=${id}>${label}</label>`
+        : html`<div class="row">
+            <label class="grow" for=${id}>${label}</label>
+            <input
+              type="checkbox"
+              checked=${!isLeft}
+              aria-label=${t.changeField(label)}
+              title=${t.changeField(label)}
+              onChange=${(event) => change(event.target.checked ? "" : undefined)}
+            />
+          </div>`
+    }
     ${
       options
         ? html`<select class="in" ...${control}>
-            ${options.map(([key, text]) => html`<option value=${key} selected=${key === value}>${text}</option>`)}
+            ${options.map(
+              ([key, text]) => html`<option value=${key} selected=${key === control.value}>${text}</option>`,
+            )}
           </select>`
         : rows
           ? html`<textarea class="in" rows=${rows} ...${control}></textarea>`
@@ -38,9 +61,15 @@ export function Field({ label, value, change, error, hint, options, rows, type =
   </div>`;
 }
 
-/** A check box with its text. */
-export const Check = ({ label, value, change, ...more }) =>
-  html`<label class="row check"
+/** A check box with its text; a choice with `leave`, as that of a `Field`. */
+export function Check({ label, value, change, leave, ...more }) {
+  if (leave !== undefined) {
+    const options = Object.entries(t.yesOrNo);
+    const set = (chosen) => change(chosen && chosen === "yes");
+    const chosen = value === undefined ? undefined : value ? "yes" : "no";
+    return html`<${Field} label=${label} value=${chosen} change=${set} leave=${leave} options=${options} />`;
+  }
+  return html`<label class="row check"
     ><input
       type="checkbox"
       checked=${value}
@@ -48,6 +77,7 @@ export const Check = ({ label, value, change, ...more }) =>
       ...${more}
     />${label}</label
   >`;
+}
 
 /**
  * The state of a form: `values`, `set(name, value)`, `errors` by field, `message` for an error of no field, `changed`
@@ -100,6 +130,7 @@ export const fieldOf = (form, name) => ({
   value: form.values[name],
   change: (value) => form.set(name, value),
   error: form.errors[name],
+  leave: form.leaves?.[name],
 });
 
 /** Why the form was not sent, next to its button. */

@@ -220,14 +220,21 @@ function DeleteButton({ collection }) {
     }`;
 }
 
+/** "Never" is said of one that never sent. */
+const hasSent = ({ arrived_at: arrived, quarantined_versions: quarantined }) => Boolean(arrived || quarantined);
+
 function Facts({ collection, now }) {
   const { last_version: last, newest_good: good, limits, due_at: due, state } = collection;
   const space = useResource(`/collections${path(collection.id)}/space`);
   const facts = [
-    [t.facts.last, last ? relative(last.at, now) : t.never, last ? lastText(collection, now) : ""],
+    [
+      t.facts.last,
+      last ? relative(last.at, now) : hasSent(collection) ? t.none : t.never,
+      last ? lastText(collection, now) : "",
+    ],
     [
       t.facts.good,
-      good ? relative(good.at, now) : t.never,
+      good ? relative(good.at, now) : hasSent(collection) ? t.none : t.never,
       good ? t.facts.lastText(good.number, dateTime(good.at, now)) : "",
       last && !good ? "failed" : "",
     ],

@@ -1,10 +1,10 @@
 // Collections: all of them, the worst first, with filters. It also opens one of them, and the form for a new one.
 
-import { html } from "../lib/html.js";
+import { html, useState } from "../lib/html.js";
 import { mayAddServer, useAccess } from "../lib/access.js";
 import { useList, useNow, useResource } from "../lib/data.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
-import { ChartError, Empty, ErrorNote, Lazy, Skeleton } from "../components/feedback.js";
+import { ChartError, Empty, ErrorNote, Lazy, Note, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import { useSizes } from "../components/state.js";
 import { ListEnd, Table, useSelection } from "../components/table.js";
@@ -74,8 +74,11 @@ function Found({ list, filters, total, now }) {
   const items = list.items ?? [];
   const selection = useSelection(items.map((one) => one.id));
   const sizes = useSizes(items);
-  if (items.length === 0) return null;
-  return html`<section class="card flush" aria-label=${t.menu.collections}>
+  const [result, setResult] = useState(/** @type {any} */ (null));
+  const told = result && html`<${Result} ...${result} close=${() => setResult(null)} />`;
+  if (items.length === 0) return told;
+  return html`${told}
+    <section class="card flush" aria-label=${t.menu.collections}>
       ${sizes.error && html`<${ChartError} error=${sizes.error} at=${sizes.at} retry=${sizes.retry} />`}
       <${Table}
         caption=${t.menu.collections}
@@ -96,9 +99,25 @@ function Found({ list, filters, total, now }) {
         items=${items.filter((one) => selection.has(one.id))}
         clear=${selection.clear}
         reload=${list.reload}
+        tell=${setResult}
       />`
     }`;
 }
+
+/** What has happened to the selected collections. */
+const Result = ({ isWell, title, lines, close }) =>
+  html`<${Note}
+    state=${isWell ? "ok" : "failed"}
+    title=${title}
+    role="status"
+    actions=${html`<button type="button" class="btn s" onClick=${close}>${t.close}</button>`}
+    >${
+      lines.length > 0 &&
+      html`<ul>
+        ${lines.map((line) => html`<li>${line}</li>`)}
+      </ul>`
+    }<//
+  >`;
 
 const isChangeable = ({ may }) => may.includes("collection.edit") || may.includes("collection.tokens");
 

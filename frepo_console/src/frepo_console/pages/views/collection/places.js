@@ -42,8 +42,8 @@ function Choice({ collection, configured, changed }) {
   const form = useForm({ storage: collection.storage ?? "", mirror: collection.mirror ?? "" });
   const submit = (event) => {
     event.preventDefault();
-    form.submit(async ({ storage, mirror }) => {
-      const body = { storage: storage || null, mirror: mirror || null };
+    form.submit(async (values) => {
+      const body = Object.fromEntries(form.changed.map((name) => [name, values[name] || null]));
       changed(await send("PATCH", `/collections${path(collection.id)}`, { body }));
     });
   };

@@ -2,7 +2,16 @@
 
 import { html, useState } from "../../lib/html.js";
 import { path, send } from "../../lib/api.js";
-import { Expectation, Guards, Limits, Names, Retention, bodyOf, valuesOf } from "../../components/collection_form.js";
+import {
+  Expectation,
+  Guards,
+  Limits,
+  Names,
+  Retention,
+  bodyOf,
+  valuesOf,
+  withStrategy,
+} from "../../components/collection_form.js";
 import { FormError, useForm } from "../../components/form.js";
 import { t } from "../../texts/collection.js";
 import { Badge } from "../../components/badge.js";
@@ -24,9 +33,9 @@ function Form({ collection, done }) {
   const submit = (event) => {
     event.preventDefault();
     form.submit(async (values) => {
-      done(
-        await send("PATCH", `/collections${path(collection.id)}`, { body: bodyOf(values, withStrategy(form.changed)) }),
-      );
+      const options = collection.strategy === values.strategy ? (collection.strategy_options ?? {}) : {};
+      const body = bodyOf(values, withStrategy(form.changed), options);
+      done(await send("PATCH", `/collections${path(collection.id)}`, { body }));
     });
   };
   const wrong = Object.keys(form.errors).length;
@@ -56,6 +65,3 @@ function Form({ collection, done }) {
     </div>
   </div>`;
 }
-
-/** The options belong to the strategy: a new strategy is sent with them. */
-const withStrategy = (names) => (names.includes("strategy") ? [...names, "strategy_options."] : names);

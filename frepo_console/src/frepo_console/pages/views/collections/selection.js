@@ -16,16 +16,18 @@ import { t } from "../../texts/collections.js";
 const EDITS = { retention: "clock", guards: "suspicious", interval: "clock", labels: "edit", storages: "collections" };
 const loadEdit = () => import("./edit_many.js");
 
-export function SelectionBar({ items, clear, reload }) {
+/** `tell` shows what has happened, as the bar is gone then. */
+export function SelectionBar({ items, clear, reload, tell }) {
   const [dialog, setDialog] = useState("");
   const hasChoice = useStorages().length > 1;
   const mayAll = (action) => items.every(({ may }) => may.includes(action));
   const sum = (field) => items.reduce((total, one) => total + one[field], 0);
   const close = () => setDialog("");
-  const done = () => {
+  const done = (result) => {
     close();
     clear();
     reload();
+    tell(result);
   };
   return html`<div class="bar" role="region" aria-label=${t.selected(items.length)}>
       <b>${t.selected(items.length)}</b
@@ -83,7 +85,7 @@ function DeleteDialog({ items, close, done }) {
   const run = async () => {
     const query = until ? { versions: "trash" } : {};
     await forEach(items, (one) => send("DELETE", `/collections${path(one.id)}`, { query }));
-    done();
+    done({ isWell: true, title: t.selection.deleted(items.length), lines: [] });
   };
   return html`<${Confirm}
     title=${t.selection.deleteTitle(items.length)}
@@ -104,7 +106,7 @@ function AccessDialog({ items, close, done }) {
     event.preventDefault();
     form.submit(async ({ fingerprint }) => {
       await forEach(items, (one) => send("PUT", `/collections${path(one.id, "access", fingerprint.trim())}`));
-      done();
+      done({ isWell: true, title: t.selection.granted(items.length), lines: [] });
     });
   };
   return html`<${Dialog} title=${t.selection.accessTitle(items.length)} close=${close}>

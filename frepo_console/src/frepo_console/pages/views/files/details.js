@@ -146,8 +146,8 @@ function Settings({ file, changed, renamed }) {
     event.preventDefault();
     form.submit(async ({ name, tags, reach, password }) => {
       const body = {
-        tags: tags.split(/[\s,]+/).filter(Boolean),
-        public: reach === "public",
+        ...(form.changed.includes("tags") && { tags: tags.split(/[\s,]+/).filter(Boolean) }),
+        ...(form.changed.includes("reach") && { public: reach === "public" }),
         ...(name !== file.requested_name && { name }),
         ...(password && { password }),
       };

@@ -17,7 +17,11 @@ export default function Copies({ copies }) {
 function Row({ copies }) {
   const troubles = troublesOf(copies);
   const state =
-    copies.late || copies.stopped > 0 ? "overdue" : copies.behind > 0 || copies.known === false || troubles.length > 0 ? "late" : "ok";
+    copies.late || copies.stopped > 0
+      ? "overdue"
+      : copies.behind > 0 || copies.known === false || troubles.length > 0
+        ? "late"
+        : "ok";
   const checked = [copies.compared_at && t.compared(relative(copies.compared_at)), t.checked(checkedAt(copies))];
   return html`<li class=${state}>
     <${Icon} name=${state} isColoured />

@@ -85,9 +85,13 @@ export function PinDialog({ collection, version, close, changed }) {
     });
   const submit = (event) => {
     event.preventDefault();
-    const { pinned_until: until, pin_reason } = form.values;
-    const end = form.changed.includes("pinned_until") ? { pinned_until: until || null } : {};
-    patch({ pinned: true, pin_reason, ...end });
+    const { pinned_until: until, pin_reason: reason } = form.values;
+    const isChanged = (name) => form.changed.includes(name);
+    patch({
+      ...(!pinned && { pinned: true }),
+      ...(isChanged("pin_reason") && { pin_reason: reason }),
+      ...(isChanged("pinned_until") && { pinned_until: until || null }),
+    });
   };
   return html`<${Dialog} title=${t.versions_.pinTitle(number, pinned)} close=${close}>
     <form class="stack" onSubmit=${submit}>
@@ -113,7 +117,9 @@ export function PinDialog({ collection, version, close, changed }) {
           </button>`
         }
         <button type="button" class="btn" onClick=${close}>${t.cancel}</button
-        ><button class="btn pri" disabled=${form.isSending}>${pinned ? t.save : t.versions_.pin}</button>
+        ><button class="btn pri" disabled=${form.isSending || (pinned && form.changed.length === 0)}>
+          ${pinned ? t.save : t.versions_.pin}
+        </button>
       </div>
     </form>
   <//>`;
@@ -136,7 +142,7 @@ export function NoteDialog({ collection, version, close, changed }) {
       <${FormError} form=${form} />
       <div class="row actions">
         <button type="button" class="btn" onClick=${close}>${t.cancel}</button
-        ><button class="btn pri" disabled=${form.isSending}>${t.save}</button>
+        ><button class="btn pri" disabled=${form.isSending || form.changed.length === 0}>${t.save}</button>
       </div>
     </form>
   <//>`;
