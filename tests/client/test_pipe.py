@@ -82,6 +82,15 @@ def test_a_command_that_hangs_is_ended_with_its_children(machine):
     assert (machine.versions(), machine.runs()[0]["outcome"]) == ([], "failed")
 
 
+@pytest.fixture
+def heeds_hangups():
+    """Let SIGHUP end the programs that are started: under `nohup`, they ignore it as this process does."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("heeds_hangups")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_client_that_is_ended_stores_nothing_and_stops_the_command(machine, number):
     client = machine.start("pipe", "shop.sql", "--", "sh", "-c", "echo half; echo $$ > child; sleep 1000")
@@ -109,6 +118,7 @@ threading.Timer.start = lose
 """
 
 
+@pytest.mark.usefixtures("heeds_hangups")
 def test_a_client_that_is_ended_while_its_time_limit_starts_stops_the_command(machine):
     machine.home.joinpath("sitecustomize.py").write_text(LOSES_ITS_TERMINAL)
     command = ["pipe", "shop.sql", "--", "sh", "-c", "echo $$ > new; mv new child; sleep 1000"]

@@ -135,6 +135,17 @@ def test_repeated_broken_dumps_remove_no_good_one(make_collection, push, numbers
     assert [1, 2, 3, 4] == numbers(target)
 
 
+def test_sizes_are_compared_with_a_good_version_and_never_with_a_suspicious_one(app, admin, make_collection, push):
+    """Of the first versions, each is compared with the one before: two have no median."""
+    target = make_collection(maxBackupsCount=5, maxShrinkPercent=50, onSuspicious="keep")
+    for content in (b"x" * 100, b"bad 1", b"bad 2", b"bad 3", b"y" * 50):
+        push(target, content)
+
+    authorized = {"Authorization": f"Bearer {admin}"}
+    found = app.get(f"/api/v1/collections/{target}/versions?sort=number", headers=authorized).json["items"]
+    assert [False, True, True, True, False] == [version["suspicious"] for version in found]
+
+
 def test_a_good_dump_replaces_a_suspicious_one_before_good_ones(make_collection, push, numbers):
     target = make_collection(maxShrinkPercent=50, onSuspicious="keep")
     push(target, b"x" * 100)

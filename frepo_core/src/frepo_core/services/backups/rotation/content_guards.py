@@ -63,8 +63,7 @@ def find_objection(session: Session, collection: CollectionRecord, arrival: Arri
     if guards.min_version_size or guards.compares_sizes:
         usual = baseline.median() if guards.compares_sizes else None
         if usual is None and guards.compares_sizes:
-            trusted = Version.is_suspicious.is_not(True), is_good()
-            usual = find_newest_size(session, collection.id, *trusted)
+            usual = find_newest_size(session, collection.id, is_good())
         error = guards.find_violation(arrival.size, usual, largest=baseline.largest_median(arrival.at))
     if error is None and guards.expects_kind and arrival.kind is not None:
         error = _find_oddity(baseline, arrival.kind, arrival.at)
