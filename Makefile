@@ -50,8 +50,9 @@ DOCS_VENV := .venv-docs
 BENCH_PACKAGES := wrk rclone
 
 # What `make release` needs: the SBOM is written by CycloneDX's own tool, and uv chooses the versions of release/pinned.txt
-# with the checksums for each system. setuptools builds the wheels: another version may make other bytes.
-RELEASE := setuptools==80.8.0 cyclonedx-bom==7.5.0 uv==0.13.9
+# with the checksums for each system. setuptools builds the wheels: another version may make other bytes. It compares the
+# classifiers with trove-classifiers. twine checks what a package index will.
+RELEASE := setuptools==80.8.0 cyclonedx-bom==7.5.0 uv==0.13.9 trove-classifiers==2026.9.21.13 twine==7.0.0 'readme-renderer[md]==46.0'
 RELEASE_VENV := .venv-release
 # What tests of the release need: a Debian in a folder, a checker of packages, a builder of images, and `jar`.
 RELEASE_PACKAGES := debootstrap lintian buildah crun default-jdk-headless
@@ -200,8 +201,12 @@ $(SWIFT_VENV)/installed: Makefile
 	$(SWIFT_VENV)/bin/pip install --quiet --disable-pip-version-check $(SWIFT)
 	@touch $@
 
+# make release REPOSITORY_URL=https://... MAINTAINER='NAME <ADDRESS>' SIGN_KEY=... : what is published; see CONTRIBUTING.md.
+release: export REPOSITORY_URL := $(REPOSITORY_URL)
+release: export MAINTAINER := $(MAINTAINER)
+release: export SIGN_KEY := $(SIGN_KEY)
 release: $(RELEASE_VENV)/installed  ## build packages of the last commit in build/release, the same bytes each time; on Debian
-	$(RELEASE_VENV)/bin/python -m release build/release
+	$(RELEASE_VENV)/bin/python -m release --repository-url="$$REPOSITORY_URL" --maintainer="$$MAINTAINER" --sign-key="$$SIGN_KEY" build/release
 
 pinned: $(RELEASE_VENV)/installed  ## choose the versions of release/pinned.txt anew: the newest that fit
 	$(RELEASE_VENV)/bin/python -m release --pin build/pinned

@@ -13,7 +13,6 @@ from . import pinned
 from .sources import Sources
 
 TEMPLATES = Path(__file__).parent / "debian"
-MAINTAINER = "the frepo contributors <frepo@packages.invalid>"
 PYTHON = Path("/usr/bin/python3")
 HOME = "usr/lib/frepo"
 SCRIPTS = ("frepo", "pserve")
@@ -33,7 +32,7 @@ def build(sources: Sources, target: Path) -> None:
     root = stage(sources, target)
     architecture = _output("dpkg", "--print-architecture")
     path = target / f"frepo_{sources.version}-1_{architecture}.deb"
-    _write_control(sources, root, architecture)
+    write_control(sources, root, architecture)
     for each in [root, *root.rglob("*")]:
         os.utime(each, (sources.epoch, sources.epoch), follow_symlinks=False)
     _run(sources, "dpkg-deb", "--root-owner-group", "--threads-max=1", "-Zxz", "--build", root, path)
@@ -60,7 +59,7 @@ def stage(sources: Sources, target: Path) -> Path:
     changelog = (
         f"frepo ({sources.version}-1) stable; urgency=medium\n\n  * frepo {sources.version}: see changelog.gz.\n"
     )
-    changelog += f"\n -- {MAINTAINER}  {date}\n"
+    changelog += f"\n -- {sources.publication.reachable}  {date}\n"
     compressed = gzip.compress(changelog.encode(), 9, mtime=0)
     _install(root / "usr/share/doc/frepo/changelog.Debian.gz", compressed)
     changes = gzip.compress((sources.folder / "CHANGES.md").read_bytes(), 9, mtime=0)
@@ -107,14 +106,17 @@ def _make_environment(sources: Sources, target: Path, folder: Path) -> None:
             path.chmod(0o755 if path.parent.name == "bin" else 0o644)
 
 
-def _write_control(sources: Sources, root: Path, architecture: str) -> None:
+def write_control(sources: Sources, root: Path, architecture: str) -> None:
+    """Write what the package says of itself, for the files that are in the folder."""
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     (site,) = root.glob(f"{HOME}/lib/python3.*")
     minor = int(site.name.rpartition(".")[2])
+    repository = sources.publication.repository
     values = {
         "version": f"{sources.version}-1",
         "architecture": architecture,
-        "maintainer": MAINTAINER,
+        "maintainer": sources.publication.reachable,
+        "homepage": repository and f"Homepage: {repository}\n",
         "python": f"python3 (>= 3.{minor}), python3 (<< 3.{minor + 1})",
         "size": str(sum(-(-path.stat().st_size // 1024) for path in files)),
     }
