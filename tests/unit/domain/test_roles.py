@@ -91,6 +91,7 @@ TABLE = {
     "version.edit": ({Role.PIN_VERSIONS}, set()),
     "version.delete": ({Role.DELETE_VERSIONS}, set()),
     "trash.list": ({Role.RESTORE_FROM_TRASH}, set()),
+    "trash.read": (set(), set()),  # needs two roles
     "trash.restore": ({Role.RESTORE_FROM_TRASH}, set()),
     "trash.end": (set(), set()),  # needs two roles
     "collection.restore": ({Role.RESTORE_FROM_TRASH}, set()),

@@ -90,7 +90,7 @@ class EventKind(StrEnum):
     VERSION_DOWNLOADED = (
         "version.downloaded",
         "A version was downloaded. Only with `events.downloads = true`.",
-        *("name", "size", "sha256", "type"),
+        *("name", "size", "sha256", "type", "in_trash"),
     )
 
     UPLOAD_ABORTED = (

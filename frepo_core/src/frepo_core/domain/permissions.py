@@ -83,6 +83,8 @@ RULES: Mapping[str, Rule] = {
     "version.delete": _in_collection(Role.DELETE_VERSIONS),
     "trash.list": _in_collection(Role.RESTORE_FROM_TRASH),
     "trash.restore": _in_collection(Role.RESTORE_FROM_TRASH),
+    # Its content is that of a version: whoever may not read versions may not read removed ones either.
+    "trash.read": Rule(all_of=frozenset({Role.RESTORE_FROM_TRASH, Role.LIST_VERSIONS}), listed=True),
     # Whoever may only delete, or only restore, cannot make a backup disappear for good.
     "trash.end": Rule(all_of=frozenset({Role.RESTORE_FROM_TRASH, Role.DELETE_VERSIONS}), listed=True),
     "collection.restore": _holding(Role.RESTORE_FROM_TRASH),
@@ -92,7 +94,15 @@ RULES: Mapping[str, Rule] = {
 READING = frozenset(
     {"token", "token.list", "token.lookup", "file.read_any", "file.list", "file.list_all_tags", "file.list_private"}
     | {"events.view", "jobs.view", "settings.view", "metrics.view"}
-    | {"collection.list", "collection.list_deleted", "collection.fetch", "version.list", "pin.list", "trash.list"}
+    | {
+        "collection.list",
+        "collection.list_deleted",
+        "collection.fetch",
+        "version.list",
+        "pin.list",
+        "trash.list",
+        "trash.read",
+    }
 )
 
 

@@ -43,7 +43,11 @@ ASKED = {
     ],
     "collection.list": ["GET /history/arrivals", "GET /history/collections"],
     "collection.list_deleted": ["GET /deleted-collections"],
-    "collection.restore": ["DELETE /deleted-collections/{deleted}", "POST /deleted-collections/{deleted}/restore"],
+    "collection.restore": [
+        "DELETE /deleted-collections/{deleted}",
+        "POST /deleted-collections/{deleted}/restore",
+        "GET /deleted-collections/{deleted}/trash/{number}/content",
+    ],
     "collection.tokens": [
         "GET /collections/{collection}/access",
         "DELETE /collections/{collection}/access/{fingerprint}",
@@ -69,6 +73,7 @@ ASKED = {
     "token.revoke": ["DELETE /enrolments/{enrolment}", "DELETE /tokens/{fingerprint}"],
     "trash.end": ["DELETE /collections/{collection}/trash", "DELETE /collections/{collection}/trash/{number}"],
     "trash.list": ["GET /collections/{collection}/trash", "GET /collections/{collection}/trash/{number}"],
+    "trash.read": ["GET /collections/{collection}/trash/{number}/content"],
     "trash.restore": ["POST /collections/{collection}/trash/{number}/restore"],
     "version.delete": ["DELETE /collections/{collection}/versions/{selector}"],
     "version.edit": ["PATCH /collections/{collection}/versions/{selector}"],

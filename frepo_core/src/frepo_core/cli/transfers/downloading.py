@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where the content goes."""
     parser.add_argument(
-        "--output", metavar="FILE", help="default: the name of the file in the current folder; -: stdout"
+        "-o", "--output", metavar="FILE", help="default: the name of the file in the current folder; -: stdout"
     )
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..backups.runs.run_records import Runs
     from ..backups.runs.run_reports import RunReports
     from ..backups.same_content import SameContents
+    from ..backups.trash.contents import TrashContents
     from ..backups.trash.deleted_collections import DeletedCollections
     from ..backups.versions.add_version import AddVersion
     from ..backups.versions.announced_versions import AnnouncedVersions
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ..reports.compact_space import CompactSpaces
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
+    from ..reports.restorables import Restorables
     from ..upkeep.compact.compaction import Compaction
 
 
@@ -236,6 +238,20 @@ class CoreServices(StorageServices):
         from ..backups.trash.deleted_collections import DeletedCollections
 
         return DeletedCollections(self.database, self.blobs, self.policies)
+
+    @cached_property
+    def trash_contents(self) -> "TrashContents":
+        from ..backups.trash.contents import TrashContents
+
+        return TrashContents(
+            self.database, self.stored_content, self.passwords, self.policies, self.deleted_collections
+        )
+
+    @cached_property
+    def restorables(self) -> "Restorables":
+        from ..reports.restorables import Restorables
+
+        return Restorables(self.database)
 
     @cached_property
     def restore_tests(self) -> "RestoreTests":

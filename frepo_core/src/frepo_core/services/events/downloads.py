@@ -12,7 +12,7 @@ from frepo_core.domain.identity import Actor, Identity
 from frepo_core.settings import Settings
 
 from ..base.change_log import file_values
-from ..base.records import FileRecord
+from ..base.records import FileRecord, TrashedFile
 from .recording import NewEvent, record
 
 log = logging.getLogger(__name__)
@@ -37,6 +37,16 @@ class DownloadEvents:
 
 
 def _write(session: Session, file: FileRecord, by: Identity | Actor) -> None:
+    if isinstance(file, TrashedFile):
+        event = NewEvent(
+            kind=EventKind.VERSION_DOWNLOADED,
+            by=by,
+            collection_id=file.collection_id,
+            version_number=file.number,
+            data={**file_values(file), "in_trash": True},
+        )
+        record(session, event)
+        return
     query = select(Version.collection_id, Version.number).where(Version.file_id == file.id)
     row = session.execute(query).one_or_none() if file.is_version else None
     event = NewEvent(

@@ -1,8 +1,11 @@
 """The trash in /api/v1: lists, restoring and ending, deleted collections, and who may do what."""
 
 import pytest
+from sqlalchemy import select
 
+from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
+from support.client import with_settings
 
 V1 = "/api/v1"
 COLLECTIONS, DELETED = f"{V1}/collections", f"{V1}/deleted-collections"
@@ -133,3 +136,67 @@ def test_a_deleted_collection_can_be_ended(root, path, collection):
 
 def test_the_old_api_deletes_only_empty_collections(root, path, collection):
     assert 400 == root.delete(f"/repository/collection/{collection}", {"versions": "trash"}).status_int
+
+
+class TestContents:
+    """What is in the trash is read without being restored."""
+
+    def test_it_is_sent_whole_and_in_ranges_and_stays_in_the_trash(self, root, path):
+        whole = root.get(f"{path}/trash/1/content")
+        part = root.get(f"{path}/trash/1/content", headers={"Range": "bytes=1-"})
+
+        assert (200, b"one") == (whole.status_int, whole.body)
+        assert (206, b"ne") == (part.status_int, part.body)
+        assert whole.headers["Repr-Digest"].startswith("sha-256=:")
+        assert "attachment" in whole.headers["Content-Disposition"] or "inline" in whole.headers["Content-Disposition"]
+        assert "private, no-store" == whole.headers["Cache-Control"]
+        assert [1] == [one["number"] for one in root.get(f"{path}/trash").json["items"]]
+        assert 404 == root.get(f"{path}/trash/2/content").status_int
+        assert 404 == root.get(f"{path}/versions/v1/content").status_int
+
+    def test_words_and_dates_never_reach_into_the_trash(self, root, path):
+        for number in (2, 3):
+            root.delete(f"{path}/versions/v{number}")
+
+        for name in ("latest", "good", "first", "2099-01-01"):
+            assert 404 == root.get(f"{path}/versions/{name}/content").status_int, name
+
+    def test_it_needs_the_role_for_the_trash_and_the_one_for_versions(self, path, member):
+        for roles, expected in (
+            ((Role.RESTORE_FROM_TRASH,), 403),
+            ((Role.LIST_VERSIONS,), 403),
+            ((Role.RESTORE_FROM_TRASH, Role.LIST_VERSIONS), 200),
+        ):
+            assert expected == member(*roles).get(f"{path}/trash/1/content").status_int, roles
+
+    def test_the_password_of_the_version_is_asked_for(self, root, holder):
+        collection = root.create(password="p-5ecre7-Word1").json["collection"]["id"]
+        path, reader = f"{COLLECTIONS}/{collection}", holder(Role.RESTORE_FROM_TRASH, Role.LIST_VERSIONS)
+        root.post(f"/repository/collection/{collection}/token", {"token": reader.token})
+        root.call("PUT", f"{path}/versions", body=b"one")
+        root.delete(f"{path}/versions/v1")
+
+        def status(**headers):
+            return reader.get(f"{path}/trash/1/content", headers=headers).status_int
+
+        assert (403, 403) == (status(), status(**{"X-File-Password": "wr0ng-5ecre7"}))
+        assert 200 == status(**{"X-File-Password": "p-5ecre7-Word1"})
+
+    def test_a_version_of_a_deleted_collection_is_sent(self, root, path, member, collection):
+        reader, restorer = member(Role.RESTORE_FROM_TRASH, Role.LIST_VERSIONS), member(Role.RESTORE_FROM_TRASH)
+        root.delete(path, {"versions": "trash"})
+        (deleted,) = root.get(DELETED).json["items"]
+
+        for name in (deleted["incarnation"], collection):
+            assert b"three" == reader.get(f"{DELETED}/{name}/trash/3/content").body
+            assert 403 == restorer.get(f"{DELETED}/{name}/trash/3/content").status_int
+        assert 404 == reader.get(f"{DELETED}/{deleted['incarnation']}/trash/9/content").status_int
+        assert [deleted] == root.get(DELETED).json["items"]
+
+    @with_settings(events__downloads="true")
+    def test_the_download_is_an_event(self, root, path, services):
+        root.get(f"{path}/trash/1/content")
+
+        with services.database.reading() as session:
+            (event,) = session.scalars(select(Event).where(Event.kind == "version.downloaded")).all()
+        assert (1, True) == (event.version_number, event.data["in_trash"])

@@ -102,7 +102,7 @@ class DeletedCollections:
         Raises `NotFoundError`, also for one whose list does not have the token, and `RestoreConflictError` if its id is
         in use.
         """
-        incarnation = self._find(name, by)
+        incarnation = self.find_incarnation(name, by)
 
         def work(session: Session) -> RestoredCollection:
             deleted = _lock(session, incarnation)
@@ -127,7 +127,7 @@ class DeletedCollections:
         `name` is as for `restore`. Raises `NotFoundError`, `AccessDeniedError` if the token may only restore it, and
         `PolicyRefusedError` or `PolicyFailedError` if a policy does not allow it.
         """
-        incarnation = self._find(name, by)
+        incarnation = self.find_incarnation(name, by)
         if not allows("trash.end", by, listed=True):
             raise AccessDeniedError("The token may not end what is in the trash, it may only restore it")
         self._check_policies(incarnation, by)
@@ -148,16 +148,11 @@ class DeletedCollections:
     def _check_policies(self, incarnation: str, by: Identity) -> None:
         with self._database.reading() as session:
             row = session.scalar(select(DeletedCollection).where(DeletedCollection.incarnation == incarnation))
-            info = row and CollectionInfo(
-                id=row.collection_id,
-                name=row.name,
-                description=row.description,
-                labels=tuple(row.settings.get("labels") or ()),
-            )
-        if info:
-            self._policies.check("delete", info, by=by)
+        if row is not None:
+            self._policies.check("delete", info_of(row), by=by)
 
-    def _find(self, name: str, by: Identity) -> str:
+    def find_incarnation(self, name: str, by: Identity) -> str:
+        """Return the incarnation of a deleted collection; `name` is that, or its id. Raises `NotFoundError`."""
         wanted = parse_uuid4(name.lower())
         if wanted is None:
             raise _not_found(name, by)
@@ -170,6 +165,16 @@ class DeletedCollections:
         if found is None:
             raise _not_found(name, by)
         return found
+
+
+def info_of(deleted: DeletedCollection) -> CollectionInfo:
+    """Return what policies learn of a deleted collection."""
+    return CollectionInfo(
+        id=deleted.collection_id,
+        name=deleted.name,
+        description=deleted.description,
+        labels=tuple(deleted.settings.get("labels") or ()),
+    )
 
 
 def _not_found(name: str, by: Identity | None = None) -> NotFoundError:

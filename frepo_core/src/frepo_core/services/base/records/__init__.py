@@ -1,7 +1,15 @@
 """Records: the frozen dataclasses that services return instead of database rows."""
 
 from .collection_record import CollectionRecord, collection_info
-from .file_records import WITH_BLOB, BlobRecord, FileRecord
+from .file_records import WITH_BLOB, BlobRecord, FileRecord, TrashedFile
 from .version_record import VersionRecord
 
-__all__ = ["WITH_BLOB", "BlobRecord", "CollectionRecord", "FileRecord", "VersionRecord", "collection_info"]
+__all__ = [
+    "WITH_BLOB",
+    "BlobRecord",
+    "CollectionRecord",
+    "FileRecord",
+    "TrashedFile",
+    "VersionRecord",
+    "collection_info",
+]

@@ -136,3 +136,12 @@ class FileRecord:
             tags=tags,
             password_hash=password_hash,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrashedFile(FileRecord):
+    """What was the file of the version `number` of a collection, and is in the trash: no row has its `id` any more."""
+
+    collection_id: str
+    incarnation: str
+    number: int

@@ -10,10 +10,12 @@ from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
 from ...conventions.answers import created, no_content
 from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...conventions.types import Time, Whole
+from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas.models import Reply
+from ...views.downloads import send
 from .collections import COLLECTIONS, body_of
 from .models import Collection, collection_tag
+from .trash import read_by
 
 DELETED = f"{V1}/deleted-collections"
 ENTRY = f"{DELETED}/{{deleted}}"
@@ -75,6 +77,13 @@ def end(request: FrepoRequest) -> Response:
     return no_content()
 
 
+def send_content(request: FrepoRequest) -> Response:
+    """Send the content of a version of a deleted collection, whole or in ranges. Nothing is restored."""
+    number = min(int(request.matchdict["number"][:19]), LARGEST_NUMBER)
+    file = request.services.trash_contents.find_deleted(request.matchdict["deleted"], number, **read_by(request))
+    return send(request, file, may_redirect=False)
+
+
 ENDPOINTS = [
     Endpoint(
         name="list_deleted_collections",
@@ -106,5 +115,14 @@ ENDPOINTS = [
         permission="collection.restore",
         writes=True,
         answers={204: None},
+    ),
+    Endpoint(
+        name="download_version_of_deleted_collection",
+        method="GET",
+        path=f"{ENTRY}/trash/{{number:[0-9]+}}/content",
+        view=send_content,
+        summary="Download a version of a deleted collection",
+        permission="collection.restore",
+        answers={200: None, 206: None, 304: None},
     ),
 ]

@@ -1,7 +1,7 @@
 """The endpoints of the trash of a collection: list, restore and end."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 from pyramid.response import Response
@@ -17,6 +17,7 @@ from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
+from ...views.downloads import send
 from .collections import COLLECTION
 from .version_models import Version
 
@@ -109,6 +110,17 @@ def restore(request: FrepoRequest) -> Answer:
     return created(request, f"{request.path.partition('/trash/')[0]}/versions/v{version.number}", Version.of(version))
 
 
+def send_content(request: FrepoRequest) -> Response:
+    """Send the content of a version in the trash, whole or in ranges. It stays in the trash, until its time is over."""
+    file = request.services.trash_contents.find(request.collection.id, _number(request), **read_by(request))
+    return send(request, file, may_redirect=False)
+
+
+def read_by(request: FrepoRequest) -> dict[str, Any]:
+    """Return who reads, and the password of the version, for `TrashContents`."""
+    return {"by": request.sender, "password": request.password_in_header, "address": request.client_address}
+
+
 def end(request: FrepoRequest) -> Response:
     """Delete a version in the trash for good. Its bytes are deleted if nothing else uses them."""
     request.services.trash.end(request.collection.id, _number(request), by=request.sender)
@@ -154,6 +166,15 @@ ENDPOINTS = [
         summary="Show a version in the trash",
         permission="trash.list",
         answers={200: TrashEntry},
+    ),
+    Endpoint(
+        name="download_trashed_version",
+        method="GET",
+        path=f"{ENTRY}/content",
+        view=send_content,
+        summary="Download a version in the trash",
+        permission="trash.read",
+        answers={200: None, 206: None, 304: None},
     ),
     Endpoint(
         name="end_trashed_version",
