@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any, Iterable, TextIO
 
-_URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*):[^\s@/]+@")
+_URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*):[^\s/]+@")
 _SHORTEST_SECRET = 4
 # C0, C1, the ends of lines, the marks of direction (UAX 9), and what cannot be encoded.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

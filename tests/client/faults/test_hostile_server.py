@@ -61,7 +61,7 @@ class _HostileService(BaseHTTPRequestHandler):
 
     def do_POST(self):
         if self.path == "/api/v1/uploads":
-            self._answer(201, b"{}", Location="/api/v1/uploads/1")
+            self._answer(201, b"{}", Location="http://upstream.invalid:6543/api/v1/uploads/1")
         elif self.path.endswith("/commit"):
             self._answer(200, json.dumps({"version": VERSION}).encode())
         else:

@@ -12,6 +12,11 @@ from typing import Any
 class _Handler(BaseHTTPRequestHandler):
     def _forward(self) -> None:
         url = urllib.parse.urlsplit(self.path)
+        largest = self.server.largest  # type: ignore[attr-defined]
+        if largest is not None and int(self.headers.get("Content-Length", "0")) > largest:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_error(413)
+            return
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         body = self.server.changed(body)  # type: ignore[attr-defined]
         dropped = {"connection", *self.server.dropped}  # type: ignore[attr-defined]
@@ -44,15 +49,18 @@ def old_proxy(
     more: bytes = b"",
     changed: Callable[[bytes], bytes] = bytes,
     answered: Callable[[bytes], bytes] = bytes,
+    largest: int | None = None,
 ) -> Iterator[tuple[str, list[str]]]:
     """Run the proxy; yield its URL, and a list of the methods that have passed.
 
     Headers of requests with a name in `dropped` are left out, and `more` is added to each body of an answer. `changed`
-    returns the body of a request as it is passed on, of the same length; `answered` that of an answer.
+    returns the body of a request as it is passed on, of the same length; `answered` that of an answer. A request with
+    more than `largest` bytes is answered 413, as nginx does.
     """
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.passed, server.dropped, server.more = [], dropped, more  # type: ignore[attr-defined]
         server.changed, server.answered = changed, answered  # type: ignore[attr-defined]
+        server.largest = largest  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}", server.passed  # type: ignore[attr-defined]

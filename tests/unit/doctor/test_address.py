@@ -59,6 +59,13 @@ def test_links_with_another_scheme_are_a_problem(serve):
     assert (finding.level, "X-Forwarded-Proto" in finding.remedy) == ("problem", True)
 
 
+def test_links_with_the_host_behind_the_proxy_are_a_problem(serve):
+    [finding] = check_url(serve(lambda request: "http://upstream:6543"))
+
+    assert (finding.level, "app.domain" in finding.remedy) == ("problem", True)
+    assert "Links begin with http://upstream:6543, but clients use http://127.0.0.1:" in finding.message
+
+
 def test_another_server_is_a_problem(serve):
     [finding] = check_url(serve(own_host, status=404))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from dataclasses import dataclass, replace
 
 from ..configuration.file import Configuration, Options, find_file, read_file
@@ -16,6 +17,7 @@ from ..server.retry import Retry
 from ..texts import read_required
 
 _A_MOMENT = 5.0
+_UUID = re.compile(r"\s*[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Context:
 
 def _read_token(path: str) -> str:
     """Return the token in a file, with or without `Authorization: Bearer` before it, as files for curl have."""
+    if _UUID.match(path):
+        raise UsageError("token_file and --token-file name a file that has the token, not the token itself")
     words = read_required(path, f"token_file {path}").split()
     if not words:
         raise UsageError(f"token_file {path} is empty")

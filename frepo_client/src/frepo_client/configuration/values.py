@@ -109,5 +109,6 @@ class Table:
     def _one(self, key: str, kind: type, name: str, default: Any) -> Any:
         found = self.values.get(key, default)
         if not isinstance(found, kind):
-            raise UsageError(f"{self.where} {key} must be {name}, not {found!r}")
+            shown = repr(found) if isinstance(found, (bool, int, float)) else f"a {type(found).__name__}"
+            raise UsageError(f"{self.where} {key} must be {name}, not {shown}")
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import ssl
 import urllib.error
 import urllib.parse
@@ -21,6 +22,8 @@ from .throttle import Throttled
 TIMEOUT = 300.0
 MOST_OF_AN_ANSWER = 16 << 20
 # What the server or the proxy before it may answer while it starts, stops, or is busy.
+TOO_LARGE = 413
+_VISIBLE = re.compile(r"[^\x00-\x20\x7f]+")
 TRANSIENT = frozenset({408, 423, 425, 429, 500, 502, 503, 504, 507})
 
 
@@ -35,6 +38,17 @@ class TransientAnswerError(Exception):
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+
+
+class TooLargeForProxyError(RefusedError):
+    """A proxy takes no body of this size; a service says the same as a problem with a code."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(
+            f"a proxy before the service takes no body of this size (HTTP {status}): raise its limit, which is "
+            "client_max_body_size of nginx, to 20 MB",
+            status,
+        )
 
 
 @dataclass(frozen=True)
@@ -65,9 +79,15 @@ class Connection:
     limit_rate: int | None = None
 
     def __post_init__(self) -> None:
-        parts = urllib.parse.urlsplit(self.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise UsageError(f"{self.url!r} is not the address of a server; write it as https://files.example.org")
+        try:
+            parts = urllib.parse.urlsplit(self.url)
+            is_right = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # a bracket without another one, or a port that is no number
+            is_right = False
+        if not is_right or not _VISIBLE.fullmatch(self.url):
+            raise UsageError(
+                f"{_without_secrets(self.url)!r} is not the address of a server; write it as https://files.example.org"
+            )
         if parts.username or parts.password:
             raise UsageError("the address of the server must not contain a password; use token_file")
 
@@ -84,7 +104,11 @@ class Connection:
             return urllib.parse.urlunsplit((base.scheme, base.netloc, path, "", ""))
         found = urllib.parse.urlsplit(path)
         if found.netloc != base.netloc:
-            raise RefusedError(f"the server names an address of another server: {found.netloc}", 502)
+            raise RefusedError(
+                f"the server names an address of another server: {found.netloc}. Its setting app.domain is the host in "
+                "its addresses, or let the proxy before it pass on Host",
+                502,
+            )
         return urllib.parse.urlunsplit((base.scheme, *found[1:]))
 
     def send(
@@ -121,7 +145,9 @@ class Connection:
             with error:
                 raise _error_of(error) from None
         except (OSError, http.client.HTTPException) as error:
-            raise ConnectionFailedError(_plain(error)) from error
+            raise ConnectionFailedError(f"{_plain(error)}{_proxy_of(self.url)}") from error
+        except ValueError:  # of a header, which may be the one with the token
+            raise UsageError("the address, the token or a header has a character that cannot be sent") from None
         assert isinstance(found, http.client.HTTPResponse)
         return found
 
@@ -161,10 +187,30 @@ def _error_of(error: urllib.error.HTTPError) -> Exception:
     if error.code in {301, 302, 303, 307, 308}:
         to = error.headers.get("Location", "")
         return RefusedError(f"the server redirects to {to}; write that address into the configuration", error.code)
+    if error.code == TOO_LARGE and not _problem(body):
+        return TooLargeForProxyError(error.code)
     message = f"{sentence(body) or error.reason} (HTTP {error.code})"
     if error.code in TRANSIENT:
         return TransientAnswerError(message, error.code, _seconds(error.headers.get("Retry-After", "")))
     return RefusedError(message, error.code, _problem(body).get("code"))
+
+
+def _proxy_of(url: str) -> str:
+    """Return which proxy a request to this address takes, without its password; empty if none."""
+    parts = urllib.parse.urlsplit(url)
+    proxy = urllib.request.getproxies().get(parts.scheme, "")
+    if not proxy or urllib.request.proxy_bypass(parts.hostname or ""):
+        return ""
+    return f" (through the proxy {_without_secrets(proxy)} of {parts.scheme}_proxy)"
+
+
+def _without_secrets(url: str) -> str:
+    """Return an address without a user, a password and a query: each may be a secret."""
+    address, query = url.partition("?")[:2]
+    begin, separator, rest = address.partition("://")
+    begin, rest = (begin, rest) if separator else ("", begin)
+    host, slash, path = rest.partition("/")
+    return f"{begin}{separator}{host.rpartition('@')[2]}{slash}{path}{query}"
 
 
 def _problem(body: bytes) -> dict[str, Any]:

@@ -9,12 +9,13 @@ import base64
 import hashlib
 import json
 import time
+import urllib.parse
 import uuid
 from typing import Any
 
 from ..errors import RefusedError, WrongContentError
 from ..server.api import Api
-from ..server.connection import Answer, ConnectionFailedError, TransientAnswerError
+from ..server.connection import Answer, ConnectionFailedError, TooLargeForProxyError, TransientAnswerError
 from .outcome import Outcome
 
 PART = 16 << 20
@@ -41,6 +42,7 @@ class UploadSession:
         self.offset = self.size = 0
         self.coding = coding
         self._api = api
+        self._largest = PART  # what a proxy takes
 
     @classmethod
     def create(cls, api: Api, collection_id: str, *, size: int | None, coding: str = "") -> UploadSession:
@@ -55,7 +57,7 @@ class UploadSession:
             **({"Content-Encoding": coding} if coding else {}),
         }
         answer = api.retry.run(lambda: api.connection.send("POST", SESSIONS, body=b"", headers=headers))
-        return cls(api, answer.headers["Location"], coding)
+        return cls(api, _own_path(answer.headers["Location"] or ""), coding)
 
     @classmethod
     def resume(cls, api: Api, location: str, coding: str = "") -> UploadSession:
@@ -82,12 +84,16 @@ class UploadSession:
         `size` is how many bytes of the content it has, which may be compressed. After a break what is left is sent in
         halves: some networks, and the time limits of some proxies, end each request before a whole part has passed.
         """
-        begin, end, most = self.offset, self.offset + len(part), len(part)
+        begin, end, most = self.offset, self.offset + len(part), min(len(part), self._largest)
         while self.offset < end:
             done = self.offset - begin
             try:
                 self._patch(part[done : done + most])
                 self._api.retry.succeeded()
+            except TooLargeForProxyError:
+                if most <= SMALLEST:
+                    raise
+                most = self._largest = max(most // 2, SMALLEST)
             except (ConnectionFailedError, TransientAnswerError) as error:
                 self._api.retry.pause(error)
                 self.offset = self._offset_within(begin, end)
@@ -152,6 +158,15 @@ class UploadSession:
             if error.http_status in _GONE:
                 raise SessionGoneError(str(error)) from None
             raise
+
+
+def _own_path(location: str) -> str:
+    """Return the path of a new session below the address of the server.
+
+    A proxy that does not pass on Host makes the service name another host than the one that the client has asked.
+    """
+    path = urllib.parse.urlsplit(location).path
+    return path[path.index(SESSIONS) :] if SESSIONS in path else location
 
 
 def _seconds(answer: Answer) -> float:

@@ -15,6 +15,7 @@ from .findings import Finding, good, problem, warning
 
 FORGED = "forged.invalid"
 SECONDS = 10
+_PORTS = {"http": 80, "https": 443}
 _WIDE = 8  # bits of a prefix
 
 
@@ -62,7 +63,7 @@ def check_url(url: str) -> Iterator[Finding]:
             "A client's own header X-Forwarded-Host appears in links: the proxy passes it on, and X-Forwarded-For, too",
             "Replace the headers in the proxy, as deploy/nginx.conf does, and allow only the proxy to reach frepo",
         )
-    elif not any(server.startswith(f"{urlsplit(url).scheme}://") for server in found):
+    elif _origin(url) not in map(_origin, found):
         yield problem(
             "address",
             f"Links begin with {', '.join(found)}, but clients use {url}",
@@ -72,6 +73,11 @@ def check_url(url: str) -> Iterator[Finding]:
     else:
         yield good("address", f"{url} answers, and forged headers have no effect")
     yield from _compare_clock(answer.headers.get("Date"))
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
 def _compare_clock(date: str | None) -> Iterator[Finding]:

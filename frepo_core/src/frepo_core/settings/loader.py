@@ -58,7 +58,7 @@ def load_job_schedules(
         {environment_name(name) for name in names},
     )
     texts = {job: environment.get(environment_name(f"jobs.{job}")) or ini.get(f"jobs.{job}", "") for job in jobs}
-    return {job: text for job, text in texts.items() if text}
+    return {job: text.strip() for job, text in texts.items() if text.strip()}
 
 
 def load_disabled_plugins(ini: Mapping[str, str], environment: Mapping[str, str]) -> tuple[str, ...]:

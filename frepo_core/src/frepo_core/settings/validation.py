@@ -7,6 +7,8 @@ from pydantic import BaseModel, ValidationError
 
 from frepo_core.errors import ConfigurationError
 
+# Keys of what is stored and of links: without the line end that a variable of theirs has had, tokens would be void.
+_EXACT = frozenset({"app.secret", "enc.token_phrase", "anti_hotlink.key", "anti_hotlink.secret_method"})
 AnySettings = TypeVar("AnySettings", bound=BaseModel)
 
 
@@ -22,14 +24,17 @@ def fill_model(
     environment: Mapping[str, str],
     prefix: str,
 ) -> AnySettings:
-    """Return the model filled with the settings `names`, without their prefix. Raises `ConfigurationError`."""
+    """Return the model filled with the settings `names`, without their prefix. Raises `ConfigurationError`.
+
+    Blanks and line ends around a value, such as that of a variable that was read from a file, are not part of it.
+    """
     for name in ini:
         if name not in names:
             raise unknown_setting(name, names)
-    values = {name.removeprefix(prefix): value for name, value in ini.items() if value != ""}
-    for name in names:
-        if environment.get(environment_name(name)):
-            values[name.removeprefix(prefix)] = environment[environment_name(name)]
+    given = {name: value for name, value in ini.items() if value != ""}
+    given |= {name: environment[environment_name(name)] for name in names if environment.get(environment_name(name))}
+    texts = {name: value if name in _EXACT else value.strip() for name, value in given.items()}
+    values = {name.removeprefix(prefix): text for name, text in texts.items() if text}
     try:
         return model.model_validate(values)
     except ValidationError as error:
