@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from frepo_core.plugins import Event, MessageTarget
 
 from .signing import Signer
-from .texts import BROKEN, BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN, TEXTS, topic_of
+from .texts import BROKEN, BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN, TEXTS, topics_of
 
 # What an operator must react to, or was waiting for. Everything else is asked for with `kinds=`.
 PROBLEMS = (
@@ -80,7 +80,7 @@ class Target:
 
         An event without a collection passes the filters of collections and labels.
         """
-        if not any(fnmatchcase(name, pattern) for pattern in self.kinds for name in {event.kind, topic_of(event)}):
+        if not any(fnmatchcase(name, pattern) for pattern in self.kinds for name in topics_of(event)):
             return False
         if event.collection_id is None:
             return True

@@ -6,7 +6,17 @@ import pytest
 
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.plugins import Event
-from frepo_notify.texts import TEXTS, describe, is_problem, make_message, title_of, topic_of, without_repetitions
+from frepo_notify.targets import Target
+from frepo_notify.texts import (
+    TEXTS,
+    describe,
+    is_problem,
+    make_message,
+    title_of,
+    topic_of,
+    topics_of,
+    without_repetitions,
+)
 
 START = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
 
@@ -111,6 +121,36 @@ def test_quarantine_says_when_it_may_be_the_new_normal(nights, level, title, tex
     assert (level, f"[backup1] {title}") == (found.level, found.title)
     assert text in found.body
     assert "frepo backup:release" in found.body
+
+
+def test_a_broken_arrival_is_never_the_new_normal_and_nothing_proposes_to_release_it():
+    data = {"reason": "check integrity", "message": "It ends too early.", "nights": 3, "new_normal": True, "size": 9}
+    third = event(1, "version.quarantined", collection_id="c0", version_number=3, data=data | {"verdict": "broken"})
+    condemned = event(2, "version.condemned", collection_id="c0", version_number=4, data={"message": "It is cut."})
+
+    found, late = message(third), message(condemned)
+
+    assert "[backup1] Broken backup of db.sql (c0) in quarantine" == found.title
+    assert "No other version was deleted for it. It is night 3 in a row." in found.body
+    assert not any(word in text.body for text in (found, late) for word in ("normal", "release"))
+
+
+def test_an_event_is_sent_to_the_targets_of_all_its_names_and_called_by_the_first():
+    both = {"verdict": "broken", "new_normal": True}
+    orders = {
+        "version.broken_arrival": both,
+        "version.overtaken": both | {"reason": "overtaken"},
+        "version.new_normal": {"verdict": "suspicious", "new_normal": True},
+    }
+    for first, data in orders.items():
+        one = event(1, "version.quarantined", collection_id="c0", version_number=3, data=data)
+        names = topics_of(one)
+        assert (first, "version.quarantined") == (names[0], names[-1])
+        for name in names:
+            assert Target(name="a", url="mailto://a", kinds=(name,)).takes(one), (first, name)
+    assert ["version.overtaken", "version.broken_arrival", "version.new_normal", "version.quarantined"] == topics_of(
+        event(1, "version.quarantined", collection_id="c0", data=orders["version.overtaken"])
+    )
 
 
 def test_a_broken_arrival_is_told_once_with_quarantine_and_reason():

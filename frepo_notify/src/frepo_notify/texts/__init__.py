@@ -3,7 +3,16 @@
 from .backups import BROKEN, BROKEN_ARRIVAL, KIND_CHANGED, NEW_NORMAL, OVERTAKEN
 from .kinds import TEXTS
 from .messages import make_message, own_message
-from .sentences import count_of, describe, is_problem, most_serious_first, title_of, topic_of, without_repetitions
+from .sentences import (
+    count_of,
+    describe,
+    is_problem,
+    most_serious_first,
+    title_of,
+    topic_of,
+    topics_of,
+    without_repetitions,
+)
 from .text import Level, Text
 
 __all__ = [
@@ -23,5 +32,6 @@ __all__ = [
     "own_message",
     "title_of",
     "topic_of",
+    "topics_of",
     "without_repetitions",
 ]

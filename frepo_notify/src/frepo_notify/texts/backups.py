@@ -37,7 +37,7 @@ BACKUPS: Mapping[str, Text] = {
     "version.quarantined": Text(
         title="Backup of {collection} in quarantine",
         counted=("backup in quarantine", "backups in quarantine"),
-        what=_VERSION + " ({size}) was put into quarantine: {message}. No other version was deleted for it.",
+        what=_VERSION + " ({size}) was put into quarantine: {message}. No other version was deleted for it.{in_a_row}",
         advice="Check the backup job of this collection. If the version is right, release it with `frepo "
         "backup:release`; if not, repair the job and run it again.",
         level="warning",
@@ -47,12 +47,12 @@ BACKUPS: Mapping[str, Text] = {
         title="Broken backup of {collection} in quarantine",
         counted=("broken backup in quarantine", "broken backups in quarantine"),
         what=_VERSION + " ({size}) is broken, and was put into quarantine: {message}. No other version was deleted for "
-        "it.",
+        "it.{in_a_row}",
         advice="Run the backup again now. Then find out why the client sent a broken file: a full disk, or a dump that "
-        "was interrupted. If the check is wrong, release the version with `frepo backup:release`.",
+        "was interrupted.",
         level="failure",
     ),
-    # Nor this, which `version.quarantined` is called here after three nights with the same reason.
+    # Nor this, which `version.quarantined` is called here after three nights with the same reason of a guard.
     NEW_NORMAL: Text(
         title="Backups of {collection} in quarantine for {nights} nights",
         counted=("backup in quarantine again", "backups in quarantine again"),
@@ -77,8 +77,7 @@ BACKUPS: Mapping[str, Text] = {
         what=_VERSION
         + " ({size}) had been accepted, and is found broken now by the check {check}: {message}. It stays "
         "in the collection, and is not `latest` any more.",
-        advice="Run the backup again now. `frepo backup:download ID good` downloads the newest good version. If the "
-        "check is wrong, release the version with `frepo backup:release`.",
+        advice="Run the backup again now. `frepo backup:download ID good` downloads the newest good version.",
         level="failure",
     ),
     "version.unjudged": Text(

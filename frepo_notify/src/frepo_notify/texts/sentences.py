@@ -29,17 +29,25 @@ _EARLY = {"no_space": " early, because the storage is nearly full", "request": "
 LEVELS: tuple[Level, ...] = ("failure", "warning", "success", "info")
 
 
+def topics_of(event: Event) -> list[str]:
+    """Return all topics that an event is about, the one that it is called by first; its kind comes last.
+
+    A version in quarantine may be a leftover of its client, broken, and the third in a row. A leftover needs nobody;
+    a broken one is never the new normal.
+    """
+    data = event.data
+    found = {
+        BROKEN: event.kind == "version.checked" and data.get("outcome") == "broken",
+        OVERTAKEN: event.kind == "version.quarantined" and data.get("reason") == "overtaken",
+        BROKEN_ARRIVAL: event.kind == "version.quarantined" and data.get("verdict") == "broken",
+        NEW_NORMAL: event.kind == "version.quarantined" and bool(data.get("new_normal")),
+    }
+    return [*(topic for topic, applies in found.items() if applies), event.kind]
+
+
 def topic_of(event: Event) -> str:
     """Return the event's kind, or another topic: for a check that found a version broken, and for quarantine."""
-    if event.kind == "version.checked" and event.data.get("outcome") == "broken":
-        return BROKEN
-    if event.kind == "version.quarantined" and event.data.get("reason") == "overtaken":
-        return OVERTAKEN
-    if event.kind == "version.quarantined" and event.data.get("new_normal"):
-        return NEW_NORMAL
-    if event.kind == "version.quarantined" and event.data.get("verdict") == "broken":
-        return BROKEN_ARRIVAL
-    return event.kind
+    return topics_of(event)[0]
 
 
 def without_repetitions(events: Sequence[Event]) -> list[Event]:
@@ -109,6 +117,7 @@ def fields_of(event: Event, collection_name: str = "") -> Mapping[str, str]:
         "size": format_bytes(data.get("size")),
         "stored_size": format_bytes(data.get("stored_size")),
         "message": _short(data.get("message") or data.get("reason")),
+        "in_a_row": _in_a_row(data.get("nights")),
         "times": _times(data.get("count")),
         "explanation": f" ({_short(data['message'])})" if data.get("message") else "",
         "changes": _changes(data.get("before"), data.get("after")),
@@ -161,6 +170,10 @@ def _moment(text: Any) -> str:
 
 def _times(count: Any) -> str:
     return f" ({count} times within a minute)" if isinstance(count, int) and count > 1 else ""
+
+
+def _in_a_row(nights: Any) -> str:
+    return f" It is night {nights} in a row." if isinstance(nights, int) and nights > 1 else ""
 
 
 def _changes(before: Any, after: Any) -> str:

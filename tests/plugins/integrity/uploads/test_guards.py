@@ -133,6 +133,41 @@ def test_the_settings_say_what_follows_a_cut_dump_and_no_guard(collection, send,
     assert "broken" == newest(collection)["verdict"]
 
 
+@pytest.fixture
+def quarantined(services):
+    """Return the data of the events about quarantine."""
+
+    def quarantined():
+        with services.database.reading() as session:
+            query = select(Event).where(Event.kind == "version.quarantined").order_by(Event.id)
+            return [row.data for row in session.scalars(query)]
+
+    return quarantined
+
+
+def test_a_cut_dump_is_never_the_new_normal_and_its_reason_is_that_it_is_cut(root, send, quarantined):
+    """It is smaller than the others, too, for which a guard would put it into quarantine."""
+    collection = root.post(V1, {"name": "shop", "guards": {"max_shrink_percent": 50}}).json["id"]
+    full = [gzip.compress(postgres(rows=rows_of(20_000))) for _ in range(3)]
+    cut = [gzip.compress(postgres(rows=rows_of(2000)))[:-9] for _ in range(4)]
+
+    assert [None] * 3 + ["check integrity"] * 4 == send(collection, *full, *cut)
+    assert [(night, False, "broken") for night in (1, 2, 3, 4)] == [
+        (data["nights"], data["new_normal"], data["verdict"]) for data in quarantined()
+    ]
+    assert all("broken: The gzip data ends too early" in data["message"] for data in quarantined())
+
+
+def test_a_message_is_not_the_new_normal_and_a_smaller_dump_may_be(root, send, quarantined):
+    collection = root.post(V1, {"name": "shop.sql", "guards": {"max_shrink_percent": 50}}).json["id"]
+    full = [gzip.compress(postgres(rows=rows_of(20_000))) for _ in range(3)]
+    small = [gzip.compress(postgres(rows=rows_of(2000))) for _ in range(3)]
+
+    send(collection, *full, *[b"pg_dump: error: no connection\n"] * 4, *small)
+
+    assert [False] * 4 + [False, False, True] == [data["new_normal"] for data in quarantined()]
+
+
 def test_an_error_page_under_a_name_that_promises_nothing_is_found(collection, send):
     assert [None] * 3 + [KIND] == send(collection, *USUAL, HTML)
 

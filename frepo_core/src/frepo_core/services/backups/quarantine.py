@@ -47,10 +47,14 @@ def end_nights(collection: Collection) -> None:
     collection.quarantine_nights = 0
 
 
-def describe_nights(collection: Collection, reason: str | None) -> dict[str, object]:
-    """Return what the event says about the nights in a row on which versions were quarantined for this reason."""
+def describe_nights(collection: Collection, reason: str, verdict: Verdict) -> dict[str, object]:
+    """Return what the event says about the nights in a row on which versions were quarantined for this reason.
+
+    What a check has found is never the new normal: only a guard objects to versions for being other than before.
+    """
     nights = 0 if reason == OVERTAKEN else collection.quarantine_nights
-    return {"nights": nights, "new_normal": nights >= NEW_NORMAL_NIGHTS}
+    may_be_normal = verdict is not Verdict.BROKEN and not reason.startswith("check ")
+    return {"nights": nights, "new_normal": may_be_normal and nights >= NEW_NORMAL_NIGHTS}
 
 
 def is_overtaken() -> ColumnElement[bool]:

@@ -39,7 +39,8 @@ def judge_reports(reports: "Sequence[CheckReport]", objection: Objection | None 
 
 def judge_again(session: Session, version: Version) -> Judgement:
     """Set the verdict about a version from what is stored about it, and return it."""
-    rows = session.scalars(select(VersionCheck).where(VersionCheck.version_id == version.id)).all()
+    stored = select(VersionCheck).where(VersionCheck.version_id == version.id).order_by(VersionCheck.name)
+    rows = session.scalars(stored).all()
     if version.verdict == Verdict.BROKEN and version.verdict_reason is None:
         # Migration 0028 has set this verdict, from results that do not say yet that they are of the service.
         for row in rows:

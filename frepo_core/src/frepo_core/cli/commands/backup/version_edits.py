@@ -119,7 +119,7 @@ class Release(EditVersion):
         for version in services.version_edits.quarantined(reason, collection):
             name = f"v{version.number} of {version.collection_id}"
             if version.verdict == "broken" and not arguments.broken:
-                kept.append(f"{name}: it is broken: {version.verdict_reason}. --broken releases it, too")
+                kept.append(f"{name}: it is broken: {version.verdict_reason}")
                 continue
             try:
                 said = self._release(version)[1]

@@ -167,13 +167,16 @@ def _find_strictest(guard: Objection | None, reports: Sequence[CheckReport]) -> 
 
 
 def _objections(guard: Objection | None, reports: Sequence[CheckReport]) -> Iterator[Objection]:
-    """Yield what the guards and the upload checks object to. A finding that only marks the version is no objection."""
-    if guard is not None:
-        yield guard
+    """Yield what the upload checks and the guards object to. A finding that only marks the version is no objection.
+
+    Checks come first: a dump that was cut is smaller than the others, too.
+    """
     for report in reports:
         if report.quarantines:
             error = UploadCheckError(context={"check": report.check, "message": report.message})
             yield Objection(error=error, action="quarantine", check=report.check)
+    if guard is not None:
+        yield guard
 
 
 def _check_last_number(collection: CollectionRecord, number: int | None) -> None:

@@ -188,7 +188,8 @@ class LateResults:
         session.flush()
         set_arrived_again(session, collection)
         message = late.judgement.reason if late.objection else late.check.message
-        told = {"reason": reason, "message": message, **describe_nights(collection, reason), "verdict": row.verdict}
+        nights = describe_nights(collection, reason, Verdict(row.verdict))
+        told = {"reason": reason, "message": message, **nights, "verdict": row.verdict}
         late.events.append(version_event(EventKind.VERSION_QUARANTINED, VersionRecord.of(row), by=late.by, **told))
         surplus = find_surplus(session, collection, keep=self._quarantine_max, of_overtaken=False)
         locked = are_locked(session, surplus)

@@ -147,7 +147,7 @@ class VersionUpload(UploadTransaction[Committed]):
             evicted=evicted,
             removed=removed,
             why=why,
-            nights=describe_nights(row, reason) if reason else {},
+            nights=describe_nights(row, reason, admission.judgement.verdict) if reason else {},
             change=change,
         )
         checked = insert_checks(session, version, [check_of(report) for report in self.reports], by=by)
