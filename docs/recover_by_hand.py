@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import hmac
 import json
 import re
 import sys
@@ -33,10 +34,38 @@ def say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def read_lines(path: Path) -> tuple[Line, list[Line]]:
+class Seals:
+    """Verifies that catalogues and parts are from the service with these secrets: HMAC and HKDF (RFC 2104, 5869)."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the lines `app.secret = ...` and `enc.token_phrase = ...`, or a JSON object with these names."""
+        text = path.read_text()
+        if text.lstrip().startswith("{"):
+            values = json.loads(text)
+        else:
+            lines = (line.partition("=") for line in text.splitlines())
+            values = {name.strip(): value.strip().strip("'\"") for name, _, value in lines}
+        names = [("app.secret", "APP_SECRET"), ("enc.token_phrase", "ENC_TOKEN_PHRASE")]
+        secrets = [values.get(name) or values[variable] for name, variable in names]
+        self.key = hmac.digest(b"", json.dumps(secrets).encode(), "sha256")
+
+    def verify(self, path: Path, digest: str, seal: Any) -> None:
+        """Raise ValueError if a file with this digest of its lines is not known to be from the service."""
+        name = f"{path.parent.name}/{path.name}"
+        try:
+            key = hmac.digest(self.key, f"frepo {path.parent.name}\x01".encode(), "sha256")
+            mac = hmac.digest(key, f"{name}\n{digest}\n{seal['before']}".encode(), "sha256").hex()
+            is_own = hmac.compare_digest(mac, seal["mac"])
+        except (KeyError, TypeError):
+            is_own = False
+        if not is_own:
+            raise ValueError("it cannot be verified with these secrets")
+
+
+def read_lines(path: Path, seals: Seals | None) -> tuple[Line, list[Line]]:
     """Return the head and the objects of a catalogue or of a part of the journal.
 
-    Raises ValueError if it is damaged.
+    Raises ValueError if it is damaged, or cannot be verified.
     """
     digest = hashlib.sha256()
     lines: list[Line] = []
@@ -45,9 +74,12 @@ def read_lines(path: Path) -> tuple[Line, list[Line]]:
             for raw in file:
                 line = json.loads(raw)
                 if "end" in line:
-                    if line["end"] == {"objects": len(lines) - 1, "sha256": digest.hexdigest()}:
-                        return check(lines)
-                    raise ValueError("its digest is wrong")
+                    if line["end"] != {"objects": len(lines) - 1, "sha256": digest.hexdigest()}:
+                        raise ValueError("its digest is wrong")
+                    if seals:
+                        last = json.loads(file.readline() or b"{}")
+                        seals.verify(path, digest.hexdigest(), last.get("seal") if isinstance(last, dict) else None)
+                    return check(lines)
                 digest.update(raw)
                 lines.append(line)
     except (OSError, EOFError, zlib.error, TypeError, RecursionError) as error:
@@ -72,29 +104,29 @@ def place(path: Path) -> list[str]:
     return path.name.split("-")[-2:]
 
 
-def read_objects(root: Path) -> Objects:
+def read_objects(root: Path, seals: Seals | None = None) -> Objects:
     """Return the states of all objects by kind and key, from the newest whole catalogue and the journal after it."""
     for catalogue in sorted(root.glob("catalogue/*-*-*"), key=lambda path: (place(path), path.name), reverse=True):
         try:
-            head, lines = read_lines(catalogue)
+            head, lines = read_lines(catalogue, seals)
         except ValueError as error:
             say(f"{catalogue} cannot be used: {error}")
             continue
         objects: Objects = {}
         for line in lines:
             objects.setdefault((line["object"], *line["key"]), []).extend(line["values"])
-        return add_journal(root, catalogue, head, objects)
+        return add_journal(root, catalogue, head, objects, seals)
     sys.exit(f"{root} has no whole catalogue in the folder `catalogue`")
 
 
-def add_journal(root: Path, catalogue: Path, head: Line, objects: Objects) -> Objects:
+def add_journal(root: Path, catalogue: Path, head: Line, objects: Objects, seals: Seals | None) -> Objects:
     """Replace the objects that the journal has since the catalogue."""
     reaches = head["made_at"]
     for part in sorted(root.glob("journal/*-*"), key=place):
         if place(part) <= place(catalogue):
             continue
         try:
-            its_head, lines = read_lines(part)
+            its_head, lines = read_lines(part, seals)
         except ValueError as error:
             say(f"{part} cannot be used: {error}")
             continue
@@ -210,11 +242,18 @@ def main() -> int:
     parser.add_argument("target", type=Path, nargs="?", help="the folder to write to")
     parser.add_argument("--list", action="store_true", help="show what there is, and write nothing")
     parser.add_argument("--only", default="", metavar="TEXT", help="collections whose name or id contains this text")
+    parser.add_argument(
+        "--secrets",
+        type=Path,
+        metavar="FILE",
+        help="the two lines of the safe: pass over what the service did not write",
+    )
     arguments = parser.parse_args()
+    seals = Seals(arguments.secrets) if arguments.secrets else None
     if not arguments.list and arguments.target is None:
         parser.error("name the folder to write to, or use --list")
     stored, problems, written = find_stored(arguments.storage), 0, 0
-    for kind, folder, name, blob in find_contents(read_objects(arguments.storage)):
+    for kind, folder, name, blob in find_contents(read_objects(arguments.storage, seals)):
         if arguments.only not in folder:
             continue
         parts = [safe_name(part) for part in (kind, folder, name) if part]

@@ -1,11 +1,22 @@
 """Decides what a token may do: one table of rules for all actions. No other module checks roles."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .identity import Identity
 from .mime_types import ROLE_TYPES, is_allowed_by_token
 from .roles import UPLOADS, Role
+
+_ADMINISTRATIVE = frozenset(
+    {
+        Role.ADMINISTRATOR,
+        Role.GENERATE_TOKENS,
+        Role.REVOKE_TOKENS,
+        Role.CHOOSE_TOKEN_IDS,
+        Role.DELETE_ALL_FILES,
+        Role.MODIFY_ANY_COLLECTION,
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +152,11 @@ def may_upload(identity: Identity, mime: str) -> bool:
 def is_administrator(identity: Identity) -> bool:
     """Return whether the token is an administrator's, which only an administrator may revoke."""
     return identity.holds(Role.ADMINISTRATOR)
+
+
+def administrative_roles(names: Iterable[str]) -> list[str]:
+    """Return those of the roles with which a token acts for others, or undoes what they have: a person looks at it."""
+    return sorted(_ADMINISTRATIVE & {*names})
 
 
 def is_uploader(identity: Identity) -> bool:

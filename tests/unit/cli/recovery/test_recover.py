@@ -1,6 +1,8 @@
 """`frepo recover`: what it refuses, the secrets of the old machine, and what it reads back into a database."""
 
 import csv
+import gzip
+import hashlib
 import json
 import shutil
 
@@ -119,3 +121,23 @@ def test_a_restored_database_gets_back_what_it_has_lost(console, lost):
     assert "Read back: 0 collections, 1 versions" in done.stdout
     console.answer("backup:download", lost, "v2", "--output", "restored.sql")
     assert "night 2\n" == (console.folder / "restored.sql").read_text()
+
+
+def test_administrators_are_named_before_the_question(console, lost):
+    """Somebody who can write to the storage has forged a catalogue in which a host is an administrator."""
+    [catalogue] = (console.folder / "storage/catalogue").iterdir()
+    lines = gzip.decompress(catalogue.read_bytes()).replace(
+        b'"collections.upload', b'"security.administrator","c.upload'
+    )
+    *objects, _, seal = lines.splitlines(keepends=True)
+    end = {"end": {"objects": len(objects) - 1, "sha256": hashlib.sha256(b"".join(objects)).hexdigest()}}
+    catalogue.chmod(0o600)
+    catalogue.write_bytes(gzip.compress(b"".join([*objects, json.dumps(end).encode(), b"\n", seal])))
+
+    assert "cannot be verified" in console.refusal("recover", "--from", "local", "--yes")
+    done = console.run("recover", "--from", "local", "--unverified", input="no\n")
+
+    assert 0 == console.count("collection")
+    assert "Nothing is verified" in done.stdout
+    named = done.stdout.partition("Tokens with administrative roles")[2].splitlines()[1]
+    assert ["db1,", "security.administrator"] == [named.split()[1], named.split()[-1]]

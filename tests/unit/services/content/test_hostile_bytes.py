@@ -36,8 +36,9 @@ from frepo_core.services.content.encodings.encoder import Base, encode
 from frepo_core.services.content.encodings.format import ENTRY_SIZE, MAGIC, Entry, Head
 from frepo_core.services.content.held_bytes import _read as read_held
 from frepo_core.services.content.storages.owner_mark import OwnerMark
-from frepo_core.services.upkeep.journal.journal_files import JournalFile
+from frepo_core.services.upkeep.journal.journal_files import JournalDamagedError, JournalFile, pack_seal
 from frepo_core.services.upkeep.journal.keys import JournalKey
+from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.testing import MemoryStorage
 from frepo_core.web.conventions.paging import _decode
 from frepo_sealed.keys import KeyRing
@@ -131,7 +132,7 @@ def lines_of(document: Any) -> bytes:
     """Return a catalogue of these lines, with the digest of them."""
     lines = [dumped(line) + b"\n" for line in document] if isinstance(document, list) else [dumped(document) + b"\n"]
     end = {"end": {"objects": len(lines) - 1, "sha256": hashlib.sha256(b"".join(lines)).hexdigest()}}
-    return gzip.compress(b"".join([*lines, dumped(end)]), 1)
+    return gzip.compress(b"".join([*lines, dumped(end), b"\n"]), 1)
 
 
 CATALOGUE = [
@@ -185,6 +186,14 @@ def make_object() -> tuple[bytes, dict[str, Any], list[dict[str, int]], dict[str
 OBJECT, FIELDS, ENTRIES, HEAD = make_object()
 
 
+PART = JournalKey(epoch=1, number=1)
+SEALS = JournalSeals("secret", "phrase")
+
+
+def sealed_catalogue(seal: Any) -> bytes:
+    return lines_of(CATALOGUE) + pack_seal(seal)
+
+
 KEYS = KeyRing([b"k" * 32])
 
 
@@ -234,6 +243,14 @@ def decode_by_hand(data: bytes, folder: Path) -> None:
     (folder / base[:2] / f"{base}-{'0' * 16}").write_bytes(NEWER)
     script.write_one(folder, folder / "object", DIGEST, folder / "target")
     assert OLDER == (folder / "target").read_bytes()
+
+
+def read_seal(data: bytes, folder: Path) -> None:
+    (folder / "part").write_bytes(data)
+    file = JournalFile(folder / "part")
+    file.check()
+    if SEALS.find_problem(PART, file.digest, file.seal):
+        raise JournalDamagedError("its seal is wrong")
 
 
 def read_journal(data: bytes, folder: Path) -> None:
@@ -308,6 +325,8 @@ class Reader:
     errors: tuple[type[Exception], ...] = ()
 
 
+_LINES = b"".join(dumped(line) + b"\n" for line in CATALOGUE)
+SEAL = SEALS.make(PART, hashlib.sha256(_LINES).hexdigest(), "")
 NOTE = {"about": "", "database": "a" * 32, "epoch": 1, "host": "backup1", "at": "2026-05-02T01:30:00+00:00"}
 READERS = [
     Reader("head of an object", decode, OBJECT, FIELDS, head_of, (FrepoError,)),
@@ -315,6 +334,7 @@ READERS = [
     Reader("head, by hand", decode_by_hand, OBJECT, FIELDS, head_of, (ValueError, OSError)),
     Reader("table, by hand", decode_by_hand, OBJECT, ENTRIES, table_of, (ValueError, OSError)),
     Reader("catalogue", read_journal, lines_of(CATALOGUE), CATALOGUE, lines_of, (FrepoError,)),
+    Reader("seal of a catalogue", read_seal, sealed_catalogue(SEAL), SEAL, sealed_catalogue, (FrepoError,)),
     Reader("catalogue, by hand", recover_by_hand, lines_of(CATALOGUE), CATALOGUE, lines_of),
     Reader("session of an upload", read_upload, dumped(SESSION), SESSION),
     Reader("note of an owner", read_note, dumped(NOTE), NOTE),

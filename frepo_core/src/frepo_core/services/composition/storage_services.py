@@ -11,6 +11,7 @@ from .file_services import FileServices
 if TYPE_CHECKING:
     from ..reports.copies import Copies
     from ..upkeep.journal.journal import Journal
+    from ..upkeep.journal.seals import JournalSeals
     from ..upkeep.mirror.mirror import Mirror
     from ..upkeep.mirror.promotion import Promotions
     from ..upkeep.recovery.merge import Merge
@@ -26,15 +27,32 @@ class StorageServices(FileServices):
     def journal(self) -> "Journal":
         from ..upkeep.journal.journal import Journal
 
-        return Journal(self.database, self.backends, self.presence, self.ingest.directory)
+        return Journal(self.database, self.backends, self.presence, self._seals, self.ingest.directory)
 
-    def recovery(self, storage: str, notes: "Callable[[str], None]") -> "Recovery":
-        """Return a recovery of the database from a storage. `notes` is called with texts about the progress."""
+    @cached_property
+    def _seals(self) -> "JournalSeals":
+        from ..upkeep.journal.seals import JournalSeals
+
+        return JournalSeals.of(self.settings)
+
+    def recovery(self, storage: str, notes: "Callable[[str], None]", *, unverified: bool = False) -> "Recovery":
+        """Return a recovery of the database from a storage. `notes` is called with texts about the progress.
+
+        With `unverified`, it also reads what has no seal of this service.
+        """
         from ..upkeep.recovery.recovery import Recovery
 
-        return Recovery(self.database, self.backends, storage, self.ingest.directory, notes)
+        seals = None if unverified else self._seals
+        return Recovery(self.database, self.backends, seals, storage, self.ingest.directory, notes)
 
-    def merge(self, storage: str, notes: "Callable[[str], None]", *, at: "datetime | None" = None) -> "Merge":
+    def merge(
+        self,
+        storage: str,
+        notes: "Callable[[str], None]",
+        *,
+        at: "datetime | None" = None,
+        unverified: bool = False,
+    ) -> "Merge":
         """Return what reads back from a storage what the database has lost, or what was there at a time."""
         from ..upkeep.recovery.merge import Merge
 
@@ -43,6 +61,7 @@ class StorageServices(FileServices):
             self.backends,
             self.trash,
             self.journal,
+            None if unverified else self._seals,
             storage,
             self.ingest.directory,
             notes,

@@ -80,6 +80,7 @@ class Ordered:
 @dataclass
 class Recovered:
     services: object
+    source: object
     report: object
     notes: list
 
@@ -101,16 +102,18 @@ def recover(ini, plugins, tmp_path):
     """Recover an empty database from a storage."""
     with contextlib.ExitStack() as stack:
 
-        def recover(storage="local", order=None):
+        def recover(storage="local", order=None, *, unverified=False, **settings):
             number = len(list(tmp_path.glob("new-*.db")))
-            services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new-{number}.db"}, {}, plugins)
+            settings = settings | {"database.url": f"sqlite:///{tmp_path}/new-{number}.db"}
+            services = assemble(ini | settings, {}, plugins)
             stack.callback(services.database.engine.dispose)
             migrations.upgrade(services.database.engine)
             if order:
                 services.backends._built[storage] = Ordered(services.backends.get(storage), order)
             notes = []
-            with services.recovery(storage, notes.append) as recovery:
-                report = recovery.run(recovery.find(), with_tokens=True)
-            return Recovered(services, report, notes)
+            with services.recovery(storage, notes.append, unverified=unverified) as recovery:
+                source = recovery.find()
+                report = recovery.run(source, with_tokens=True)
+            return Recovered(services, source, report, notes)
 
         yield recover

@@ -29,9 +29,14 @@ def parse_time(text: str, now: datetime) -> datetime:
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def merge(services: "Services", storage: str, at: datetime | None, say: Callable[[str], None]) -> int:
+def merge(
+    services: "Services", storage: str, at: datetime | None, say: Callable[[str], None], *, unverified: bool = False
+) -> int:
     """Read back what is lost, and say what was done; return 1 if contents are missing."""
-    with ProgressLine("recover") as progress, services.merge(storage, progress, at=at) as merging:
+    with (
+        ProgressLine("recover") as progress,
+        services.merge(storage, progress, at=at, unverified=unverified) as merging,
+    ):
         source = merging.find()
         reaches = f"{source.reaches:%Y-%m-%d %H:%M:%S} UTC"
         say(f"{source.catalogue.text} and {source.parts} parts of the journal: up to {reaches}")

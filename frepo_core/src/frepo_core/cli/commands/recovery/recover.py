@@ -5,6 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from frepo_core.domain.durations import format_duration
+from frepo_core.domain.naming import printable
+from frepo_core.domain.permissions import administrative_roles
 from frepo_core.errors import FieldsError, FrepoError
 
 from ...base import FrepoCommand
@@ -61,6 +63,11 @@ class Recover(FrepoCommand):
             help="the two lines are lost: recover all but the tokens, and list what they were",
         )
         parser.add_argument(
+            "--unverified",
+            action="store_true",
+            help="also use what is not known to be from the old service, e.g. a catalogue without a seal",
+        )
+        parser.add_argument(
             "--lists", default=".", metavar="FOLDER", help="where to write what is missing; default: this folder"
         )
         parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -81,10 +88,16 @@ class Recover(FrepoCommand):
         with_secrets(partial(services.backends.get, arguments.source), self.app.stdin)
         upgrade(services)
         upgrade_plugins(services, self.say)
-        with ProgressLine("recover") as progress, services.recovery(arguments.source, progress) as recovery:
+        unverified = arguments.unverified or arguments.without_secrets
+        with (
+            ProgressLine("recover") as progress,
+            services.recovery(arguments.source, progress, unverified=unverified) as recovery,
+        ):
             source = recovery.find()
             self._describe(source, services)
             with_tokens = self._has_phrase(recovery, source, services, may_lack=arguments.without_secrets)
+            if with_tokens:
+                self._name_administrators(recovery, source)
             question = f"Recover all of this into the database {services.database.name}?"
             self.require_yes(question, given=arguments.yes)
             report = recovery.run(source, with_tokens=with_tokens)
@@ -111,7 +124,8 @@ class Recover(FrepoCommand):
         storage = arguments.merge or arguments.source
         services.backends.check_name(storage)
         since = arguments.deleted_since
-        return merge(services, storage, parse_time(since, services.database.now()) if since else None, self.say)
+        at = parse_time(since, services.database.now()) if since else None
+        return merge(services, storage, at, self.say, unverified=arguments.unverified)
 
     def _describe(self, source: "Source", services: "Services") -> None:
         age = services.database.now() - source.reaches
@@ -122,6 +136,15 @@ class Recover(FrepoCommand):
         )
         for problem in source.problems:
             self.say(f"Note: {problem}")
+
+    def _name_administrators(self, recovery: "Recovery", source: "Source") -> None:
+        """Say which tokens can act for others, so that a person sees one that should not be there."""
+        self.say("Tokens with administrative roles, which will be valid:")
+        for token in recovery.tokens(source):
+            names = token.get("roles")
+            if isinstance(names, list) and (roles := administrative_roles(map(str, names))):
+                about = f"{token.get('fingerprint')} {token.get('name') or 'without a name'}"
+                self.say(printable(f"  {about}, made {token.get('created_at')!s:.10}: {', '.join(roles)}"))
 
     def _has_phrase(self, recovery: "Recovery", source: "Source", services: "Services", *, may_lack: bool) -> bool:
         """Return whether the phrase in force is that of the old tokens. Raises `FrepoError` if it has to be."""

@@ -22,7 +22,8 @@ class Cursor:
     """The last part of the journal in a storage: its place, and the position of the last event before it.
 
     The position is -1 if the journal cannot go on before a catalogue is written. `catalogue` is the key of the newest
-    catalogue, `at` the time of what is recorded last (ISO 8601, UTC).
+    catalogue, `at` the time of what is recorded last (ISO 8601, UTC). `digest` is that of the last part, and `secrets`
+    the id of those that it was sealed with.
     """
 
     position: int
@@ -30,6 +31,8 @@ class Cursor:
     number: int
     at: str
     catalogue: str
+    digest: str = ""
+    secrets: str = ""
 
     @property
     def is_broken(self) -> bool:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from importlib.metadata import version
+from io import BytesIO
 from typing import Any, BinaryIO
 
 from sqlalchemy import select
@@ -25,10 +26,11 @@ from ...content.storages.sweep_guard import Ownership
 from ...content.storages.write_guard import Presence
 from .changes import find_changes, find_last_position
 from .cursors import Cursor, break_off, change_cursor, read_cursors
-from .journal_files import JournalWriter
+from .journal_files import JournalWriter, pack_seal
 from .json_rows import dump
 from .keys import CATALOGUE, JOURNAL, JournalKey
 from .objects import OBJECTS
+from .seals import JournalSeals
 
 log = logging.getLogger(__name__)
 
@@ -59,11 +61,14 @@ class Written:
 class Journal:
     """The journal and the catalogues of all storages. One process at a time writes."""
 
-    def __init__(self, database: Database, backends: Backends, presence: Presence, folder: str | None) -> None:
+    def __init__(
+        self, database: Database, backends: Backends, presence: Presence, seals: JournalSeals, folder: str | None
+    ) -> None:
         """`folder` is for the files before they are stored; None: the system's."""
         self._database = database
         self._backends = backends
         self._presence = presence
+        self._seals = seals
         self._ownership = Ownership(database, backends)
         self._folder = folder
 
@@ -176,8 +181,11 @@ class Journal:
         return {name for name in {*self._backends.configured, *others} if not self._backends.find_users(name)}
 
     def _is_broken(self, storage: str, cursor: Cursor) -> bool:
-        """Return whether the journal cannot go on, as after an adoption: the parts since may be of another database."""
-        if cursor.is_broken:
+        """Return whether the journal cannot go on, as after an adoption: the parts since may be of another database.
+
+        After a change of the secrets, what a recovery reads has to be sealed with the new ones, from a catalogue on.
+        """
+        if cursor.is_broken or cursor.secrets != self._seals.id:
             return True
         query = select(StorageMark.epoch).where(StorageMark.storage == storage, StorageMark.adopted_at.is_not(None))
         with self._database.reading() as session:
@@ -189,7 +197,7 @@ class Journal:
         if is_there(self._backends.get(storage), key.text):
             self.break_off(storage)
             return None
-        self._store(storage, key, file, part)
+        self._store(storage, key, file, part, cursor.digest)
         change_cursor(self._database, storage, lambda found: _moved(found or cursor, key, part))
         hit("journal_noted")
         return key.text
@@ -200,13 +208,20 @@ class Journal:
         continues = before is not None and not self._is_broken(storage, before)
         number = before.number if before else 0
         key = JournalKey(epoch=epoch, number=number, made_at=whole.at)
-        self._store(storage, key, file, whole)
+        digest = before.digest if before else ""
+        self._store(storage, key, file, whole, digest)
 
         def change(found: Cursor | None) -> Cursor:
             if found and continues and not found.is_broken:
                 return replace(found, catalogue=key.text)
             return Cursor(
-                position=whole.position, epoch=epoch, number=number, at=dump(whole.at).strip('"'), catalogue=key.text
+                position=whole.position,
+                epoch=epoch,
+                number=number,
+                at=dump(whole.at).strip('"'),
+                catalogue=key.text,
+                digest=digest,
+                secrets=self._seals.id,
             )
 
         change_cursor(self._database, storage, change)
@@ -220,9 +235,11 @@ class Journal:
         mark = self._presence.look_for_mark(storage)
         return mark.epoch if mark else 0
 
-    def _store(self, storage: str, key: JournalKey, file: BinaryIO, spooled: "_Spooled") -> None:
+    def _store(self, storage: str, key: JournalKey, file: BinaryIO, spooled: "_Spooled", before: str) -> None:
+        seal = pack_seal(self._seals.make(key, spooled.digest, before))
         file.seek(0)
-        self._backends.get(storage).store(key.text, _Content(file), spooled.size)  # type: ignore[arg-type]
+        content = _Content(file, seal)
+        self._backends.get(storage).store(key.text, content, spooled.size + len(seal))  # type: ignore[arg-type]
         hit("journal_stored")
         log.debug("%s was written to the storage %s: %d objects", key.text, storage, spooled.objects)
 
@@ -234,26 +251,36 @@ class Journal:
 
 @dataclass(frozen=True, kw_only=True)
 class _Spooled:
-    """A file that was written completely: the time and the position of what it has last."""
+    """A file that was written completely: time and position of what it has last, and the digest of its lines."""
 
     at: datetime
     position: int
     objects: int
     size: int
+    digest: str = ""
     cursors: dict[str, Cursor] | None = None
 
 
 class _Content:
-    """A file as a storage may read it. Without its descriptor, it is not linked: each storage has bytes of its own."""
+    """A file and its seal as a storage may read them, without a descriptor: each storage has bytes of its own."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self.read = file.read
+    def __init__(self, file: BinaryIO, seal: bytes) -> None:
+        self._files = [file, BytesIO(seal)]
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read at most `size` bytes, at most to the end of one of them."""
+        while self._files:
+            if data := self._files[0].read(size):
+                return data
+            del self._files[0]
+        return b""
 
 
 def _finish(writer: JournalWriter, file: BinaryIO, at: datetime, position: int) -> _Spooled:
     writer.finish()
-    return _Spooled(at=at, position=position, objects=writer.objects, size=file.tell())
+    return _Spooled(at=at, position=position, objects=writer.objects, size=file.tell(), digest=writer.digest)
 
 
 def _moved(cursor: Cursor, key: JournalKey, part: _Spooled) -> Cursor:
-    return replace(cursor, position=part.position, epoch=key.epoch, number=key.number, at=dump(part.at).strip('"'))
+    at = dump(part.at).strip('"')
+    return replace(cursor, position=part.position, epoch=key.epoch, number=key.number, at=at, digest=part.digest)

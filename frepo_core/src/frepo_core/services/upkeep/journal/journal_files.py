@@ -4,7 +4,8 @@ docs/recovery.md describes it. Each line between the head and the end is an obje
 
     {"object": "version", "key": ["db1", 3], "values": [{...}]}
 
-In the journal, an empty list of values says that the object does not exist any more.
+In the journal, an empty list of values says that the object does not exist any more. After the end, a seal says who has
+written the file: see `seals`.
 """
 
 import gzip
@@ -42,6 +43,7 @@ class JournalWriter:
     def __init__(self, file: BinaryIO, what: str, head: Values) -> None:
         """`what` is `journal` or `catalogue`. The file stays open."""
         self.objects = 0
+        self.digest = ""
         self._gzip = gzip.GzipFile("", "wb", _LEVEL, file, mtime=0)
         self._digest = hashlib.sha256()
         self._write({"frepo": what, "format": FORMAT, "about": _ABOUT, **head})
@@ -52,8 +54,9 @@ class JournalWriter:
         self._write({"object": name, "key": key, "values": values})
 
     def finish(self) -> None:
-        """Write the number of objects, and the SHA-256 of all lines before this one."""
-        end = {"objects": self.objects, "sha256": self._digest.hexdigest()}
+        """Write the number of objects, and the SHA-256 of all lines before this one, which `digest` is then."""
+        self.digest = self._digest.hexdigest()
+        end = {"objects": self.objects, "sha256": self.digest}
         self._gzip.write(f"{dump({'end': end})}\n".encode())
         self._gzip.close()
 
@@ -63,12 +66,19 @@ class JournalWriter:
         self._gzip.write(data)
 
 
+def pack_seal(seal: Values) -> bytes:
+    """Return what is stored after the file: it differs between storages, the file does not (RFC 1952, 2.2: members)."""
+    return gzip.compress(f"{dump({'seal': seal})}\n".encode(), _LEVEL, mtime=0)
+
+
 class JournalFile:
-    """A file that was written by `JournalWriter`, on the local disk."""
+    """A file that was written by `JournalWriter`, on the local disk. `digest` and `seal` are known after `check`."""
 
     def __init__(self, path: Path) -> None:
         """Read the head. Raises `JournalDamagedError`."""
         self._path = path
+        self.digest = ""
+        self.seal: Any = None
         with closing(self._lines()) as lines:
             self.head: Values = next(iter(lines), (b"", _NOTHING))[1]
         if self.head.get("format") != FORMAT:
@@ -82,11 +92,13 @@ class JournalFile:
 
         Raises `JournalDamagedError` at the end if the file is not as it was written: use nothing of it then.
         """
-        digest, objects = hashlib.sha256(), -1  # the head is no object
-        for raw, line in self._lines():
+        digest, objects, lines = hashlib.sha256(), -1, self._lines()  # the head is no object
+        for raw, line in lines:
             if end := line.get("end"):
-                if end != {"objects": objects, "sha256": digest.hexdigest()}:
+                self.digest = digest.hexdigest()
+                if end != {"objects": objects, "sha256": self.digest}:
                     raise JournalDamagedError("its digest is not that of its lines")
+                self.seal = next(lines, (b"", _NOTHING))[1].get("seal")
                 return
             digest.update(raw)
             objects += 1

@@ -41,13 +41,14 @@ from ..journal.journal import Journal
 from ..journal.json_rows import Values, names_of, to_row
 from ..journal.keys import JournalKey
 from ..journal.objects import table_of
+from ..journal.seals import JournalSeals
 from ..mirror.gaps import compare_again
 from ..storage.progress import batches
 from .found_objects import RAW_COLUMNS, FoundObjects
 from .object_levels import ObjectLevels
 from .row_loading import insert_new
 from .row_repair import RowRepair
-from .sources import Notes, RecoveryError, Source, find_source, list_others, list_storage
+from .sources import Notes, RecoveryError, Source, SourceFiles, find_source, list_others, list_storage
 from .staging import Key, Staging, StoredBlob
 
 log = logging.getLogger(__name__)
@@ -87,17 +88,19 @@ class Merge:
         backends: Backends,
         trash: Trash,
         journal: Journal,
+        seals: JournalSeals | None,
         storage: str,
         folder: str | None,
         notes: Notes,
         *,
         at: datetime | None = None,
     ) -> None:
-        """`at` is the time whose state is looked at; None: before the storage was adopted."""
+        """`at` is the time whose state is looked at; None: before the storage was adopted. `seals`: see `Recovery`."""
         self._database = database
         self._backends = backends
         self._trash = trash
         self._journal = journal
+        self._seals = seals
         self._storage = storage
         self._notes = notes
         self._at = at
@@ -125,8 +128,8 @@ class Merge:
             keys = [key for key in keys if key.epoch < epoch]
         else:
             keys = [key for key in keys if key.made_at is None or key.made_at <= self._at]
-        folder = Path(self._folder.name)
-        return find_source(backend, self._storage, keys, self._staging, folder, self._notes, problems, until=self._at)
+        files = SourceFiles(backend, self._storage, Path(self._folder.name), self._seals, self._notes, problems)
+        return find_source(files, keys, self._staging, until=self._at)
 
     def run(self, source: Source, *, by: By) -> MergeReport:
         """Read back what is lost. May be repeated: what is there already stays."""

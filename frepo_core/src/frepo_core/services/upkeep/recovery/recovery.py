@@ -37,11 +37,12 @@ from ...content.storages.backends import Backends
 from ...content.storages.sweep_guard import Ownership
 from ..journal.json_rows import Values
 from ..journal.objects import OBJECTS, ObjectKind
+from ..journal.seals import JournalSeals
 from ..storage.progress import batches
 from .found_objects import FoundObjects
 from .object_levels import ObjectLevels
 from .row_loading import RowLoader
-from .sources import Listing, Notes, RecoveryError, Source, find_source, list_others, list_storage
+from .sources import Listing, Notes, RecoveryError, Source, SourceFiles, find_source, list_others, list_storage
 from .staging import Key, MissingContent, Staging
 
 log = logging.getLogger(__name__)
@@ -67,10 +68,22 @@ class RecoveryReport:
 class Recovery:
     """A recovery from a storage. Use it in a `with` statement: it keeps files in a folder of its own."""
 
-    def __init__(self, database: Database, backends: Backends, storage: str, folder: str | None, notes: Notes) -> None:
-        """`notes` is called with texts about the progress; `folder` is for temporary files."""
+    def __init__(
+        self,
+        database: Database,
+        backends: Backends,
+        seals: JournalSeals | None,
+        storage: str,
+        folder: str | None,
+        notes: Notes,
+    ) -> None:
+        """`notes` is called with texts about the progress; `folder` is for temporary files.
+
+        `seals` verifies what is read; None: it need not be from this service.
+        """
         self._database = database
         self._backends = backends
+        self._seals = seals
         self._storage = storage
         self._notes = notes
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
@@ -98,15 +111,9 @@ class Recovery:
         self._others = list_others(self._backends, self._storage, self._staging, self._notes, problems)
         self._staging.index_stored()
         keys = self._continued(keys)
-        source = find_source(
-            self._backends.get(self._storage),
-            self._storage,
-            keys,
-            self._staging,
-            Path(self._folder.name),
-            self._notes,
-            problems,
-        )
+        backend, folder = self._backends.get(self._storage), Path(self._folder.name)
+        files = SourceFiles(backend, self._storage, folder, self._seals, self._notes, problems)
+        source = find_source(files, keys, self._staging)
         if source.schema > head_revision():
             raise RecoveryError(
                 f"{source.catalogue.text} was written by a newer version of frepo (schema {source.schema}, this one "

@@ -13,6 +13,7 @@ from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import OwnerMark
 from ..journal.journal_files import JournalDamagedError, JournalFile
 from ..journal.keys import JournalKey
+from ..journal.seals import JournalSeals
 from ..storage.progress import batches
 from .staging import Staging
 
@@ -88,47 +89,81 @@ def list_others(
     return found
 
 
+class SourceFiles:
+    """Reads catalogues and parts of the journal of one storage. What cannot be used is added to `problems`.
+
+    `seals` verifies them. Without it, nothing is verified, and `problems` says so.
+    """
+
+    def __init__(
+        self,
+        backend: StorageBackend,
+        storage: str,
+        folder: Path,
+        seals: JournalSeals | None,
+        notes: Notes,
+        problems: list[str],
+    ) -> None:
+        self._backend = backend
+        self.storage = storage
+        self._folder = folder
+        self._seals = seals
+        self.notes = notes
+        self.problems = problems
+        self.unverified = self.of_other_secrets = 0
+        if seals is None:
+            problems.append("Nothing is verified: whoever could write to the storage may have changed what is read")
+
+    def read(self, key: JournalKey) -> tuple[JournalFile, int] | None:
+        """Copy a file to the local disk; return it with the number of its objects, None if it cannot be used."""
+        path = self._folder / ("catalogue" if key.made_at else "part")
+        try:
+            with self._backend.open(key.text) as stored, path.open("wb") as target:
+                while piece := stored.read(_PIECE):
+                    target.write(piece)
+            file = JournalFile(path)
+            count = file.check()
+        except (JournalDamagedError, StorageError) as error:
+            self.problems.append(f"{key.text} cannot be used: {error.message}")
+            return None
+        if self._seals is not None and (problem := self._seals.find_problem(key, file.digest, file.seal)):
+            self.problems.append(f"{key.text} cannot be verified: {problem}")
+            self.unverified += 1
+            self.of_other_secrets += self._seals.is_of_others(file.seal)
+            return None
+        return file, count
+
+
 def find_source(
-    backend: StorageBackend,
-    storage: str,
-    keys: list[JournalKey],
-    staging: Staging,
-    folder: Path,
-    notes: Notes,
-    problems: list[str],
-    *,
-    until: datetime | None = None,
+    files: SourceFiles, keys: list[JournalKey], staging: Staging, *, until: datetime | None = None
 ) -> Source:
     """Read the newest catalogue that is whole, and stage what the journal has since, at most until a time.
 
-    `problems` are those before, to which those of this storage are added. Raises `RecoveryError` if no catalogue is
-    found.
+    Raises `RecoveryError` if no catalogue is found.
     """
-    catalogue, file, objects = _find_catalogue(backend, storage, keys, folder, problems, notes)
+    catalogue, file, objects = _find_catalogue(files, keys)
     parts = sorted(key for key in keys if not key.made_at and key.place > catalogue.place)
     database, position, reaches = file.head["database"], file.head["position"], file.head["made_at"]
-    read, last = 0, catalogue
+    read, last, before = 0, catalogue, _before(file)
     for key in parts:
-        try:
-            part = _fetch(backend, key, folder / "part")
-            part.check()
-        except (JournalDamagedError, StorageError) as error:
-            problems.append(f"{key.text} cannot be used: {error.message}")
+        if (found := files.read(key)) is None:
+            before = None  # the next one follows a part that is not known
             continue
+        part = found[0]
         if part.head["database"] != database:
-            problems.append(f"{key.text} is of another database and was passed over")
+            files.problems.append(f"{key.text} is of another database and was passed over")
             continue
         if until and datetime.fromisoformat(part.head["made_at"]) > until:
             break
-        if part.head["since_position"] > position:
-            problems.append(f"Before {key.text}, a part is missing: what changed in it alone is lost")
+        if part.head["since_position"] > position or (before is not None and before != _before(part)):
+            files.problems.append(f"Before {key.text}, a part is missing: what changed in it alone is lost")
         for kind, place, state in part.objects():
             staging.change(kind, place, state)
         position, reaches, read = part.head["position"], part.head["made_at"], read + 1
-        last = key
-        notes(f"{read} of {len(parts)} parts of the journal")
+        last, before = key, part.digest
+        files.notes(f"{read} of {len(parts)} parts of the journal")
     return Source(
-        storage=storage,
+        storage=files.storage,
         catalogue=catalogue,
         last=last,
         file=file,
@@ -137,32 +172,36 @@ def find_source(
         reaches=datetime.fromisoformat(reaches),
         database=database,
         schema=file.head["schema"],
-        problems=tuple(problems),
+        problems=tuple(files.problems),
     )
 
 
-def _find_catalogue(
-    backend: StorageBackend, storage: str, keys: list[JournalKey], folder: Path, problems: list[str], notes: Notes
-) -> tuple[JournalKey, JournalFile, int]:
+def _before(file: JournalFile) -> str | None:
+    """Return the digest of the part before a file, None if it does not say."""
+    before = file.seal.get("before") if isinstance(file.seal, dict) else None
+    return before if isinstance(before, str) else None
+
+
+def _find_catalogue(files: SourceFiles, keys: list[JournalKey]) -> tuple[JournalKey, JournalFile, int]:
     catalogues = sorted((key for key in keys if key.made_at), key=lambda key: (key.place, key.made_at), reverse=True)
     for key in catalogues:
-        notes(f"reading {key.text}")
-        try:
-            file = _fetch(backend, key, folder / "catalogue")
-            return key, file, file.check()
-        except (JournalDamagedError, StorageError) as error:
-            problems.append(f"{key.text} cannot be used: {error.message}")
+        files.notes(f"reading {key.text}")
+        if (found := files.read(key)) is not None:
+            return key, *found
+    if files.unverified:
+        why = "Somebody has changed them, or they are from before there were seals: look at them before --unverified"
+        if files.of_other_secrets:
+            why = (
+                "enc.token_phrase (ENC_TOKEN_PHRASE) is not the phrase of the old machine, or app.secret (APP_SECRET) "
+                "not its secret. Give the two lines that `frepo install` printed there: --secrets FILE. If they are "
+                "lost: --without-secrets"
+            )
+        raise RecoveryError(
+            f"No catalogue in the storage {files.storage!r} can be verified. {why}. {'. '.join(files.problems)}"
+        )
     if catalogues:
-        raise RecoveryError(f"No catalogue in the storage {storage!r} is whole. {'. '.join(problems)}")
+        raise RecoveryError(f"No catalogue in the storage {files.storage!r} is whole. {'. '.join(files.problems)}")
     raise RecoveryError(
-        f"The storage {storage!r} has no catalogue, so names, collections and versions cannot be recovered from it. "
-        f"Check its settings. `frepo storage:rebuild-index --dry-run --storage {storage}` counts its contents"
+        f"The storage {files.storage!r} has no catalogue, so names, collections and versions cannot be recovered from "
+        f"it. Check its settings. `frepo storage:rebuild-index --dry-run --storage {files.storage}` counts its contents"
     )
-
-
-def _fetch(backend: StorageBackend, key: JournalKey, path: Path) -> JournalFile:
-    """Copy an object to the local disk. Raises `JournalDamagedError` and the errors of the storage."""
-    with backend.open(key.text) as stored, path.open("wb") as file:
-        while piece := stored.read(_PIECE):
-            file.write(piece)
-    return JournalFile(path)
