@@ -104,12 +104,28 @@ class TestCron:
         assert warsaw("2026-05-02 02:00") == due(NIGHTLY, created=created)[0]
 
     def test_an_upload_of_a_fast_clock_counts_for_the_time_that_follows(self):
-        for arrival, day in [("01:49:59", 2), ("01:50:00", 3), ("01:59:59", 3), ("02:00:00", 3)]:
+        for arrival, day in [("00:59:59", 2), ("01:00:00", 3), ("01:40:00", 3), ("01:59:59", 3), ("02:00:00", 3)]:
             assert warsaw(f"2026-05-0{day} 02:00") == due(NIGHTLY, warsaw(f"2026-05-02 {arrival}"))[0]
 
     def test_frequent_times_tolerate_a_tenth_of_their_distance(self):
         assert warsaw("2026-05-02 02:10") == due("*/5 * * * * Europe/Warsaw", warsaw("2026-05-02 02:04:40"))[0]
         assert warsaw("2026-05-02 02:05") == due("*/5 * * * * Europe/Warsaw", warsaw("2026-05-02 02:04:20"))[0]
+
+    def test_a_backup_counts_for_the_time_before_it_if_the_next_is_soon(self):
+        twice = "0 2,3 * * * Europe/Warsaw"
+
+        for arrival, expected in [("02:05", "03:00"), ("02:50", "03:00"), ("02:54", "02:00"), ("01:50", "02:00")]:
+            day = 3 if arrival == "02:54" else 2
+            assert warsaw(f"2026-05-0{day} {expected}") == due(twice, warsaw(f"2026-05-02 {arrival}"))[0], arrival
+        assert warsaw("2026-05-02 03:00") == due(twice, warsaw("2026-05-02 01:54"))[0]
+
+    def test_only_a_backup_that_came_early_has_another_time(self):
+        def slot(text, arrival):
+            return parse_expectation(text).slot_of(warsaw(arrival))
+
+        assert warsaw("2026-05-02 02:00") == slot(NIGHTLY, "2026-05-02 01:40")
+        assert slot(NIGHTLY, "2026-05-02 00:40") is slot(NIGHTLY, "2026-05-02 02:10") is None
+        assert slot("1d", "2026-05-02 01:40") is None
 
     def test_times_from_before_it_was_set_do_not_count(self):
         arrived, since = warsaw("2026-05-02 02:20"), warsaw("2026-05-02 10:00")

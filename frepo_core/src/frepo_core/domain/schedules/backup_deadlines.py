@@ -12,8 +12,9 @@ from .cron import FIELDS, check_cron, next_time, parse_zone, times_after
 SHORTEST, LONGEST = timedelta(minutes=1), timedelta(days=3660)
 MIN_DEFAULT_GRACE = timedelta(minutes=10)
 MAX_GRACE = timedelta(days=366)
-# The clock of a client may be fast: an upload this long before a time of cron counts for it.
-EARLY = timedelta(minutes=10)
+# The clock of a client may be fast: an upload at most this long before a time of cron counts for it.
+EARLY = timedelta(hours=1)
+EARLY_SHARE = 10  # and by at most such a part of the time from the one before it, and to the one after it
 MAX_TEXT = 255  # characters
 _EXAMPLES = "write a duration such as P1D or 6h, or cron with a time zone such as `0 2 * * * Europe/Warsaw`"
 
@@ -65,9 +66,21 @@ class Expectation:
         start = max(arrived_at, since) if arrived_at else since
         due = self._next(start)
         following = self._next(due)
-        if start == arrived_at and due - start <= min(EARLY, (following - due) / 10):
+        if start == arrived_at and self._is_early(start, due, following):
             due, following = following, self._next(following)
         return due, following - due
+
+    def slot_of(self, arrived_at: datetime) -> datetime | None:
+        """Return the time of cron for which a backup counts that came a little before it; None for any other backup."""
+        if self.interval is not None:
+            return None
+        slot = self._next(arrived_at)
+        return slot.astimezone(UTC) if self._is_early(arrived_at, slot, self._next(slot)) else None
+
+    def _is_early(self, arrived_at: datetime, slot: datetime, following: datetime) -> bool:
+        before = slot - arrived_at
+        period = EARLY_SHARE * before
+        return before <= EARLY and period <= following - slot and self._next(slot - period) == slot
 
     def _next(self, moment: datetime) -> datetime:
         found = next_time(self.cron, self.zone, moment)

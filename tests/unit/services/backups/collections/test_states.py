@@ -1,6 +1,6 @@
 """The state of a collection, as queries see it, and the deadline that is stored with each arrival and edit."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import select, update
@@ -238,6 +238,17 @@ class TestSeveralStates:
 
         assert ["overdue", "suspicious"] == states
         assert "; no good backup" in reason
+
+    def test_an_arrival_before_its_time_is_named_with_that_time(self, make_collection, push, set_row, described):
+        collection, past = make_collection(expected_every="0 2 * * * UTC"), utc_now() - HOUR
+        push(collection, b"dump")
+        set_row(collection, arrived_at=datetime(2026, 5, 2, 1, 40, tzinfo=UTC), due_at=past, overdue_at=past)
+
+        _, reason = described(collection)
+
+        assert reason.startswith(
+            "no good backup has arrived since 2026-05-02 01:40 UTC, which counts for 2026-05-02 02:00 UTC, it was due "
+        )
 
     def test_never_is_said_of_one_that_never_sent(self, make_collection, set_row, described):
         never, broken = make_collection(expected_every="1d"), make_collection(expected_every="1d")

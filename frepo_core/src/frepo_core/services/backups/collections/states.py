@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 from sqlalchemy.orm import Session, object_session
 
 from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.domain.schedules.backup_deadlines import parse_expectation
 
 from ...base.records import CollectionRecord
 
@@ -201,7 +202,18 @@ def _keeps_good_ones_away(row: Collection) -> bool:
 def _absence(row: Collection) -> str:
     if _has_sent_nothing(row):
         return "nothing has ever been sent"
-    return f"no good backup has arrived since {_moment(row.arrived_at or row.created_at)}"
+    return f"no good backup has arrived since {_moment(row.arrived_at or row.created_at)}{_slot(row)}"
+
+
+def _slot(row: Collection) -> str:
+    """Return for which time the last backup counts, if it came a little before that."""
+    if row.arrived_at is None or row.expected_every is None:
+        return ""
+    try:
+        slot = parse_expectation(row.expected_every).slot_of(row.arrived_at)
+    except ValueError:  # the system does not know the time zone any more
+        return ""
+    return f", which counts for {_moment(slot)}" if slot else ""
 
 
 def _suspicion(row: Collection, since: datetime) -> str:
