@@ -4,8 +4,15 @@ import csv
 import json
 import shlex
 import subprocess
+from types import SimpleNamespace
 
 import pytest
+
+from frepo_core.cli.commands.backup.create_collection import CreateCollection
+from frepo_core.cli.commands.backup.fleet_files.hosts_file import OPTIONS
+from frepo_core.errors import FrepoError
+from frepo_core.services.backups.collections.token_list import TokenLists
+from support.logs.log_recorder import MARK
 
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 
@@ -72,11 +79,39 @@ def test_a_host_whose_token_was_revoked_gets_another_one(console, enrol):
     assert again["Token"] not in {None, row["Token"]}
 
 
-def test_an_error_about_one_host_does_not_stop_the_others(console, enrol):
-    rows = enrol("name,strategy\ndb7,none\nmail,\n", status=1)
+def test_an_error_about_one_host_does_not_stop_the_others(monkeypatch, console, enrol):
+    """What the file says is checked before; what others do meanwhile is not."""
 
-    assert "failed: strategy: unknown_strategy" in rows[0]["Result"]
-    assert "collection and token made" == rows[1]["Result"]
+    failures = [FrepoError("The collection was deleted meanwhile")]
+
+    def fail(self, collection_id, fingerprint, **more):
+        if failures:
+            raise failures.pop()
+        return grant(self, collection_id, fingerprint, **more)
+
+    grant = TokenLists.grant
+    monkeypatch.setattr(TokenLists, "grant", fail)
+
+    rows = enrol("name\ndb7\nmail\n", status=1)
+
+    assert ["failed: The collection was deleted meanwhile", "collection and token made"] == [
+        row["Result"] for row in rows
+    ]
+
+
+def test_each_option_of_a_collection_is_a_column(console, enrol):
+    options = {option.dest for option in CreateCollection(SimpleNamespace(), None).get_parser("x")._actions}
+    others = {"help", "id", "ignore_error_if_exists", "allow", "token_name", "token_expires", "url"}
+    of_output = {"formatter", "columns", "variables", "prefix", "fit_width", "max_width", "print_empty", "noindent"}
+    assert options - others - of_output - {"is_verbose"} <= set(OPTIONS)
+
+    rows = enrol(
+        f'name,strategy,strategy_options,password\ndb7,keep,"{{""daily"": 14}}",{MARK}\nmail,,,\n',
+    )
+
+    db7, mail = (show(console, row["Collection"]) for row in rows)
+    assert ("keep", 14, "set") == (db7["strategy"], db7["strategy_options"]["daily"], db7["password"])
+    assert (None, None) == (mail["strategy_options"], mail["password"])
 
 
 def test_comments_and_empty_lines_are_left_out(enrol):
@@ -152,6 +187,14 @@ def test_wrong_lines_are_named_before_anything_is_made(console):
         ("name,filename\ndb7,a/b\n", "line 2"),
         ("name\ndb7,3\n", "more values than columns"),
         ("name\n  \n", "line 2"),
+        ("name,strategy\ndb7,\ndb8,none\n", "line 3: strategy: unknown_strategy"),
+        ('name,strategy,strategy_options\ndb7,keep,\ndb8,keep,"{""daly"": 1}"\n', "line 3: strategy_options"),
+        ("name,storage\ndb7,\ndb8,none\n", "line 3: storage"),
+        ("name,mirror\ndb7,\ndb8,local\n", "line 3: mirror"),
+        ("name,max_collection_size\ndb7,\ndb8,1kB\n", "line 3: "),
+        ("name,expected_every\ndb7,1d\ndb8,daily\ndb9,61 2 * * *\n", "line 4"),
+        ("name,grace\ndb7,soon\n", "line 2: grace"),
+        ("name,label\ndb7," + "x" * 65 + "\n", "line 2: label"),
     ]:
         (console.folder / "hosts.csv").write_text(content)
 

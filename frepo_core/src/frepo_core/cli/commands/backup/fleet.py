@@ -15,7 +15,7 @@ from ...base import check_length
 from ...columns import Moment
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...tables import ListCommand, Rows, plain
-from ...terminal import GREEN, RED, Word
+from ...terminal import GREEN, RED, Word, read_password
 from ..auth.token_options import parse_expires
 from .create_collection import check_filename, read_options
 from .fleet_files.hosts_file import NAME, read_hosts
@@ -70,7 +70,10 @@ class CreateFleet(ListCommand):
         add_numbers(parser, short_names="")
         add_expectation(parser)
         parser.add_argument("--strategy", help="the strategy for a full collection")
-        parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy")
+        parser.add_argument(
+            "--strategy-options", metavar="JSON", help="options of the strategy, e.g. '{\"daily\": 14}'"
+        )
+        parser.add_argument("--password", help="password for new versions; -: read it from stdin")
         parser.add_argument(
             "--token-expires",
             default="never",
@@ -87,10 +90,12 @@ class CreateFleet(ListCommand):
         if path is None:
             _check_output(self.app.stdout, table)
         parse_expires(arguments.token_expires, "--token-expires")
-        hosts = _read_hosts(arguments)
+        arguments.password = read_password(arguments.password, self.app.stdin)
+        services = self.services()
+        hosts = _read_hosts(arguments, services.enrolments.check_host)
         self._is_wrong = False
         with SecretsFile(path, table) if path is not None else nullcontext() as file:
-            enrol = self._enrol_with(self.services(), table, arguments.token_expires, file)
+            enrol = self._enrol_with(services, table, arguments.token_expires, file)
             return (*table.columns, "Result"), [enrol(host, change) for host, change in hosts]
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -158,8 +163,13 @@ def _result(made: "Enrolled") -> str:
     return f"collection and {secret} made" if made.is_new else f"{secret} made"
 
 
-def _read_hosts(arguments: argparse.Namespace) -> "list[tuple[str, CollectionChange]]":
-    """Return the names and values of all hosts. Raises `FieldsError` that names all wrong lines."""
+def _read_hosts(
+    arguments: argparse.Namespace, check: "Callable[[CollectionChange], None]"
+) -> "list[tuple[str, CollectionChange]]":
+    """Return the names and values of all hosts. Raises `FieldsError` that names all wrong lines.
+
+    `check` raises `FrepoError` for a collection that cannot be made.
+    """
     problems: list[str] = []
     hosts: dict[str, CollectionChange] = {}
     for line, row in read_hosts(arguments.source):
@@ -168,7 +178,8 @@ def _read_hosts(arguments: argparse.Namespace) -> "list[tuple[str, CollectionCha
             if host in hosts:
                 raise FieldsError({"name": [f"{host!r} is in the file already"]})
             hosts[_check_name(host)] = _change(host, row, arguments)
-        except FieldsError as error:
+            check(hosts[host])
+        except FrepoError as error:
             problems.append(f"line {line}: {_text(error)}")
     if problems:
         raise FieldsError({"--from": problems})
@@ -199,6 +210,7 @@ def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "C
         expected_every=merged.expected_every,
         grace=merged.grace,
         labels=read_labels(merged),
+        password=check_length("--password", merged.password, 250),
         storage=merged.storage,
         mirror=merged.mirror,
     )

@@ -153,6 +153,10 @@ class Collections:
             log.info("collection %s: created by %s: %s", made.id, describe_actor(by), describe(values))
         return made
 
+    def check(self, change: CollectionChange, *, default_guards: Guards = NO_GUARDS) -> None:
+        """Raise `FieldsError` or `RuleError` if a new collection cannot have these values. Nothing is made."""
+        self._new_row(replace(change, password=None), default_guards)
+
     def _new_row(self, change: CollectionChange, default_guards: Guards) -> Collection:
         """Check the values of a new collection and return its row, which is in no session yet."""
         check_strategy(self._plugins, change.strategy)

@@ -87,6 +87,10 @@ class Enrolments:
         issued = self._issue(record.id, NewToken(roles=UPLOADER_ROLES, expires=expires, name=name))
         return Enrolled(collection=record, is_new=is_new, token=issued, fingerprint=issued.fingerprint)
 
+    def check_host(self, change: CollectionChange) -> None:
+        """Raise what refuses the collection of a host, as far as that follows from its values."""
+        self._collections.check(change, default_guards=SAFE_GUARDS)
+
     def enrol_host(self, host: str, change: CollectionChange, *, expires: str = "never") -> Enrolled:
         """Enrol a host. Its name is that of its token; the id of its collection follows from the name.
 

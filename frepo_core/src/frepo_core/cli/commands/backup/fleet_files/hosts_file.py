@@ -16,7 +16,17 @@ MAX_HOSTS = 10_000
 OPTIONS = (
     *("filename", "description", "max_backups_count", "max_one_version_size", "max_collection_size", "min_retention"),
     *("min_version_size", "max_shrink_percent", "max_growth_percent", "expects_kind", "expects_change"),
-    *("on_suspicious", "strategy", "expected_every", "grace", "label", "storage", "mirror"),
+    *(
+        "on_suspicious",
+        "strategy",
+        "strategy_options",
+        "expected_every",
+        "grace",
+        "label",
+        "storage",
+        "mirror",
+        "password",
+    ),
 )
 
 
