@@ -196,7 +196,7 @@ class Collections:
             locked=int((change.locked or NONE).total_seconds()),
         )
         set_guards(row, replace(default_guards, **change.guards))
-        _set_expectation(row, change)
+        set_expectation(row, change, now=utc_now())
         return row
 
     def edit(
@@ -237,7 +237,7 @@ class Collections:
             if row.mirror != current.mirror and not simulate:
                 note_change(session, row.id)
             row.password_hash = row.password_hash if change.password is None else password_hash
-            _set_expectation(row, change)
+            set_expectation(row, change, now=utc_now())
             after = CollectionRecord.of(row)
             changes = collection_changes(current, after)
             if simulate:
@@ -298,7 +298,3 @@ class Collections:
         if not simulate:
             log.info("collection %s: deleted by %s: %s", deleted.id, describe_actor(by), what)
         return deleted
-
-
-def _set_expectation(row: Collection, change: CollectionChange) -> None:
-    set_expectation(row, expected_every=change.expected_every, grace=change.grace, labels=change.labels, now=utc_now())

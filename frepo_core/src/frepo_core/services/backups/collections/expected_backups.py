@@ -1,7 +1,6 @@
 """Sets how often backups of a collection are expected, its labels, and when the next backup is due."""
 
 import logging
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from frepo_core.db.models import Collection
@@ -9,16 +8,17 @@ from frepo_core.domain.schedules.backup_deadlines import parse_expectation, pars
 from frepo_core.domain.texts.labels import check_labels
 from frepo_core.errors import FieldsError
 
+from .collection_change import CollectionChange
+
 log = logging.getLogger(__name__)
 
 
-def set_expectation(
-    row: Collection, *, expected_every: str | None, grace: str | None, labels: Sequence[str] | None, now: datetime
-) -> None:
+def set_expectation(row: Collection, change: CollectionChange, *, now: datetime) -> None:
     """Set the values that are not None, and the deadline that follows. An empty text restores the default.
 
     Raises `FieldsError` that names all wrong values.
     """
+    expected_every, grace, labels = change.expected_every, change.grace, change.labels
     problems: dict[str, list[str]] = {}
     if expected_every is not None:
         try:

@@ -1,19 +1,19 @@
 """The states of a collection, computed when it is read: SQL expressions to select, filter and sort by them."""
 
 from collections.abc import Collection as Group
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
-from sqlalchemy.orm import Session, object_session
+from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Blob, Collection, File, Version
-from frepo_core.domain.schedules.backup_deadlines import parse_expectation
 
 from ...base.records import CollectionRecord
+from .state_reasons import has_sent_nothing_yet, reasons
 
 
 class BackupState(StrEnum):
@@ -154,7 +154,7 @@ def read_in_states(
 def describe_state(row: Collection, state: str, since: datetime, now: datetime) -> StateRecord:
     """Return the states of a collection, with the reason, from what `state_column` and `since_column` have found."""
     states = _states_of(row, state, now)
-    return StateRecord(state=states[0], since=since, reason="; ".join(_reasons(row, states)), states=states)
+    return StateRecord(state=states[0], since=since, reason="; ".join(reasons(row, states)), states=states)
 
 
 def _states_of(row: Collection, state: str, now: datetime) -> list[BackupState]:
@@ -167,65 +167,9 @@ def _states_of(row: Collection, state: str, now: datetime) -> list[BackupState]:
         BackupState.FULL: row.full_since is not None,
         BackupState.SUSPICIOUS: row.suspicious_since is not None,
         BackupState.LATE: row.due_at is not None and row.due_at <= now and not is_overdue,
-        BackupState.NEW: row.versions_count + row.pending_count == 0 and _has_sent_nothing(row),
+        BackupState.NEW: row.versions_count + row.pending_count == 0 and has_sent_nothing_yet(row),
     }
     return [one for one, holds in applies.items() if holds] or [BackupState(state)]
-
-
-def _has_sent_nothing(row: Collection) -> bool:
-    return row.quarantined_count == 0 and not (row.arrived_at or row.failed_since or row.full_since)
-
-
-def _reasons(row: Collection, states: Sequence[BackupState]) -> Iterator[str]:
-    """Yield a sentence for each state that applies: damage, what keeps good backups away, and what follows from it."""
-    if BackupState.DAMAGED in states:
-        yield "the stored bytes of a version are damaged"
-    if row.failed_since is not None:
-        yield row.failed_reason or "the newest backup has failed"
-    if row.full_since is not None:
-        yield f"there is no room for a new version since {_moment(row.full_since)}"
-    if row.suspicious_since is not None:
-        yield f"the version of {_moment(row.suspicious_since)} is suspicious{_suspicion(row, row.suspicious_since)}"
-    keeps_away = _keeps_good_ones_away(row)
-    if BackupState.OVERDUE in states:
-        yield f"{'therefore overdue: ' * keeps_away}{_absence(row)}, it was due {_moment(row.due_at)}"
-    if BackupState.LATE in states:
-        yield f"{'therefore late: ' * keeps_away}a backup was due {_moment(row.due_at)}"
-
-
-def _keeps_good_ones_away(row: Collection) -> bool:
-    """Return whether a backup failed, was refused or is suspicious since the last good one arrived."""
-    last = row.arrived_at or row.created_at
-    return any(at is not None and at > last for at in (row.failed_since, row.full_since, row.suspicious_since))
-
-
-def _absence(row: Collection) -> str:
-    if _has_sent_nothing(row):
-        return "nothing has ever been sent"
-    return f"no good backup has arrived since {_moment(row.arrived_at or row.created_at)}{_slot(row)}"
-
-
-def _slot(row: Collection) -> str:
-    """Return for which time the last backup counts, if it came a little before that."""
-    if row.arrived_at is None or row.expected_every is None:
-        return ""
-    try:
-        slot = parse_expectation(row.expected_every).slot_of(row.arrived_at)
-    except ValueError:  # the system does not know the time zone any more
-        return ""
-    return f", which counts for {_moment(slot)}" if slot else ""
-
-
-def _suspicion(row: Collection, since: datetime) -> str:
-    """Return why the newest version is suspicious. One small query for each collection that is: they are few."""
-    session = object_session(row)
-    query = select(Version.verdict_reason).where(Version.collection_id == row.id, Version.created_at == since)
-    reason = session.scalar(query.order_by(Version.number.desc()).limit(1)) if session else None
-    return f": {reason}" if reason else ""
-
-
-def _moment(at: datetime | None) -> str:
-    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "never"
 
 
 def is_overdue(now: datetime) -> ColumnElement[bool]:
