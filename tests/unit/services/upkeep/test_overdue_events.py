@@ -8,6 +8,7 @@ from sqlalchemy import event, insert, select
 
 from frepo_core.db.models import Collection, Event
 from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.expected_backups import set_arrived, set_expectation
 
 WARSAW = ZoneInfo("Europe/Warsaw")
@@ -25,7 +26,7 @@ def expecting(services, make_collection):
         def work(session):
             row = session.get(Collection, collection)
             row.created_at = START
-            set_expectation(row, expected_every=expected_every, labels=None, now=START, **{"grace": None, **more})
+            set_expectation(row, CollectionChange(limits={}, expected_every=expected_every, **more), now=START)
             row.last_number = 1
             set_arrived(row, START)
 
@@ -106,7 +107,8 @@ def test_a_month_of_nights_with_a_change_of_clocks_misses_one_night_only(
     def begin(session):
         row = session.get(Collection, collection)
         row.created_at = row.arrived_at = start
-        set_expectation(row, expected_every="0 2 * * * Europe/Warsaw", grace="1h", labels=None, now=start)
+        change = CollectionChange(limits={}, expected_every="0 2 * * * Europe/Warsaw", grace="1h")
+        set_expectation(row, change, now=start)
 
     services.database.write(begin)
     now, end = start, start + 30 * DAY
