@@ -8,7 +8,6 @@ from sqlalchemy import event, insert, select
 
 from frepo_core.db.models import Collection, Event
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.expected_backups import set_arrived, set_expectation
 
 WARSAW = ZoneInfo("Europe/Warsaw")
