@@ -104,7 +104,8 @@ class Server:
         url = make_url(self.emptied())
         name = f"fresh_{uuid.uuid4().hex[:12]}"
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
+            charset = " CHARACTER SET utf8mb4" if url.get_backend_name() == "mysql" else ""
+            connection.execute(text(f"CREATE DATABASE {name}{charset}"))
             yield url.set(database=name).render_as_string(hide_password=False)
             forced = " WITH (FORCE)" if url.get_backend_name() == "postgresql" else ""
             connection.execute(text(f"DROP DATABASE {name}{forced}"))

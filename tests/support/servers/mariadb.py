@@ -43,9 +43,10 @@ def _run() -> Iterator[str]:
         )
         start = folder / "start.sql"
         start.write_text(
-            "CREATE DATABASE frepo CHARACTER SET utf8mb4;\n"
+            # Its own default until 11.5, in which it cannot store every text.
+            "CREATE DATABASE frepo CHARACTER SET latin1;\n"
             f"CREATE USER '{USER}'@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';\n"
-            f"GRANT ALL ON *.* TO '{USER}'@'127.0.0.1';\n"
+            f"GRANT ALL ON *.* TO '{USER}'@'127.0.0.1' WITH GRANT OPTION;\n"
         )
         start.chmod(0o644)
         port = free_port()

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 
 from frepo_core.db import migrations
 from frepo_core.db.migrations import plugin_schemas
 from frepo_core.db.models import Blob, Token
+from frepo_core.db.text_columns import CHARSET, COLLATION, find_narrow_text
 from frepo_core.errors import FrepoError
 from frepo_core.services.access import token_phrase
 from frepo_core.services.backups.rotation.missing_strategies import find_misfits, find_missing_strategies
@@ -46,11 +47,31 @@ def check_database(services: Services) -> Iterator[Finding]:
             "That is enough for a few hundred uploads a minute; otherwise move to PostgreSQL, see docs/operations.md",
         )
     yield from _check_timeouts(services)
+    yield from _check_text(database.engine)
     with database.reading() as session:
         tokens = session.scalar(select(func.count()).select_from(Token))
     if not tokens:
         yield warning(
             "database", "It has no token, so nobody can use the service", "Run `frepo auth:generate-admin-token`"
+        )
+
+
+def _check_text(engine: Engine) -> Iterator[Finding]:
+    """Yield what of MariaDB or MySQL cannot store every text."""
+    with engine.connect() as connection:
+        narrow = find_narrow_text(connection)
+    if narrow.columns:
+        yield problem(
+            "database",
+            f"{len(narrow.columns)} text columns have not the character set {CHARSET}, such as {narrow.columns[0]}: "
+            "names and messages of many languages are refused",
+            "Run `frepo db:upgrade`",
+        )
+    if narrow.default:
+        yield warning(
+            "database",
+            f"Its default character set is {narrow.default}: new tables of plug-ins would refuse many texts",
+            f"Run ALTER DATABASE ... CHARACTER SET {CHARSET} COLLATE {COLLATION}",
         )
 
 

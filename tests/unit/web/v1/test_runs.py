@@ -53,6 +53,15 @@ def failed(services, collection):
     return failed
 
 
+@pytest.mark.databases
+def test_the_output_of_a_run_may_have_every_character(sender, path):
+    output = "pg_dump: błąd: 数据库 🐘 ничего\n"
+
+    answer = sender.post(path, FAILED | {"error_output": output, "host": "łódź"})
+
+    assert (201, output) == (answer.status_int, sender.get(path).json["items"][0]["error_output"])
+
+
 def test_a_run_is_answered_and_listed_as_it_was_reported(sender, path):
     answer = sender.post(path, FAILED)
 

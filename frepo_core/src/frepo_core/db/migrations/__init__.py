@@ -6,7 +6,7 @@ take half as long again.
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from frepo_core.db.engine import session_limits_of
 from frepo_core.db.models import Base
+from frepo_core.db.text_columns import find_narrow_text, widen_columns, widen_default
 from frepo_core.errors import ConfigurationError, DatabaseUnavailableError
 
 if TYPE_CHECKING:
@@ -79,9 +80,20 @@ def _upgrade(connection: Connection) -> tuple[str | None, str | None]:
     with locked(connection):
         before = current_revision(connection)
         with resuming(connection, begins=before is None) as resumes:
+            if before is None:  # later, new tables must not differ from those that they refer to
+                widen_default(connection)
             migrate(connection, before, resumes=resumes)
+            widen_columns(connection)  # also of tables that plug-ins have made
             connection.commit()
         return before, current_revision(connection)
+
+
+def narrow_columns(engine: Engine) -> Sequence[str]:
+    """Return the text columns of MariaDB that an upgrade makes utf8mb4, as `table.column`."""
+    if engine.dialect.name == "sqlite":  # a connection would make the file
+        return ()
+    with translated(), engine.connect() as connection:
+        return find_narrow_text(connection).columns
 
 
 def find_revision(engine: Engine) -> str | None:

@@ -32,9 +32,12 @@ class Upgrade(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Migrate."""
+        from frepo_core.db import migrations
+
         services = self.assemble()
         if not arguments.create:
             _check_is_used(services)
+        narrow = migrations.narrow_columns(services.database.engine)
         before, after = upgrade(services)
         name = services.database.name
         if before == after:
@@ -43,6 +46,8 @@ class Upgrade(FrepoCommand):
             change = f"went from {before} to {after}" if before else f"was made ({after})"
             self.say(f"The schema of the database {name} {change}")
         upgrade_plugins(services, self.say)
+        if narrow:
+            self.say(f"{len(narrow)} text columns have the character set utf8mb4 now, such as {narrow[0]}")
 
 
 def upgrade(services: "Services") -> tuple[str | None, str | None]:
