@@ -1,5 +1,6 @@
 """The overview of the service, its history, and the space of collections."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -203,5 +204,39 @@ class TestGrowth:
 
         assert [(large, 100), (limited, 40)] == [(one.id, one.size) for one in found]
         assert [-1, 3] == [one.growth.per_day for one in found]
-        assert [None, (now + 10 * DAY).date()] == [one.growth.full_on for one in found]
+        assert [(20, "versions"), (10, "size")] == [
+            ((one.growth.full_on - now.date()).days, one.growth.full_by) for one in found
+        ]
         assert services.overviews.usage(3)[2].growth == Growth(per_day=None, full_on=None)
+
+    def test_the_forecast_is_for_the_limit_that_is_reached_first(
+        self, services, make_collection, push, add_rows, monkeypatch
+    ):
+        now = utc_now()
+        limits = {"count": {ONE: 60, TOTAL: 10**6}, "size": {ONE: 60, TOTAL: 700}, "disk": {ONE: 60, TOTAL: 10**6}}
+        made = {name: make_collection(30 if name == "count" else 0, limits=one) for name, one in limits.items()}
+        for name, collection in made.items():
+            for number in range(10):
+                push(collection, f"{name} {number}".encode().ljust(50))
+        add_rows(Sample, [sample(now - 10 * DAY), *(sample(now - 10 * DAY, 0, one) for one in made.values())])
+        service = replace(services.overviews.read(), growth=Growth(per_day=1, full_on=(now + 50 * DAY).date()))
+
+        found = {one.id: one.growth for one in services.overviews.usage(9, service)}
+
+        assert {"count": (20, "versions"), "size": (4, "size"), "disk": (50, "disk")} == {
+            name: ((found[one].full_on - now.date()).days, found[one].full_by) for name, one in made.items()
+        }
+
+    def test_a_collection_that_refuses_uploads_is_full_since_that_day(self, services, make_collection, push, add_rows):
+        collection = make_collection(1, strategy="alert_when_backup_limit_reached", limits={ONE: 60, TOTAL: 10**6})
+        push(collection, b"x" * 50)
+        add_rows(Sample, [sample(utc_now() - 10 * DAY), sample(utc_now() - 10 * DAY, 10, collection)])
+        with pytest.raises(RuleError):
+            push(collection, b"y" * 50)
+
+        [found] = services.overviews.usage(1)
+
+        assert (True, utc_now().date(), "versions") == (
+            *(found.growth.is_full, found.growth.full_on),
+            found.growth.full_by,
+        )

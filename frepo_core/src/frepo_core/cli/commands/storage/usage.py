@@ -4,6 +4,8 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from cliff.columns import FormattableColumn
+
 from frepo_core.errors import FieldsError
 
 from ...columns import Size
@@ -21,8 +23,9 @@ class Usage(ListCommand):
 
     The first row is the whole service: its size is that of the stored contents, each counted once, and its limit is
     that size and the free space of the storage. `Stored` is what the versions of a collection take, equal contents
-    once: less than their size if they are compacted. Growth is that of the last 30 days, measured once a day by the job
-    `samples`.
+    once: less than their size if they are compacted. `Full on` is for the limit that is reached first: the number of
+    versions, their size, or the disk; `full since` is said of one that refuses uploads. Growth is that of the last 30
+    days, measured once a day by the job `samples`.
     """
 
     long = frozenset({"Collection", "Stored"})
@@ -44,7 +47,6 @@ class Usage(ListCommand):
 def _rows(services: "Services", limit: int) -> Iterator[tuple[Any, ...]]:
     overview = services.overviews.read()
     stored, free = overview.sizes.stored, overview.free_space
-    usages = services.overviews.usage(limit)
     yield (
         None,
         f"the service (storage {overview.storage})",
@@ -52,14 +54,14 @@ def _rows(services: "Services", limit: int) -> Iterator[tuple[Any, ...]]:
         Size(stored),
         None if free is None else Size(stored + free),
         _growth(overview.growth.per_day),
-        _day(overview.growth.full_on),
+        FullOn(overview.growth),
         Size(stored),
     )
-    usages = list(usages)
+    usages = services.overviews.usage(limit, overview)
     space = services.compact_spaces.read_stored([one.id for one in usages])
     for one in usages:
         most = Size(one.max_size) if one.max_size else None
-        growth, full_on = _growth(one.growth.per_day), _day(one.growth.full_on)
+        growth, full_on = _growth(one.growth.per_day), FullOn(one.growth)
         yield one.id, one.name, one.versions, Size(one.size), most, growth, full_on, Size(space.get(one.id, 0))
 
 
@@ -67,8 +69,20 @@ def _growth(per_day: int | None) -> Any:
     return None if per_day is None else Growth(per_day)
 
 
-def _day(day: Any) -> str | None:
-    return day.isoformat() if day else None
+class FullOn(FormattableColumn[Any]):
+    """A `Growth`: the day on which the first of the limits is reached, or was if the collection refuses uploads."""
+
+    def human_readable(self) -> str:
+        """Return the day, and which limit it is."""
+        day = self.machine_readable()
+        if day is None:
+            return ""
+        limit = f" ({self._value.full_by})" if self._value.full_by else ""
+        return f"full since {day}{limit}" if self._value.is_full else f"{day}{limit}"
+
+    def machine_readable(self) -> str | None:
+        """Return the day in ISO 8601."""
+        return self._value.full_on.isoformat() if self._value.full_on else None
 
 
 class Growth(Size):

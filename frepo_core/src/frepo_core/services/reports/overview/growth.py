@@ -1,8 +1,9 @@
 """How fast the service and its collections grow, and when the storage is full at that rate."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Literal, TypeAlias
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -15,15 +16,21 @@ DAY = timedelta(days=1)
 FARTHEST = timedelta(days=36_525)
 
 
+LimitName: TypeAlias = Literal["versions", "size", "disk"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Growth:
     """How many bytes a day something grew by (negative: it shrank), and the day on which it is full at that rate.
 
     `per_day` is None if less than a day is known, `full_on` if that is so, if nothing grows, or without a limit.
+    `full_by` is the limit that a collection reaches first. If it `is_full`, that was on this day: it refuses uploads.
     """
 
     per_day: int | None
     full_on: date | None
+    full_by: LimitName | None = None
+    is_full: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,30 +71,65 @@ def service_growth(session: Session, now: datetime, free: int | None) -> Growth:
     return Growth(per_day=found.per_day, full_on=grow(now - DAY, 0, now, found.per_day, free).full_on)
 
 
-def collection_usage(session: Session, now: datetime, limit: int) -> Sequence[CollectionUsage]:
-    """Return the largest collections, with their growth in the last 30 days."""
+def collection_usage(
+    session: Session, now: datetime, limit: int, *, disk: Mapping[str | None, date | None]
+) -> Sequence[CollectionUsage]:
+    """Return the largest collections, with their growth in the last 30 days.
+
+    `disk` says when a storage is full, by its name; None is the one of collections that name none.
+    """
     of_service = (Sample.collection_id.is_(None), Sample.at > now - PERIOD)
     # All samples of a day have the same time.
     sampled_at = session.scalar(select(func.min(Sample.at)).where(*of_service))
     rows = session.scalars(select(Collection).order_by(Collection.stored_size.desc(), Collection.id).limit(limit)).all()
-    sizes: dict[str | None, int] = {}
+    before: dict[str | None, _Before] = {}
     if sampled_at is not None:
-        sizes = {
-            found: size
-            for found, size in session.execute(
-                select(Sample.collection_id, Sample.size).where(
-                    Sample.at == sampled_at, Sample.collection_id.in_([row.id for row in rows])
-                )
-            )
-        }
-    return [_usage(row, sizes.get(row.id), sampled_at, now) for row in rows]
+        of_them = (Sample.at == sampled_at, Sample.collection_id.in_([row.id for row in rows]))
+        found = session.execute(select(Sample.collection_id, Sample.size, Sample.versions).where(*of_them))
+        before = {one: _Before(at=sampled_at, size=size, versions=versions) for one, size, versions in found}
+    for row in rows:
+        if row.id not in before and row.created_at > now - PERIOD:  # a collection begins empty
+            before[row.id] = _Before(at=row.created_at, size=0, versions=0)
+    return [_usage(row, before.get(row.id), now, disk.get(row.storage)) for row in rows]
 
 
-def _usage(row: Collection, size: int | None, sampled_at: datetime | None, now: datetime) -> CollectionUsage:
-    free = max(row.max_collection_size - row.stored_size, 0) if row.max_collection_size else None
-    start = sampled_at if size is not None and sampled_at else row.created_at
-    is_known = size is not None or row.created_at > now - PERIOD  # a collection begins empty
-    growth = grow(start, size or 0, now, row.stored_size, free) if is_known else Growth(per_day=None, full_on=None)
+@dataclass(frozen=True, kw_only=True)
+class _Before:
+    """What a collection contained at the beginning of the time in which its growth is measured."""
+
+    at: datetime
+    size: int
+    versions: int
+
+
+def _forecast(row: Collection, before: _Before | None, now: datetime, disk: date | None) -> Growth:
+    """Return the growth of a collection, and the limit that it reaches first."""
+    if before is None:
+        growth = Growth(per_day=None, full_on=None)
+    else:
+        free = max(row.max_collection_size - row.stored_size, 0) if row.max_collection_size else None
+        growth = grow(before.at, before.size, now, row.stored_size, free)
+    if row.full_since is not None:
+        return replace(growth, full_on=row.full_since.date(), full_by=_reached(row), is_full=True)
+    days: dict[LimitName, date | None] = {"size": growth.full_on, "disk": disk}
+    # At its limit, a collection that refuses nothing rotates.
+    if before is not None and row.versions_count < row.max_backups_count:
+        free = row.max_backups_count - row.versions_count
+        days["versions"] = grow(before.at, before.versions, now, row.versions_count, free).full_on
+    first = min(((day, name) for name, day in days.items() if day is not None), default=(None, None))
+    return replace(growth, full_on=first[0], full_by=first[1])
+
+
+def _reached(row: Collection) -> LimitName:
+    """Return why a collection has no room: what it lacks is not stored."""
+    if 0 < row.max_backups_count <= row.versions_count:
+        return "versions"
+    newest = row.stored_size // max(row.versions_count, 1)
+    return "size" if 0 < row.max_collection_size < row.stored_size + newest else "disk"
+
+
+def _usage(row: Collection, before: _Before | None, now: datetime, disk: date | None) -> CollectionUsage:
+    growth = _forecast(row, before, now, disk)
     return CollectionUsage(
         id=row.id,
         name=row.filename,

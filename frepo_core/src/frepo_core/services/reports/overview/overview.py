@@ -175,10 +175,12 @@ class Overviews:
         with self._database.reading() as session:
             return read_states(session, ids, utc_now())
 
-    def usage(self, limit: int) -> Sequence[CollectionUsage]:
-        """Return the largest collections, with their growth."""
+    def usage(self, limit: int, service: Overview | None = None) -> Sequence[CollectionUsage]:
+        """Return the largest collections, with their growth. `service` says when the storage is full."""
+        full_on = service.growth.full_on if service else None
+        disk = {None: full_on, service.storage: full_on} if service else {}
         with self._database.reading() as session:
-            return collection_usage(session, utc_now(), limit)
+            return collection_usage(session, utc_now(), limit, disk=disk)
 
 
 def _record(row: Sample) -> SampleRecord:
