@@ -10,10 +10,14 @@ import tarfile
 import pytest
 
 from frepo_client.content_checks.content_check import ContentCheck
+from support.paths import ROOT
 
 ROWS = b"".join(b"INSERT INTO orders VALUES (%d, '%x');\n" % (number, number**7) for number in range(5000))
 POSTGRESQL = b"--\n-- PostgreSQL database dump\n--\n%s--\n-- PostgreSQL database dump complete\n--\n\n" % ROWS
 MARIADB = b"/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19\n%s-- Dump completed \n" % ROWS
+WITHOUT_COMMENTS = (
+    b"/*!40111 SET @OLD_SQL_NOTES=@@SQL_NOTES, SQL_NOTES=0 */;\n%s\n/*!40111 SET SQL_NOTES=@OLD_SQL_NOTES */;\n" % ROWS
+)
 SQLITE = b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n%sCOMMIT;\n" % ROWS
 
 
@@ -34,6 +38,7 @@ def archive(content):
 WHOLE = {
     "pg_dump": (POSTGRESQL, "content"),
     "mariadb-dump": (MARIADB, "content"),
+    "mariadb-dump --skip-comments": (WITHOUT_COMMENTS, "content"),
     "sqlite3": (SQLITE, "content"),
     "tar": (archive(ROWS), "container"),
     "gzip": (gzip.compress(POSTGRESQL), "content"),
@@ -64,6 +69,28 @@ def test_a_whole_content_is_good_and_a_cut_one_broken(name):
         assert ("good", covers, False) == (found.outcome, found.covers, found.is_empty), size
         for cut in (len(content) * 6 // 10, len(content) - 200):
             assert "broken" == look(content[:cut], size).outcome, (size, cut)
+
+
+def test_no_file_of_a_program_is_suspected():
+    """The file has one of each of a hundred and fifty writers of archives and compressed files."""
+    with tarfile.open(ROOT / "tests/support/dumps/written.tar.xz") as written:
+        for member in written.getmembers():
+            for size in (500, 1 << 20):
+                assert "broken" != look(written.extractfile(member).read(), size).outcome, member.name
+
+
+def test_a_cut_index_of_pixz_is_not_taken_for_a_whole_one():
+    whole = archive(ROWS)
+    index = bytes.fromhex("a64c322ed614aedb") + b"shop.sql\0" + (512).to_bytes(8, "little")
+    index += b"\0" + len(whole).to_bytes(8, "little")
+
+    assert "good" == look(whole + index, 1000).outcome
+    for cut in range(1, len(index)):
+        assert "broken" == look((whole + index)[:-cut], 1000).outcome, cut
+
+
+def test_statements_may_follow_a_dump():
+    assert "good" == look(POSTGRESQL + b"GRANT ALL ON a TO b;\n" * 10_000, 1000).outcome
 
 
 def test_an_empty_content_is_found_in_each_compression():

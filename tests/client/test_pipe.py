@@ -23,6 +23,11 @@ FAILURES = {
         [1, 0],
         "sh ended with 1: pg_dump: error: no socket",
     ),
+    "lines follow its error": (
+        ["sh", "-c", r"printf 'a: error: query failed: ERROR: permission denied\na: detail: LOCK\n' >&2; exit 1"],
+        [1, 0],
+        "sh ended with 1: a: error: query failed: ERROR: permission denied",
+    ),
     "it is killed": (["sh", "-c", "echo half; kill -9 $$"], [137, 0], "sh ended with 137"),
     "the second fails": (["true", ":::", "false"], [0, 1, 0], "false ended with 1"),
     "it writes nothing": (["true"], [0, 0], "The command has written nothing: true | gzip"),
@@ -265,7 +270,7 @@ def test_half_a_dump_of_a_client_that_was_killed_does_not_stay_in_the_spool(mach
     machine.home.joinpath("client.toml").write_text(f"""
         [job.shop]
         collection = "shop.sql"
-        command = ["sh", "-ec", "head -c 20000000 /dev/zero; echo $$ > pid; test -e go || exec sleep 1000"]
+        command = ["sh", "-ec", "yes x | head -c 20000000; echo $$ > pid; test -e go || exec sleep 1000"]
         spool = "{machine.home}/spool"
     """)
     client = machine.start("--config", "client.toml", "run")

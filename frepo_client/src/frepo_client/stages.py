@@ -22,6 +22,7 @@ SEPARATOR = ":::"
 TAIL = 8 << 10  # bytes of standard error that are kept, as much as a run has
 _SHELLS = frozenset({"sh", "bash", "dash", "ksh", "zsh", "busybox"})
 _SEVERAL_COMMANDS = re.compile(r"[|;&\n]")
+_ERROR = re.compile(r"\b(?:ERROR|FATAL|PANIC)\b|\b\w*[Ee]rror:|\b(?:fatal|panic): |\bGot error\b")
 _LINE = re.compile(rb"(?<=[\r\n])")
 _PIECE = 1 << 20
 _GRACE = 10.0  # seconds between the request to end and the kill
@@ -74,10 +75,16 @@ class Ended:
         if self.timed_out:
             return f"the command did not end within its timeout of {self.timeout:.0f} s: {describe(stages)}"
         failed = [f"{stage[0]} ended with {status}" for stage, status in zip(stages, self.statuses) if status]
-        lines = [line for line in self.error_output.splitlines() if line.strip()]
-        # A line behind a tab continues the one before, such as a hint of PostgreSQL.
-        last = next((line for line in reversed(lines) if line[0] != "\t"), lines[-1] if lines else "")
-        return ", ".join(failed) + (f": {last.strip()}" if last else "")
+        why = find_reason(self.error_output)
+        return ", ".join(failed) + (f": {why}" if why else "")
+
+
+def find_reason(output: str) -> str:
+    """Return the line that says why a program failed: the first one with an error, otherwise the last one."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    # A line behind a tab continues the one before, such as a hint of PostgreSQL.
+    last = next((line for line in reversed(lines) if line[0] != "\t"), lines[-1] if lines else "")
+    return next(filter(_ERROR.search, lines), last).strip()
 
 
 class Pipeline:

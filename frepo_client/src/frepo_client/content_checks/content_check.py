@@ -33,7 +33,8 @@ class ContentCheck:
     """Takes a stream piece by piece, and keeps little of it."""
 
     def __init__(self, depth: int = 0) -> None:
-        self._head = self._tail = self._first = b""
+        self._head = self._first = b""
+        self._tail = bytearray()
         self._size = 0
         self._depth = depth
         self._compression: Compression | None = None
@@ -44,7 +45,9 @@ class ContentCheck:
         """Look at the next bytes. Nothing in them is an error of this method."""
         if len(self._head) < HEAD:
             self._head += piece[: HEAD - len(self._head)]
-        self._tail = (self._tail + piece[-TAIL:])[-TAIL:]
+        self._tail += piece[-TAIL:]
+        if len(self._tail) > 2 * TAIL:
+            del self._tail[:-TAIL]
         is_begun, self._size = self._size >= LONGEST_BEGIN, self._size + len(piece)
         if not is_begun and self._size >= LONGEST_BEGIN and self._depth < _DEEPEST:
             piece = self._first + piece
@@ -68,7 +71,7 @@ class ContentCheck:
         dump = find_dump(self._head)
         if dump is None:
             return Finding()
-        if dump.has_end(self._tail, self._size):
+        if dump.has_end(bytes(self._tail[-TAIL:]), self._size):
             return Finding("good", dump.covers, f"The {dump.name} has its end")
         return Finding("broken", message=f"The {dump.name} ends too early: {dump.end} is missing")
 

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import Pattern
 
-HEAD, TAIL = 4096, 8 << 10  # bytes at the start and at the end that are looked at
+HEAD, TAIL = 4096, 256 << 10  # bytes at the start and at the end that are looked at
 # What may be before the first line of a dump: comments, statements that somebody added, warnings of the program.
 _BEFORE = re.compile(rb"(?:\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*)")
 _END_OF_TAR = b"\0" * 1024
+_PIXZ_INDEX = b"\xa6\x4c\x32\x2e\xd6\x14\xae\xdb"
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,17 @@ class Dump:
     def has_end(self, tail: bytes, size: int) -> bool:
         """Whether the last bytes are those of a whole one with this size in bytes."""
         if self.last is None:
-            return size % 512 == 0 and tail.endswith(_END_OF_TAR)
+            return _is_whole_tar(tail, size)
         return self.last.search(tail) is not None
+
+
+def _is_whole_tar(tail: bytes, size: int) -> bool:
+    """Whether an archive ends with zeros, or with the index of pixz, whose last number says where the archive ended."""
+    if size % 512 == 0 and tail.endswith(_END_OF_TAR):
+        return True
+    end = int.from_bytes(tail[-8:], "little")
+    is_index = tail[-9:-8] == b"\0" and end % 512 == 0 and end < size < 2 * end
+    return is_index and (size - end > len(tail) or tail.startswith(_PIXZ_INDEX, len(tail) - (size - end)))
 
 
 def _sql(name: str, begin: bytes, last: bytes, end: str) -> Dump:
@@ -54,6 +64,12 @@ _DUMPS = (
         "its last line",
     ),
     _sql("dump of mariadb-dump", rb"-- (?:MySQL|MariaDB) dump \d", rb"-- Dump completed", "the line `Dump completed`"),
+    _sql(  # without comments
+        "dump of mariadb-dump",
+        rb"/\*M?!\d+ SET @OLD_(?:SQL_NOTES|NOTE_VERBOSITY)=@@",
+        rb"/\*M?!\d+ SET (?:SQL_NOTES=@OLD_SQL_NOTES|NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY) \*/;",
+        "the statement that restores SQL_NOTES",
+    ),
     _sql(
         "dump of sqlite3",
         rb"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?$",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from ..error_lines import find_reason
 from .verdicts import shorten
 
 RunOutcome = Literal["ok", "failed", "skipped"]
@@ -68,14 +69,10 @@ class NewRun:
 
     @property
     def reason(self) -> str:
-        """Why the run failed or was skipped: the last line of its output, else its exit statuses.
-
-        A line behind a tab continues the one before, such as a hint of PostgreSQL, and is no reason on its own.
-        """
-        lines = [line for line in clean_output(self.error_output).split("\n") if line.strip()]
-        last = next((line for line in reversed(lines) if line[0] != "\t"), lines[-1] if lines else "").strip()
-        if last or self.outcome == "ok":
-            return shorten(last)
+        """Why the run failed or was skipped: a line of its output, see `find_reason`, else its exit statuses."""
+        why = find_reason(clean_output(self.error_output))
+        if why or self.outcome == "ok":
+            return shorten(why)
         if self.outcome == "skipped":
             return "No reason was given"
         if any(self.exit_statuses):

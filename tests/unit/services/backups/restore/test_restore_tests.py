@@ -40,6 +40,18 @@ def test_a_cut_version_is_broken_and_the_message_is_the_commands(collection, pus
     assert "unexpected end of file" in result.message
 
 
+def test_the_reason_is_the_first_line_with_an_error(collection, push, restore, script):
+    """`psql` goes on after an error, and a line about where it was follows each."""
+    push(collection, b"a dump")
+    error, where = 'psql:<stdin>:3: ERROR:  relation "a" does not exist', "CONTEXT:  COPY a, line 1"
+    printed = [error, where, *["psql:<stdin>:4: ERROR:  syntax error", where] * 100]
+
+    result = restore(script(f"import sys; sys.stdin.read(); print({chr(10).join(printed)!r}); sys.exit(3)"))
+
+    assert f"the command ended with exit status 3: {error}" == result.message
+    assert error not in result.output
+
+
 def test_the_command_gets_exactly_the_bytes_and_says_what_it_did(services, collection, push, restore, script):
     push(collection, DUMP)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from frepo_core.domain.error_lines import FirstError
 from frepo_core.errors import FrepoError
 
 PIECE = 1 << 18
@@ -38,13 +39,15 @@ class CommandResult:
 
     `status` is its exit status; it is negative if a signal killed the command: -9 for SIGKILL. `is_late` says that it
     was killed because its time was over. `size` is how many bytes it was given and has read. `output` is the end of
-    what it wrote to stdout and stderr. `seconds` is how long it ran.
+    what it wrote to stdout and stderr, `error` the first line with an error in all of it, empty for none. `seconds` is
+    how long it ran.
     """
 
     status: int
     is_late: bool
     size: int
     output: str
+    error: str
     seconds: float
 
 
@@ -102,6 +105,7 @@ class _Command:
         self._pending = memoryview(b"")
         self._written = 0
         self._kept = b""
+        self._error = FirstError()
 
     def feed(self, content: Readable, deadline: float, keep_going: Callable[[], None]) -> CommandResult:
         """Write the content, collect the output, and return when the command has ended or its time is over."""
@@ -125,6 +129,7 @@ class _Command:
             is_late=is_late,
             size=self._written - self._count_unread(),
             output=self._kept.decode(errors="replace"),
+            error=self._error.end(),
             seconds=time.monotonic() - self._began,
         )
 
@@ -154,6 +159,7 @@ class _Command:
         with contextlib.suppress(BlockingIOError):
             while data := os.read(self._output, PIECE):
                 self._kept = (self._kept + data)[-OUTPUT:]
+                self._error.feed(data)
             return False
         return True
 

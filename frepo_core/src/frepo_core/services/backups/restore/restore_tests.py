@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from frepo_core.domain.backups.verdicts import RESTORE
+from frepo_core.domain.error_lines import find_reason
 from frepo_core.domain.identity import By
 from frepo_core.errors import (
     BytesMissingError,
@@ -137,11 +138,11 @@ class RestoreTests:
     def _result(self, version: VersionRecord, ended: CommandResult, timeout: timedelta) -> RestoreResult:
         outcome, message = judge(ended, version.file.blob.size, timeout)
         output = self._mask(storable(ended.output.strip()))
-        last = output.rpartition("\n")[2].strip()
+        why = self._mask(storable(ended.error)) or find_reason(output)
         return RestoreResult(
             version=version,
             outcome=outcome,
-            message=f"{message}: {last}" if last and outcome != GOOD else message,
+            message=f"{message}: {why}" if why and outcome != GOOD else message,
             status=None if ended.is_late else ended.status,
             size=ended.size,
             seconds=ended.seconds,

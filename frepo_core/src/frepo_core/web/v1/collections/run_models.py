@@ -50,8 +50,9 @@ class NewBackupRun(Form):
 class BackupRun(Reply):
     """A run of a backup job, which its client reported `at` that time.
 
-    `reason` is why it failed: the last line of its output, or its exit statuses. `version` is the number of the version
-    that the run is about, null if the client that reports it has sent none. `seconds` are whole.
+    `reason` is why it failed: the first line of its output with an error, else the last one, or its exit statuses.
+    `version` is the number of the version that the run is about, null if the client that reports it has sent none.
+    `seconds` are whole.
     """
 
     id: int
