@@ -78,6 +78,21 @@ def test_two_contents_alike_are_two_objects_that_differ(backend, below):
     assert not {first[at : at + 32] for at in range(HEAD, 4096)} & {second[at : at + 32] for at in range(HEAD, 4096)}
 
 
+def test_one_name_that_is_sealed_twice_has_other_bytes(backend, below):
+    """Two contents under one key and one nonce would show their difference (NIST SP 800-38D, 8)."""
+    name, first = stored(below)
+    below.delete(name)
+
+    backend.store(KEY, BytesIO(CONTENT), len(CONTENT))
+
+    again, second = stored(below)
+    assert (name, len(first)) == (again, len(second))
+    assert not {first[at : at + 16] for at in range(HEAD, 4096, 16)} & {
+        second[at : at + 16] for at in range(HEAD, 4096, 16)
+    }
+    assert CONTENT == read(backend)
+
+
 @given(st.integers(0, 3 * SEGMENT))
 def test_sizes_are_computed_without_reading(size):
     assert content_size(sealed_size(size)) == size
