@@ -111,6 +111,21 @@ def test_an_older_catalogue_in_the_place_of_a_newer_one_is_refused(services, wri
     assert [f"{name.text} cannot be verified"] == problems(found)
 
 
+def test_files_from_before_there_were_seals_are_read_unverified(written, recover):
+    paths, collections = written
+    for path in paths:
+        lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+        path.chmod(0o600)
+        path.write_bytes(gzip.compress(b"".join(lines[:-1])))
+
+    with pytest.raises(RecoveryError, match="it has no seal"):
+        recover()
+
+    found = recover(unverified=True)
+    assert ["Nothing is verified"] == problems(found)
+    assert all(found.services.collections.get(one) for one in collections)
+
+
 def test_a_part_that_is_missing_is_named(written, recover):
     (_, _, second, third), _ = written
     second.unlink()

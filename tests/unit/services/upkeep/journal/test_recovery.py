@@ -7,21 +7,26 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
-from frepo_core.db import migrations
-from frepo_core.db.models import Installation
+from frepo_core.db import migrations, utc_now
+from frepo_core.db.models import Installation, ReplacedObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
 from frepo_core.services.composition.assembly import assemble
+from frepo_core.services.content.chains.replaced_objects import delete_replaced
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from frepo_core.services.upkeep.journal.objects import OBJECTS
 from frepo_core.services.upkeep.recovery import recovery as recovery_module
 from frepo_core.services.upkeep.recovery.recovery import RecoveryReport
 from frepo_core.services.upkeep.recovery.sources import RecoveryError, Source
+from frepo_core.services.upkeep.storage import verify
+from support.encodings.nights import nights
+from support.encodings.stored import StoredBlobs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,9 +64,9 @@ def open_empty(ini, plugins, migrated, fresh_database_url):
 def recover(open_empty):
     """Recover an empty database from a storage."""
 
-    def recover(storage="local", *, with_tokens=True):
+    def recover(storage="local", *, with_tokens=True, unverified=False):
         services = open_empty()
-        with services.recovery(storage, lambda text: None) as recovery:
+        with services.recovery(storage, lambda text: None, unverified=unverified) as recovery:
             source = recovery.find()
             report = recovery.run(source, with_tokens=with_tokens)
             return Recovered(services, source, report, list(recovery.missing()))
@@ -135,6 +140,40 @@ def test_a_recovered_database_has_what_the_lost_one_had(services, run, busy_day,
     assert by.fingerprint in {one.fingerprint for one in found.services.token_lists.tokens(first)}
     assert ensure_id(services.database) != ensure_id(found.services.database)
     assert second in [key[1] for key in lost if key[0] == "collection"]
+
+
+@pytest.mark.databases
+@pytest.mark.parametrize("is_used_again", [False, True])
+def test_a_base_that_no_version_uses_and_a_number_that_was_used_again_get_rows(
+    services, storage, make_collection, push, sender, recover, keys, is_used_again
+):
+    collection, contents, blobs = make_collection(99), list(nights(2, 500)), StoredBlobs(services)
+    others = [b"%d" % number for number in range(20)]  # more than a transaction is tried again
+    for content in (*others, *contents):
+        push(collection, content)
+    assert blobs.encode(*contents)
+    services.database.execute(update(ReplacedObject).values(delete_after=utc_now()))
+    delete_replaced(services.database, services.backends, services.presence, "local")
+    services.versions.delete(collection, "v22", by=sender)
+    services.trash.end(collection, 22, by=sender)
+    services.journal.write_catalogue()
+    path, changed = storage.path(max(keys())), BytesIO()
+    file = JournalFile(path)
+    head = {name: value for name, value in file.head.items() if name not in {"frepo", "format", "about"}}
+    writer = JournalWriter(changed, "catalogue", head)
+    for name, key, values in file.objects():  # as if a database had been restored that gave the same ids again
+        if is_used_again and name == "version":
+            values = [one | {"blob": one["blob"] | {"id": 1}} for one in values]
+        writer.add(name, key, values)
+    writer.finish()
+    path.chmod(0o600)
+    path.write_bytes(changed.getvalue())
+
+    new = recover(unverified=True).services
+
+    assert ([], 21) == (verify(new.database, new.backends).damaged, len(new.versions.list(collection)))
+    push_to = new.collections.get(collection)
+    assert new.add_version.add(push_to, Incoming(stream=BytesIO(b"new")), by=sender).version.number == 23
 
 
 @pytest.mark.costly

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import BinaryIO, cast
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -114,6 +114,7 @@ class FoundObjects:
         if (known := session.scalar(there)) is not None:
             return known
         new = Blob(
+            id=next_blob_id(session),
             digest=best.digest,
             size=best.head.size if best.head else best.place.size,
             storage=best.place.storage,
@@ -142,3 +143,8 @@ class FoundObjects:
             except BlobNotFound:
                 continue
         raise DamagedBaseError(above.digest, base, MISSING)
+
+
+def next_blob_id(session: Session) -> int:
+    """Return an id that no content has. PostgreSQL would begin at 1: the rows of a recovery come with their ids."""
+    return (session.scalar(select(func.max(Blob.id))) or 0) + 1

@@ -22,17 +22,15 @@ from frepo_core.db.models import (
     VersionCheck,
     file_tag,
 )
-from frepo_core.db.row_inserts import insert_of, insert_row
 from frepo_core.domain.naming import printable, stored_name
 
 from ..journal.json_rows import Values, to_row
 from ..journal.objects import ObjectKind, table_of
-from .found_objects import RAW_COLUMNS, FoundObjects
+from .found_objects import RAW_COLUMNS, FoundObjects, next_blob_id
 from .object_levels import ELSEWHERE, FoundObject, ObjectLevels
 from .staging import Key, MissingContent, Staging
 
 _FILE, _TAG = table_of(File), table_of(Tag)
-_BLOB = insert_of(Blob)
 _TOKENS, _COLLECTIONS = table_of(Token).c.key, table_of(Collection).c.id
 # The tables of the lists in objects: table, column of the object's value, and that value.
 _LISTS: Mapping[tuple[str, str], tuple[Table, str, str]] = {
@@ -217,9 +215,8 @@ def _insert_blobs(session: Session, blobs: Mapping[_Name, Values]) -> dict[_Name
         row, own = to_row(table, placed), placed["id"]
         id_ = own if digests.get(own) == row["digest"] else there.get(_name(row), there.get(row["key"]))
         if id_ is None and own in digests:
-            del row["id"]
-            id_ = insert_row(session, _BLOB, row)
-        elif id_ is None:
+            row["id"] = own = max(next_blob_id(session), max(digests) + 1)
+        if id_ is None:
             id_ = own
             new.append(row)
         digests[id_], there[_name(row)], there[row["key"]], ids[name] = row["digest"], id_, id_, id_

@@ -155,7 +155,8 @@ def find_source(
             continue
         if until and datetime.fromisoformat(part.head["made_at"]) > until:
             break
-        if part.head["since_position"] > position or (before is not None and before != _before(part)):
+        is_next = None in (before, _before(part)) or before == _before(part)
+        if part.head["since_position"] > position or not is_next:
             files.problems.append(f"Before {key.text}, a part is missing: what changed in it alone is lost")
         for kind, place, state in part.objects():
             staging.change(kind, place, state)
