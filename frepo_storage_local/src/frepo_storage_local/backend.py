@@ -27,6 +27,7 @@ from frepo_core.plugins import (
 from frepo_core.plugins import StorageUnavailable as Unavailable
 
 from .linking import file_of, link
+from .modes import set_mode
 from .settings import LocalSettings
 
 _BLOB_FOLDER = re.compile("[0-9a-f]{2}|journal|catalogue")  # the first part of each key that frepo makes
@@ -65,7 +66,7 @@ class LocalStorage(StorageBackend):
                     with _translated(key):
                         _write(file, chunk)
                 with _translated(key):
-                    os.fchmod(descriptor, self._settings.file_permissions)
+                    set_mode(descriptor, self._settings.file_permissions)
                     os.fsync(descriptor)
             with _translated(key):
                 os.rename(partial, target)
@@ -241,7 +242,7 @@ class LocalStorage(StorageBackend):
         self._make_folder(folder.parent)
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=self._settings.directory_permissions)
-            folder.chmod(self._settings.directory_permissions)  # whatever the umask is
+            set_mode(folder, self._settings.directory_permissions)  # whatever the umask is
             _sync_folder(folder.parent)
         if folder.is_file():
             raise Unavailable(f"{folder} is not a directory")

@@ -1,11 +1,14 @@
 """What `frepo doctor` finds about the storage `local`: blobs that do not survive a restart, and who can move them."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from frepo_core.plugins import DoctorFinding
+
+from .modes import keeps_modes
 
 MOUNTS = Path("/proc/self/mountinfo")
 _VOLATILE = {"tmpfs", "ramfs"}
@@ -28,6 +31,14 @@ def examine(root: Path, mounts: Path = MOUNTS) -> Iterator[DoctorFinding]:
             message=f"{root} is in the layer of a container ({kind}): all blobs are lost with the container",
             remedy="Mount a volume there, see deploy/",
         )
+    with contextlib.suppress(OSError):  # a folder that this user cannot write to
+        if not keeps_modes(root):
+            yield DoctorFinding(
+                level="warning",
+                message=f"{root} is on a file system without modes ({kind or 'unknown'}): "
+                "fs.local.file_permissions has no effect, and its mount options decide who can read the blobs",
+                remedy="Mount it with options that let only this user read it, such as umask=077, or use ext4 or XFS",
+            )
     if root.stat().st_mode & stat.S_IWOTH:
         yield DoctorFinding(
             level="warning",

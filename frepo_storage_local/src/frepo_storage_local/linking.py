@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
+from .modes import set_mode
+
 OPEN_FILES = "/proc/self/fd"
 
 
@@ -39,7 +41,7 @@ def link(content: BinaryIO, descriptor: int, target: Path, permissions: int) -> 
 
 def _finish(descriptor: int, permissions: int) -> None:
     """Give a file the mode and the time of a blob, and sync it."""
-    os.fchmod(descriptor, permissions)
+    set_mode(descriptor, permissions)
     os.utime(descriptor)  # the grace period of storage:sweep starts now, not when the last byte arrived
     os.fsync(descriptor)
 
