@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from support.servers.tracing import TracedService
+from support.tus.client import checksum
+from support.tus.wire_client import WireTus
 from support.wire import Client
 
 ORDER = ["write data", "sync data", "name", "sync folder", "write database", "sync database", "answer"]
@@ -109,3 +111,33 @@ def test_an_upload_is_answered_after_everything_is_synced(traced, client, what, 
     assert ORDER == steps(traced, calls)
     assert [] == not_synced(calls)
     assert any(call.name in MAKES for call in calls)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Upload-Checksum": checksum(bytes(300_000))}], ids=["plain", "checksum"])
+def test_a_part_is_acknowledged_after_it_is_synced(traced, client, headers):
+    tus = WireTus(client)
+    path = tus.create(1_000_000, filename="a.bin")
+    traced.calls("HTTP/1.1 201")
+    answer = tus.patch(path, 0, bytes(300_000), headers)
+    calls = traced.calls("HTTP/1.1 204")
+
+    assert (204, "300000") == (answer.status, answer.headers["Upload-Offset"])
+    assert ["write part", "sync part", "sync record", "name record", "sync folder", "answer"] == part_steps(calls)
+
+
+def part_steps(calls):
+    """Return the steps for the bytes of a part and for the record that acknowledges it, without repetitions."""
+    record = next(call for call in calls if call.name.startswith("rename") and call.texts[-1].endswith(".json"))
+    found = []
+    for call in calls:
+        is_sync, step = call.name in SYNCS, ""
+        if call is record or call is calls[-1]:
+            step = "name record" if call is record else "answer"
+        elif call.path.endswith(".part"):
+            step = "sync part" if is_sync else "write part" if call.name in WRITES else ""
+        elif is_sync:
+            synced = {record.texts[0]: "sync record", str(Path(record.texts[0]).parent): "sync folder"}
+            step = synced.get(call.path, "")
+        if step and found[-1:] != [step]:
+            found.append(step)
+    return found

@@ -8,6 +8,7 @@ import pytest
 from backports import zstd
 
 from frepo_core.plugins import StorageUnavailable
+from frepo_core.services.content.decoding import decoded_stream
 
 CONTENT = b"".join(b"insert into orders values (%d);\n" % number for number in range(50_000))
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -109,6 +110,25 @@ def test_limits_count_the_content(tus, root, collection, contents):
     refused = tus.patch(path, 0, body)
 
     assert (413, []) == (refused.status_int, contents())
+
+
+@each_coding
+def test_what_exceeds_the_limit_is_not_decoded(tus, root, collection, contents, coding, monkeypatch):
+    change = {"limits": {"version_size": 1_000_000, "total_size": 100 << 20}}
+    assert 200 == root.call("PATCH", f"/api/v1/collections/{collection}", json=change).status_int
+    pieces, right = [], decoded_stream.decoded
+
+    def counted(*of):
+        for piece in right(*of):
+            pieces.append(piece)
+            yield piece
+
+    monkeypatch.setattr(decoded_stream, "decoded", counted)
+    body = COMPRESS[coding](os.urandom(100_000)) + COMPRESS[coding](bytes(50 << 20))
+    path = tus.create(len(body), collection=collection, headers=encoding(coding))
+
+    assert (413, []) == (tus.patch(path, 0, body).status_int, contents())
+    assert sum(map(len, pieces)) <= 3 << 20
 
 
 def test_noise_that_grows_may_be_as_large_as_the_limit(tus, root, collection, contents):

@@ -37,8 +37,9 @@ class WireTus:
         assert 200 == reply.status
         return int(reply.headers["Upload-Offset"])
 
-    def patch(self, path: str, offset: int, data: bytes) -> Reply:
-        return self.client.request("PATCH", path, data, TUS | {"Upload-Offset": str(offset), "Content-Type": PART})
+    def patch(self, path: str, offset: int, data: bytes, headers: Any = ()) -> Reply:
+        sent = {"Upload-Offset": str(offset), "Content-Type": PART, **dict(headers)}
+        return self.client.request("PATCH", path, data, TUS | sent)
 
     def commit(self, path: str, **claims: Any) -> Reply:
         headers = {"Content-Type": "application/json"}

@@ -14,6 +14,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.services.content.decoder_memory import PIECES, SMALL_WINDOW, DecoderMemory, Patience
 from frepo_core.services.content.decoding import content_codings
+from frepo_core.web.content import request_body
 
 pytestmark = pytest.mark.slow
 
@@ -120,6 +121,29 @@ def test_the_limit_of_a_version_counts_what_it_contains(make_collection, root, c
     taken = root.call("PUT", path, body=COMPRESS[coding](CONTENT[:900_000]), headers={"Content-Encoding": coding})
 
     assert (413, 4006, 201) == (refused.status_int, refused.json["code"], taken.status_int)
+
+
+@pytest.fixture
+def count_pieces(monkeypatch):
+    """Count what a decoder yields to a module that uses it."""
+
+    def count_pieces(module):
+        pieces, right = [], module.decoded
+        monkeypatch.setattr(module, "decoded", lambda *of: (pieces.append(each) or each for each in right(*of)))
+        return pieces
+
+    return count_pieces
+
+
+@each_coding
+def test_what_exceeds_the_limit_is_not_decoded(make_collection, root, count_pieces, coding):
+    path = f"/api/v1/collections/{make_collection(maxOneVersionSize='1MB')}/versions"
+    pieces = count_pieces(request_body)
+    body = COMPRESS[coding](NOISE[:100_000]) + COMPRESS[coding](bytes(50 * MIB))
+    answer = root.call("PUT", path, body=body, headers={"Content-Encoding": coding})
+
+    assert 413 == answer.status_int
+    assert sum(map(len, pieces)) <= 3 * MIB
 
 
 def test_the_limit_of_a_token_counts_what_it_contains(holder):
