@@ -1,6 +1,5 @@
 """Connections: errors as JSON, large parts of answers without a copy, bodies in the application's buffers."""
 
-import functools
 import json
 import logging
 import sys
@@ -13,6 +12,7 @@ from waitress.channel import ClientDisconnected
 from waitress.server import BaseWSGIServer, create_server
 from waitress.task import ErrorTask
 
+from .accepting import accept_well
 from .application import Buffer, ServerHooks
 from .bodies.body_spool import BodySpool
 from .bodies.chunked_receiver import BoundedChunkedReceiver
@@ -225,17 +225,5 @@ def make_server(app: object, hooks: ServerHooks | None, **settings: Any) -> Any:
     for listener in listeners.values():
         if isinstance(listener, BaseWSGIServer):
             listener.channel_class = SpoolingChannel
-            listener.handle_accept = functools.partial(accept_pending, listener)
+            accept_well(listener)
     return server
-
-
-def accept_pending(listener: BaseWSGIServer) -> None:
-    """Accept the connections that the kernel has established, at most `connection_limit`.
-
-    waitress accepts one, then reads from all that have sent something. A request behind a hundred uploads that begin at
-    once would wait until megabytes of each have been read.
-    """
-    before = -1
-    while len(listener._map) > before and listener.readable():
-        before = len(listener._map)
-        type(listener).handle_accept(listener)
