@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from frepo_core.plugins import EndpointError, Identity
-from frepo_core.web import check_coded_start
 
 from .disk.digests import Digests
 from .disk.part_file import PartFile, WriterLostError, delete
@@ -88,6 +87,8 @@ class Part:
         """End an upload whose first bytes say that the commit could not decode it."""
         if self._is_start_known or self.upload.coding is None:
             return
+        from frepo_core.web import check_coded_start  # a command that lists uploads need not import it
+
         try:
             self._is_start_known = check_coded_start(self.file.read(0, START_BYTES), self.upload.coding)
         except EndpointError as error:

@@ -22,7 +22,6 @@ from frepo_core.plugins import (
 )
 from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
 
-from ...backups.rotation.overtaken import Sending
 from ...backups.versions.version_checks import NewCheck
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer
 from ...base.plugin_failures import as_json, storable, storable_kinds, storable_name
@@ -97,6 +96,8 @@ class WritingFacade(ConnectedFacade):
         coding: str | None = None,
     ) -> StoredVersion:
         """See `WritingService.add_version`."""
+        from ...backups.rotation.overtaken import Sending  # a command that stores nothing need not import it
+
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         # A collection with the same id may have been created since.
