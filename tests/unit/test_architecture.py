@@ -33,6 +33,7 @@ MAX_TEST_LINES = 400
 MAY_IMPORT = {
     "error_explanations": set(),
     "gc_pause": set(),
+    "log_stream": set(),
     "errors": {"error_explanations"},
     "settings": {"errors", "domain"},
     "domain": {"errors"},
@@ -62,6 +63,7 @@ MAY_IMPORT = {
         "errors",
         "error_explanations",
         "gc_pause",
+        "log_stream",
         "settings",
         "plugins",
         "db.migrations",

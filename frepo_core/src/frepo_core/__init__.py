@@ -27,6 +27,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     from frepo_core.errors import FrepoError
 
     try:
+        from frepo_core.log_stream import guard_output
         from frepo_core.services.base.log_records import log_safely
         from frepo_core.services.composition.assembly import assemble
         from frepo_core.services.composition.startup import make_ready, warn_about_first_storage, warn_about_strategies
@@ -34,6 +35,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         from frepo_core.web import make_app
 
         log_safely()
+        guard_output()
         services = assemble(settings)
         services.build_all()
         make_ready(services.database, services.settings, services.plugins)

@@ -3,6 +3,7 @@
 import logging
 from typing import TextIO
 
+from frepo_core.log_stream import guard
 from frepo_core.services.base.log_records import log_safely
 
 _LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
@@ -16,7 +17,7 @@ def configure_logging(verbosity: int, stderr: TextIO, log_file: str | None) -> N
     log one level less than frepo.
     """
     log_safely()
-    handlers: list[logging.Handler] = [logging.StreamHandler(stderr)]
+    handlers: list[logging.Handler] = [logging.StreamHandler(guard(stderr))]
     if log_file:
         handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
         handlers[-1].setFormatter(logging.Formatter(_FILE_FORMAT))
