@@ -30,6 +30,11 @@ COPY_METRICS: tuple[tuple[str, str, Callable[[CopyStatus], float | None]], ...] 
         lambda one: _unix(one.oldest_at),
     ),
     ("late", "1 if a content has waited longer than mirror.max_lag.", lambda one: float(one.is_late)),
+    (
+        "known",
+        "0 if contents were not compared with their copies since a recovery: more may be behind.",
+        lambda one: float(one.is_known),
+    ),
     ("single_versions", "Versions that have one copy only.", lambda one: one.versions_with_one_copy),
     (
         "fallbacks",

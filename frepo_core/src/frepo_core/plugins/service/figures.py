@@ -69,6 +69,7 @@ class CopyStatus:
 
     - `behind`, `size`: how many contents have no sound copy there, and their bytes; at most 100,000 are counted.
     - `oldest_at`: since when the one that has waited longest waits; `is_late`: whether that is too long.
+    - `is_known`: False if contents were not compared with their copies since a recovery: more may be behind.
     - `versions_with_one_copy`: how many versions have one copy only.
     - `fallbacks`: how many reads of the whole service were answered from another copy, because one failed.
     - `checked_at`, `first_checked_at`: when all these copies, and all contents in first storages, were checked last.
@@ -83,6 +84,7 @@ class CopyStatus:
     fallbacks: int
     checked_at: datetime | None
     first_checked_at: datetime | None
+    is_known: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,6 +74,7 @@ def _copy_status(found: CopyFigures) -> CopyStatus:
         fallbacks=found.fallbacks,
         checked_at=found.checked_at,
         first_checked_at=found.first_checked_at,
+        is_known=found.is_known,
     )
 
 

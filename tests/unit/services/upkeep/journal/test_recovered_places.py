@@ -15,6 +15,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.reports.statistics import read_statistics
 from frepo_core.services.reports.status import read_status
 from frepo_core.services.upkeep.storage import Migrator, verify
 from support.encodings.nights import nights
@@ -253,10 +254,11 @@ def test_no_report_says_that_there_are_two_copies_before_they_were_compared(
             if line.subject == "copies in offsite"
         ]
         [found] = check_copies(new)
-        return said, found.level.value, new.copies.read()[0].is_known
+        statistics = read_statistics(new, new.copies, new.compact_spaces)
+        return said, found.level.value, new.copies.read()[0].is_known, statistics.copies[0].is_known
 
     unknown = "Contents were not compared with their copies in offsite yet: the job mirror does so"
-    assert (unknown, "warning", False) == reports()
+    assert (unknown, "warning", False, False) == reports()
     new.mirror.compare(keep_going=lambda: None)
     assert ["1 content waits for a second copy in local"] == [
         one.describe(utc_now()).partition(" (")[0] for one in new.copies.read() if one.storage == "local"
