@@ -187,6 +187,8 @@ WHOLE = {
     b"/*M!100616 SET @OLD_NOTE_VERBOSITY=@@NOTE_VERBOSITY, NOTE_VERBOSITY=0 */;\n"
     b"/*M!100616 SET NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY */;\n",
     "with line ends of Windows": (HEAD + TAIL).replace(b"\n", b"\r\n"),
+    "of sqlite3 with a comment behind it": b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n-- the end\n",
+    "of sqlite3, then of MySQL": b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n" + HEAD + TAIL,
     "with a token of restricted mode": b"--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n--\n"
     b"-- PostgreSQL database dump complete\n--\n\n\\unrestrict abc\n\n",
 }

@@ -20,6 +20,7 @@ SQLITE = b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n%s\nCOMMIT;\n"
 XML = b'<?xml version="1.0"?>\n<mysqldump xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">\n%s\n</mysqldump>\n'
 DUMPS = [MYSQL, WITHOUT_COMMENTS, POSTGRESQL, SQLITE, XML]
 ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-be", "utf-32")
+WITHOUT_MARK = ("utf-16-le", "utf-16-be")
 
 
 def encode(dump, encoding):
@@ -39,6 +40,16 @@ def test_a_dump_in_another_encoding_is_judged_as_one_in_utf_8(check, check_quick
             assert isinstance(check(whole[:size]), BrokenContent), (dump, size)
         assert "pending" == check_quickly(whole).outcome
     assert "shop" == check(encode(MYSQL % b"", encoding)).database
+
+
+@pytest.mark.parametrize("encoding", WITHOUT_MARK)
+def test_utf_16_without_a_mark_is_recognised(check, check_quickly, encoding):
+    for dump in DUMPS:
+        whole = (dump % rows(20_000)).decode().encode(encoding)
+
+        assert ("good", "content") == (check(whole).outcome, check(whole).covers), dump
+        assert isinstance(check(whole[:-401]), BrokenContent), dump
+        assert "pending" == check_quickly(whole).outcome
 
 
 def test_what_is_no_text_is_destroyed_by_an_encoding(check):

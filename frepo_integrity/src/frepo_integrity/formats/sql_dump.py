@@ -120,7 +120,7 @@ PROGRAMS = (
         label="SQLite dump",
         first_line=_line(r"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?$"),
         start=re.compile(rb"PRAGMA foreign_keys=OFF;\r?\nBEGIN TRANSACTION;\r?\n"),
-        last_line=_later_line(r"COMMIT;(?=\r?\n(?:PRAGMA|\Z)|\Z)"),
+        last_line=_later_line(r"COMMIT;(?=\r?\n|\Z)"),
         last="COMMIT;",
     ),
 )
