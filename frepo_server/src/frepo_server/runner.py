@@ -8,8 +8,9 @@ from .application import ServerHooks, hooks_of
 from .channel import make_server
 from .graceful_shutdown import StopSignal, run
 from .idle_timeout import Timeouts
+from .options import check_options
 
-DEFAULT_LISTEN = "127.0.0.1:6543"
+DEFAULT_LISTEN, OTHER = "127.0.0.1:6543", "127.0.0.1:7000"
 SWITCH_SECONDS = 1e-4
 # Head and body of a small answer are sent together; waitress sends each part separately by default.
 SEND_BYTES = 64 << 10
@@ -33,6 +34,7 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     # The application decides which proxies to trust (trusted_proxies); waitress would remove their headers.
     options = {"clear_untrusted_proxy_headers": False, "send_bytes": SEND_BYTES} | settings | {"listen": listen}
     try:
+        check_options(options)
         timeouts, options = Timeouts.from_settings(options)
     except ValueError as error:
         _exit_with_error(f"frepo cannot start: {error}. It is set in [server:main] of the ini file.", hooks)
@@ -41,8 +43,8 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
         server = make_server(app, hooks, **options)
     except (OSError, ValueError) as error:
         _exit_with_error(
-            f"frepo cannot listen on {listen}: {error}. HTTP_LISTEN, or http_listen= after the ini file of pserve, "
-            "names another address, e.g. 127.0.0.1:7000.",
+            f"frepo cannot listen on {listen}: {error}. Take another address: `make serve HTTP_LISTEN={OTHER}`, or "
+            f"`pserve FILE http_listen={OTHER}`.",
             hooks,
         )
     if hooks:

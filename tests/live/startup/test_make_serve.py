@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -197,22 +198,56 @@ def test_a_later_start_keeps_the_token_and_prints_it_in_the_link_only(first, sta
 
 
 @pytest.mark.costly
+def test_a_lost_token_is_said_with_the_line_that_revokes_it(tmp_path, make_serve):
+    make_serve()
+    make_serve.stop()
+    lost = (tmp_path / "state/admin-token").read_text().strip()
+    assert "is lost" not in (tmp_path / "output").read_text()
+    (tmp_path / "state/admin-token").unlink()
+
+    url = make_serve()
+
+    [line] = [one for one in (tmp_path / "output").read_text().splitlines() if "is lost" in one]
+    old = re.search("`frepo auth:revoke ([0-9a-f]{12})`", line)[1]
+    assert 200 == version_seen_with(lost, url)
+    variables = f"set -a; . '{tmp_path}/state/environment'; exec {sys.prefix}/bin/frepo auth:revoke {old}"
+    subprocess.run(["sh", "-c", variables], check=True, cwd=tmp_path, capture_output=True)
+    with pytest.raises(urllib.error.HTTPError, match="40[13]"):
+        version_seen_with(lost, url)
+
+
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("environment", "says"),
     [
-        ({"HTTP_LISTEN": "127.0.0.1"}, "frepo cannot listen on 127.0.0.1:"),
+        ({"HTTP_LISTEN": "127.0.0.1"}, "Take another address: `make serve HTTP_LISTEN=127.0.0.1:7000`, or `pserve"),
         ({"FS_ADAPTER": "barrel"}, "fs.adapter (FS_ADAPTER) is 'barrel'"),
         ({"BACKUP_MAX_VERSIONS": "-1"}, "BACKUP_MAX_VERSIONS"),
+        (
+            {"LINE": "threads = eight"},
+            "frepo cannot start: threads = eight is not a whole number. It is set in [server:",
+        ),
+        ({"LINE": "threads = 0"}, "threads = 0 serves no request"),
+        (
+            {"LINE": "conection_limit = 9"},
+            "conection_limit is no setting of the server, did you mean connection_limit?",
+        ),
+        ({"LINE": "head_timeout = -1"}, "head_timeout = -1 is not a positive number"),
     ],
 )
 def test_a_failed_start_prints_only_what_to_change(tmp_path, environment, says):
+    """LINE replaces the line of [server:main] about threads."""
+    environment = dict(environment)
+    line = environment.pop("LINE", "threads = 8")
+    ini = (ROOT / "development.ini").read_text().replace("threads = 8", line).replace("%(here)s", str(ROOT))
+    (tmp_path / "frepo.ini").write_text(ini)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         if "HTTP_LISTEN" in environment:
             environment = {"HTTP_LISTEN": f"127.0.0.1:{taken.getsockname()[1]}"}
         state = {"DATABASE_URL": f"sqlite:///{tmp_path}/frepo.db", "APP_SECRETS_FILE": f"{tmp_path}/secrets.json"}
         state |= {"PATH": os.environ["PATH"], "FS_LOCAL_DIRECTORY": f"{tmp_path}/storage"}
         done = subprocess.run(
-            [f"{sys.prefix}/bin/pserve", ROOT / "development.ini"],
+            [f"{sys.prefix}/bin/pserve", tmp_path / "frepo.ini"],
             env=log_recorder.environment() | state | environment,
             capture_output=True,
             text=True,

@@ -89,10 +89,20 @@ def test_an_empty_line_of_the_ini_is_as_if_unset():
 
 
 def test_an_unknown_name_in_the_ini_is_refused():
-    for name in ["fs.adaptor", "app.sceret", "read.only", "READ_ONLY", "fs_adapter", "backup_max_versions"]:
+    for name, meant in {
+        "fs.adaptor": "fs.adapter",
+        "app.sceret": "app.secret",
+        "read.only": "read_only",
+        "READ_ONLY": "read_only",
+        "fs_adapter": "fs.adapter",
+        "backup_max_versions": "backup.max_versions",
+    }.items():
         message = refusal({name: "1"})
 
-        assert (True, True) == (name in message, "fs.adapter" in message)
+        assert f"Unknown setting {name!r}" in message
+        assert meant in message.partition("Did you mean ")[2]
+        assert len(message) < 200
+    assert "docs/settings.md lists all" in refusal({"zzz": "1"})
 
 
 def test_settings_of_other_packages_are_ignored():

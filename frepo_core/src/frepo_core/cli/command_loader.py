@@ -10,6 +10,32 @@ from frepo_core.errors import ConfigurationError, FrepoError
 
 from .command_discovery import find_commands, package_name
 
+# Words that people know from other programs, and the commands that do what they mean.
+_MEANT = {
+    "backup": ("backup:upload", "frepo-client push", "backup:list"),
+    "check": ("doctor", "status"),
+    "collections": ("backup:list",),
+    "config": ("doctor",),
+    "download": ("restore", "backup:download"),
+    "files": ("file:list",),
+    "forget": ("backup:preview", "backup:delete-version"),
+    "list": ("backup:list", "backup:versions", "file:list"),
+    "log": ("events",),
+    "logs": ("events",),
+    "ls": ("backup:list", "file:list"),
+    "prune": ("backup:preview", "storage:sweep"),
+    "push": ("frepo-client push", "backup:upload"),
+    "snapshots": ("backup:list", "backup:versions"),
+    "start": ("pserve production.ini",),
+    "serve": ("pserve production.ini",),
+    "stats": ("status", "storage:usage"),
+    "tokens": ("auth:list",),
+    "upload": ("frepo-client push", "file:upload"),
+    "users": ("auth:list",),
+    "verify": ("storage:verify", "doctor"),
+    "versions": ("backup:versions",),
+}
+
 
 class UnknownCommandError(FrepoError, ValueError):
     """No command has this name. Also a `ValueError`, which cliff's `help` expects."""
@@ -31,7 +57,7 @@ class ExactCommands(CommandManager):
         if name.startswith("-"):
             raise UnknownCommandError(f"Unknown option {name!r} before the command, see `frepo --help`")
         if name not in self.commands:
-            near = difflib.get_close_matches(name, self.commands, n=3)
+            near = _MEANT.get(name) or difflib.get_close_matches(name, self.commands, n=3)
             hint = f"did you mean {' or '.join(near)}?" if near else "see `frepo --help`"
             raise UnknownCommandError(f"Unknown command {name!r}, {hint}")
         entry = self.commands[name]

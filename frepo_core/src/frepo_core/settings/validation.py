@@ -1,5 +1,6 @@
 """Validates settings: fills a model from the ini file and the environment, and says what is wrong with which name."""
 
+import difflib
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
@@ -53,6 +54,6 @@ def _explain(error: ValidationError, prefix: str) -> str:
 
 def unknown_setting(name: str, known: Collection[str]) -> ConfigurationError:
     """Return the error about a name that is not known."""
-    return ConfigurationError(
-        f"Unknown setting {name!r} ({environment_name(name)}). Known settings: {', '.join(sorted(known))}."
-    )
+    near = difflib.get_close_matches(name.lower(), sorted(known), n=3)
+    hint = f"Did you mean {' or '.join(near)}?" if near else "docs/settings.md lists all."
+    return ConfigurationError(f"Unknown setting {name!r} ({environment_name(name)}). {hint}")
