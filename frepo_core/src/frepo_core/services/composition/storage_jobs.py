@@ -84,7 +84,7 @@ def compact(services: CoreServices, context: JobContext) -> Summary:
     run is continued by the next one. What failed is in the summary, and tried again.
     """
     report = services.compaction.run(keep_going=context.check_lease, progress=context.progress, avoids_busy_hours=True)
-    return asdict(report) | {"examples": report.problems}
+    return report.summary()
 
 
 def sweep_storages(services: CoreServices, context: JobContext) -> Summary:

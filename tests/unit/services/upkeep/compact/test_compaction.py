@@ -14,6 +14,7 @@ from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.compact import encoder_process
+from frepo_core.services.upkeep.compact.compact_report import CompactReport
 from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess, EncodingError
 from frepo_core.testing import Fail
 
@@ -195,7 +196,20 @@ def test_nothing_is_begun_in_the_hour_in_which_uploads_come(history):
     summary = history.job(minutes=5)
 
     assert (0, 2) == (summary["encoded"], summary["waiting"])
-    assert 2 == history.job()["encoded"]
+    assert summary["waits"].startswith(
+        f"until {(history.time + timedelta(hours=1)):%H}:00 UTC, because uploads usually"
+    )
+    assert not {"waits", "problem"} & history.job().keys()
+
+
+def test_what_could_not_be_encoded_is_an_outcome_of_its_own():
+    report = CompactReport()
+    assert "problem" not in report.summary()
+
+    report.note_failure("content abc", EncodingError("the process that encodes has ended"))
+
+    problem = report.summary()["problem"]
+    assert problem.startswith("1 could not be encoded, and will be tried again: content abc: the process")
 
 
 @pytest.mark.costly

@@ -60,7 +60,11 @@ class ListJobs(ListCommand):
 
 
 class RunJob(ShowCommand):
-    """Run a job now, also one that is off; print its result. Exit status 1 if it fails."""
+    """Run a job now, also one that is off; print its result.
+
+    The outcome is `problem` if something of it could not be done, and is tried again. Exit status 1 then, and if the
+    job fails.
+    """
 
     examples = ("frepo jobs:run samples",)
 
@@ -82,8 +86,10 @@ class RunJob(ShowCommand):
         from frepo_core.services.events.actors import console_actor
 
         result = self.services().jobs.run(arguments.job, cause=console_actor().name, wait=arguments.wait)
-        self._is_good = result.outcome == "good"
-        rows = {"job": arguments.job, "outcome": self.word(str(result.outcome))} | Report(result.summary or {}).cells()
+        summary = result.summary or {}
+        outcome = "problem" if result.outcome == "good" and summary.get("problem") else str(result.outcome)
+        self._is_good = outcome == "good"
+        rows = {"job": arguments.job, "outcome": self.word(outcome)} | Report(summary).cells()
         if result.error:
             rows["error"] = result.error
         return tuple(rows), tuple(rows.values())

@@ -43,7 +43,7 @@ class Compact(StorageCommand):
                     return asdict(forecast)
                 run = services.compaction.expand_all if arguments.expand else services.compaction.run
                 report = run(keep_going=keep_going, progress=line)
-                return asdict(report) | {"examples": report.problems}
+                return report.summary()
 
             result = services.jobs.run("compact", cause=console_actor().name, work=work)
         rows = {"outcome": self.word(str(result.outcome))} | Report(result.summary or {}).cells()

@@ -1,7 +1,9 @@
 """What a run of the job `compact` has done."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 from frepo_core.errors import FrepoError
 
@@ -37,6 +39,25 @@ class CompactReport:
 
     def __post_init__(self) -> None:
         self.problems: list[str] = []
+        self.waits_until: datetime | None = None
+
+    def wait(self, busy: frozenset[int], now: datetime) -> None:
+        """Count a content that waits for the first hour (UTC) that is not busy."""
+        self.waiting += 1
+        hours = (now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=after) for after in range(1, 25))
+        self.waits_until = next((hour for hour in hours if hour.hour not in busy), None)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the job tells; `problem` if a content could not be encoded, `waits` if some wait."""
+        found = asdict(self) | {"examples": self.problems}
+        if self.waits_until is not None:
+            found["waits"] = (
+                f"until {self.waits_until:%H:%M} UTC, because uploads usually come at this hour; `frepo compact` does "
+                "not wait"
+            )
+        if self.failed:
+            found["problem"] = f"{self.failed} could not be encoded, and will be tried again: {self.problems[0]}"
+        return found
 
     def note_failure(self, what: str, error: FrepoError) -> None:
         """Count a failure. Nothing was changed, and the next run tries it again."""

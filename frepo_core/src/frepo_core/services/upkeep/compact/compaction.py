@@ -84,8 +84,8 @@ class Compaction:
             expansion = self._expansion(encoder, report, pace)
             expansion.expand_adopted()
             for survey, step in self._plans.steps(report.note_failure, go_on):
-                if utc_now().hour in busy:
-                    report.waiting += 1
+                if (now := utc_now()).hour in busy:
+                    report.wait(busy, now)
                     continue
                 self._do(survey, step, encoder, expansion, report, pace)
                 saved = readable_size(report.before_size - report.after_size)
