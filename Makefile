@@ -103,9 +103,13 @@ serve: $(VENV)/installed  ## start the service on http://127.0.0.1:6543, with a 
 # Other users of this machine must not read tokens, names and contents.
 	@umask 077 && mkdir -p "$$STATE"
 	@umask 077 && $(BIN)/frepo install
-# The file is written atomically: if a start is interrupted, the next start creates another token.
+# The file is written atomically: if a start is interrupted, the next start creates another token. `environment` is there
+# after a first start.
 	@if [ ! -s "$$STATE/admin-token" ]; then umask 077 && \
 	    rm -f "$$STATE/admin-token.new" && \
+	    [ ! -e "$$STATE/environment" ] || for old in $$($(BIN)/frepo auth:list --match 'make serve' -f value -c Fingerprint); do \
+	        echo "$$STATE/admin-token is lost, so another administrator is made. The old one still may do everything: \`frepo auth:revoke $$old\` ends it"; \
+	    done && \
 	    $(BIN)/frepo auth:generate-admin-token --name 'make serve' > "$$STATE/admin-token.new" && \
 	    mv -f "$$STATE/admin-token.new" "$$STATE/admin-token" && \
 	    echo "The administrator's token, kept in $$STATE/admin-token: $$(cat "$$STATE/admin-token")"; \

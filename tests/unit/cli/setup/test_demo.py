@@ -4,7 +4,9 @@
 def test_it_fills_an_empty_service_once(console):
     said = console.answer("demo:fill", "--collections", "1", "--seed", "3")
 
-    assert said.startswith("The service has 1 collections with ")
+    [total, staged, named] = said.splitlines()
+    assert total.startswith("The service has 1 collections with ")
+    assert ("These problems are staged", "  suspicious: shop-postgres.sql.gz") == (staged[:25], named)
     assert 1 == console.count("collection")
     assert "has collections already" in console.refusal("demo:fill")
 

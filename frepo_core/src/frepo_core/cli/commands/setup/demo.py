@@ -2,13 +2,16 @@
 
 import argparse
 import sys
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TextIO
 
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FieldsError
 
 from ...base import FrepoCommand
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.container import Services
 
 MOST = 10_000
 
@@ -37,13 +40,27 @@ class DemoFill(FrepoCommand):
 
         if not 1 <= arguments.collections <= MOST:
             raise FieldsError({"--collections": [f"must be from 1 to {MOST}, not {arguments.collections}"]})
-        done = fill(
-            self.services(), collections=arguments.collections, seed=arguments.seed, progress=_progress_on(sys.stderr)
-        )
+        services = self.services()
+        done = fill(services, collections=arguments.collections, seed=arguments.seed, progress=_progress_on(sys.stderr))
         self.say(
             f"The service has {done.collections} collections with {done.versions} versions, {done.files} files, "
             f"{done.tokens} tokens and {done.events} events; {readable_size(done.size)} are stored"
         )
+        for line in _staged(services):
+            self.say(line)
+
+
+def _staged(services: "Services") -> Iterator[str]:
+    """Yield which problems belong to the demonstration, by state."""
+    from frepo_core.services.backups.collections.states import NOT_WELL
+
+    names: dict[str, list[str]] = {}
+    for collection, found in services.overviews.in_states(NOT_WELL, MOST):
+        names.setdefault(found.state.value, []).append(collection.filename)
+    if names:
+        yield "These problems are staged, so that there is something to see; any other warning is real:"
+    for state, which in names.items():
+        yield f"  {state}: {', '.join(which)}"
 
 
 def _progress_on(stream: TextIO) -> Callable[[int, int], None] | None:
