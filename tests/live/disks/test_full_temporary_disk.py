@@ -34,6 +34,7 @@ def test_a_body_without_disk_space_is_answered(client, how):
     answer = SENT[how](client)
 
     assert (507, 7016104) == (answer.status, answer.json["error_code"])
+    assert "temp_directory (TEMP_DIRECTORY) must have room for all uploads" in answer.json["message"]
 
 
 def test_requests_that_need_no_disk_space_succeed(client):

@@ -17,14 +17,22 @@ from frepo_core.errors import (
     DigestMismatchError,
     EmptyContentError,
     FrepoError,
-    StorageFull,
 )
 from frepo_core.plugins import Checksums
 
 from .decoder_memory import DecoderMemory
 from .held_bytes import HeldBytes
 from .mime_detection import HEAD_BYTES, detect_type
-from .spool import DISK_FULL_ERRORS, IN_MEMORY, TEMPORARY_DISK_FULL, Spool, SpooledFile, UnnamedFile, plain_file
+from .spool import (
+    DISK_FULL_ERRORS,
+    IN_MEMORY,
+    Spool,
+    SpooledFile,
+    UnnamedFile,
+    plain_file,
+    system_folder,
+    temporary_disk_full,
+)
 
 CHUNK = 1 << 20
 
@@ -104,12 +112,11 @@ class Ingest:
     """Reads streams. A stream that cannot be read twice is copied to a temporary file."""
 
     def __init__(self, temp_directory: Path | None) -> None:
+        _make_folder(temp_directory or Path(system_folder()))
         self.directory = str(temp_directory) if temp_directory else None
         self.held = HeldBytes(self.directory)
         self.decoder_memory = DecoderMemory()
         self.hashers = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="frepo-hash")
-        if temp_directory is not None:
-            _make_folder(temp_directory)
 
     @contextlib.contextmanager
     def read(self, incoming: Incoming, limits: Limits = ()) -> Iterator[Content]:
@@ -244,5 +251,5 @@ def disk_full_translated() -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in DISK_FULL_ERRORS:
-            raise StorageFull(TEMPORARY_DISK_FULL) from error
+            raise temporary_disk_full() from error
         raise

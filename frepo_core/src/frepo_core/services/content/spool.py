@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from frepo_core.errors import ConfigurationError, StorageFull
 from frepo_core.plugins import Checksums
 
 from .background_hasher import BackgroundHasher
@@ -18,6 +19,10 @@ from .held_bytes import HeldBytes
 IN_MEMORY = 512 << 10
 DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 TEMPORARY_DISK_FULL = "The disk for temporary files has no room left"
+_ADVICE = (
+    "temp_directory (TEMP_DIRECTORY) must have room for all uploads that arrive at the same time: name a folder on a "
+    "larger disk there, or free space on its disk"
+)
 
 
 class UnnamedFile(io.FileIO):
@@ -203,9 +208,25 @@ def _closed_on_error(file: UnnamedFile) -> Iterator[None]:
         raise
 
 
+def temporary_disk_full() -> StorageFull:
+    """Return the error for a full disk for temporary files, with the advice for that disk and not for the storage."""
+    return StorageFull(TEMPORARY_DISK_FULL, explanation=_ADVICE)
+
+
+def system_folder() -> str:
+    """Return the folder of the system for temporary files. Raises `ConfigurationError` if none can be written."""
+    try:
+        return tempfile.gettempdir()
+    except OSError as error:
+        raise ConfigurationError(
+            f"No folder for temporary files can be written ({error.strerror}): name one with room for all uploads that "
+            "arrive at the same time in temp_directory (TEMP_DIRECTORY)"
+        ) from error
+
+
 def open_unnamed(directory: str | None) -> int:
     """Open a file without a name that can be linked later (O_TMPFILE); if the system cannot, open and unlink one."""
-    folder = directory or tempfile.gettempdir()
+    folder = directory or system_folder()
     with contextlib.suppress(OSError, AttributeError):
         return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     descriptor, name = tempfile.mkstemp(dir=folder)

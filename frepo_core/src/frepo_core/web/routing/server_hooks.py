@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from frepo_core.errors import FrepoError, StorageFull, StorageUnavailable
+from frepo_core.errors import FrepoError, StorageUnavailable
 from frepo_core.services.composition.container import Services
-from frepo_core.services.content.spool import DISK_FULL_ERRORS, TEMPORARY_DISK_FULL, MemoryBudget, Spool, plain_file
+from frepo_core.services.content.spool import DISK_FULL_ERRORS, MemoryBudget, Spool, plain_file, temporary_disk_full
 from frepo_core.services.events.aborted_uploads import AbortReason
 
 from ..base.dialect import dialect_at
@@ -97,7 +97,7 @@ class ServerHooks:
         """Return the exception for reading a body that could not be written to the disk for temporary files."""
         lost: FrepoError
         if error.errno in DISK_FULL_ERRORS:
-            lost = StorageFull(TEMPORARY_DISK_FULL)
+            lost = temporary_disk_full()
         else:
             lost = StorageUnavailable(f"The disk for temporary files: {error.strerror}")
         lost.__cause__ = error

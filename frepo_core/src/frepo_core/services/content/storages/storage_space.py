@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from frepo_core.domain.sizes import parse_free_space, readable_size
 from frepo_core.errors import FrepoError, StorageError, StorageFull
 from frepo_core.settings import Settings
 
+from ..spool import system_folder
 from .backends import Backends
 from .write_guard import Presence
 
@@ -55,7 +55,7 @@ def find_total_space(backends: Backends, storage: str) -> int | None:
 
 def temporary_folder(settings: Settings) -> Path:
     """Return the folder for temporary files."""
-    return settings.temp_directory or Path(tempfile.gettempdir())
+    return settings.temp_directory or Path(system_folder())
 
 
 def free_on_disk(folder: Path) -> int:
