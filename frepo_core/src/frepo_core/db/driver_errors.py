@@ -16,7 +16,7 @@ from .waiting.watch import NO_ANSWER, Watch
 
 FULL = "The database has no room left"
 _LOCKED = "Another request changes the same and does not end, try again later"
-_READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
+READ_ONLY = "The database accepts no writes now, it is read-only; try again later"
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def translated(engine: Engine) -> Iterator[Patience | None]:
         raise DatabaseUnavailableError(_message(error)) from error
     except DBAPIError as error:
         if _is_read_only(error):
-            raise DatabaseUnavailableError(_READ_ONLY) from error
+            raise DatabaseUnavailableError(READ_ONLY) from error
         if error.connection_invalidated:
             raise DatabaseUnavailableError(NO_ANSWER) from error
         raise
@@ -47,7 +47,7 @@ def translated(engine: Engine) -> Iterator[Patience | None]:
 def _message(error: Exception) -> str:
     origin = getattr(error, "orig", None)
     is_locked = getattr(origin, "sqlstate", "") == "55P03" or getattr(origin, "args", ())[:1] == (1205,)
-    return _LOCKED if is_locked else _READ_ONLY if _is_read_only(error) else NO_ANSWER
+    return _LOCKED if is_locked else READ_ONLY if _is_read_only(error) else NO_ANSWER
 
 
 def _is_read_only(error: Exception) -> bool:

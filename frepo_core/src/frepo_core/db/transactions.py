@@ -24,6 +24,7 @@ from .sqlite.row_cache import RowCache
 from .types import is_simulated, utc_now
 from .waiting.patience import counted, current_patience, waiting_at_most
 from .waiting.watch import NO_ANSWER, Threads, Watch
+from .writability import require_writable
 from .zope_sessions import join_transactions
 
 Result = TypeVar("Result")
@@ -278,7 +279,9 @@ class Database:
         with translated(self.engine), self.engine.connect() as connection:
             return self._limits.wanted(), self._limits.read(connection)
 
-    def check(self) -> None:
-        """Raise `DatabaseUnavailableError` if the database does not answer a query."""
+    def check(self, *, for_writes: bool = True) -> None:
+        """Raise `DatabaseUnavailableError` if the database does not answer a query, or may only be read."""
         with self.reading() as session:
             session.execute(text("SELECT 1"))
+        if for_writes:
+            require_writable(self.engine)

@@ -29,7 +29,7 @@ _OTHERS = {"worker", "jobs", "database", "copies", "compact"}
 def check_database(services: Services) -> Iterator[Finding]:
     """Yield whether the database answers, has the schema of this version, and belongs to the token phrase."""
     database = services.database
-    database.check()
+    database.check(for_writes=not services.settings.read_only)
     migrations.check_is_current(database.engine)
     schemas = schemas_of(services.plugins)
     plugin_schemas.check_are_current(database.engine, schemas)

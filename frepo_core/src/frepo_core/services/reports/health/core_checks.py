@@ -70,7 +70,7 @@ class CoreChecks:
         )
 
     def _check_database(self) -> None:
-        self._database.check()
+        self._database.check(for_writes=self._needs_worker)
         migrations.check_is_complete(self._database.engine)
 
     def _check_storage(self, storage: str | None = None) -> None:
