@@ -53,7 +53,7 @@ def push_until_full(client, disk):
     """Make a collection with versions and fill the disk; return its id."""
     collection = client.collection()
     for number in range(4):
-        assert client.push(collection, bytes([number]) * MIB).status == 200
+        assert client.push(collection, bytes([number, 255]) * (MIB // 2)).status == 200
     fill(disk)
     answer = client.push(collection, os.urandom(MIB))
     for _ in range(50):  # until the write-ahead log must grow

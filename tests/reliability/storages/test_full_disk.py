@@ -72,10 +72,10 @@ def test_a_full_storage_refuses_and_keeps_all(world, collection):
 def test_a_storage_with_free_space_again_accepts_versions(world, collection, fill):
     make_room = fill("storage")
     with pytest.raises(StorageFull):
-        world.push(collection, b"x" * 9000)
+        world.push(collection, b"xy" * 4500)
     make_room()
 
-    assert 2 == world.push(collection, b"x" * 9000)
+    assert 2 == world.push(collection, b"xy" * 4500)
 
 
 def test_a_full_folder_for_temporary_files_refuses_large_uploads_only(world, collection):
@@ -92,7 +92,7 @@ def test_a_full_disk_of_the_database_refuses_and_recovers(world, collection, fil
     make_room = fill("database")
     with pytest.raises(StorageFull):
         for _ in range(100):  # until the write-ahead log must grow
-            world.push(collection, b"x" * 9000)
+            world.push(collection, b"xy" * 4500)
             before = world.snapshot()
     make_room()
     after = world.snapshot()
