@@ -1,6 +1,7 @@
 """Fixtures: what the journal has written into the storage."""
 
 import contextlib
+import shutil
 import sqlite3
 from dataclasses import dataclass
 
@@ -98,13 +99,14 @@ class Recovered:
 
 
 @pytest.fixture
-def recover(ini, plugins, tmp_path):
+def recover(ini, plugins, migrated, tmp_path):
     """Recover an empty database from a storage."""
     with contextlib.ExitStack() as stack:
 
         def recover(storage="local", order=None, *, unverified=False, **settings):
             number = len(list(tmp_path.glob("new-*.db")))
-            settings = settings | {"database.url": f"sqlite:///{tmp_path}/new-{number}.db"}
+            path = shutil.copy(migrated, tmp_path / f"new-{number}.db")  # to migrate an empty one takes seconds
+            settings = settings | {"database.url": f"sqlite:///{path}"}
             services = assemble(ini | settings, {}, plugins)
             stack.callback(services.database.engine.dispose)
             migrations.upgrade(services.database.engine)
