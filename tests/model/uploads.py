@@ -12,7 +12,6 @@ from .state import (
     PRESENT,
     SOUND,
     SUPERSEDED,
-    THERE,
     WANTED,
     Object,
     State,
@@ -77,7 +76,8 @@ def _commit_own(state: State, one: Object, guards: Guards) -> Steps:
         yield "an upload finds its bytes doomed", put(state, (one, idle))
         return
     old = current(state, one.content, one.storage)
-    if old is not None and (one.storage, one.content) in by_rows(state, THERE):
+    there = decodable(x for x in state.objects if x.state == PRESENT and x.bytes)
+    if old is not None and (one.storage, one.content) in there:  # another upload was faster
         yield from (
             (what, _acknowledge(after, one.content, collection, guards)) for what, after in _give_up(state, one)
         )
