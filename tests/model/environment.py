@@ -95,7 +95,7 @@ def encode(state: State) -> Steps:
 def flip(state: State) -> Steps:
     """A bit of an object flips, and nobody notices."""
     for one in each(state.objects):
-        if one.bytes == SOUND and one.state:
+        if one.bytes == SOUND and one.state not in {NONE, WRITING}:
             yield f"a bit of {name(one)} flips", put(spend(state, "flips"), (one, one._replace(bytes=WRONG)))
 
 

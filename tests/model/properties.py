@@ -14,6 +14,7 @@ from .state import (
     PRESENT,
     READABLE,
     SOUND,
+    SOURCES,
     SUPERSEDED,
     THERE,
     WRONG,
@@ -93,9 +94,9 @@ def broken_in_state(state: State, guards: Guards) -> Iterator[str]:
 
 def broken_by_restore(after: State) -> Iterator[str]:
     """What a restored database names as readable is there, unless a client has deleted it or it has burnt."""
-    names, there = by_rows(after, LASTING), decodable(x for x in after.objects if x.bytes and x.state in LASTING)
+    names, there = by_rows(after, SOURCES), decodable(x for x in after.objects if x.bytes and x.state in LASTING)
     for content in {found for _, found in names} - {found for _, found in there}:
-        if content in owed(after) & used(after):
+        if any(one.content == content and one.is_owed and one.in_database for one in after.versions):
             yield f"{UNREADABLE}: {content_name(content)} after a restore"
 
 
@@ -157,6 +158,8 @@ def broken_at_rest(state: State) -> Iterator[str]:
     for content in contents:
         if lacking := [storage for storage in promised(state, content) if (storage, content) not in fact]:
             yield f"{LEFT_OVER}: {content_name(content)} has no copy in {[storage_name(one) for one in lacking]}"
+    if (owed(state) | used(state)) - {content for _, content in fact}:
+        return  # something is lost, or was deleted before a restore: what it would need is left over
     for one in state.objects:
         is_over = one.state in {SUPERSEDED, LEAVING, FOUND, *NEXT} or (one.state == NONE and one.bytes)
         if is_over and (one.content in contents or one.content not in owed(state)):

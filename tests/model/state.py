@@ -21,6 +21,8 @@ CURRENT, NEXT = frozenset({PRESENT, DAMAGED, MISSING}), frozenset({WANTED, WRITI
 # Objects that somebody may still need. What they are differences to stays with them.
 LASTING = frozenset({PRESENT, SUPERSEDED, LEAVING, FOUND})
 THERE = frozenset({PRESENT})
+# New objects are made from these.
+SOURCES = frozenset({PRESENT, SUPERSEDED, LEAVING})
 # Everything that has bytes is read when nothing better is left.
 READABLE = LASTING | CURRENT
 
@@ -203,6 +205,14 @@ def put(state: State, *changes: tuple[Object | None, Object | None]) -> State:
     return state._replace(objects=tuple(objects))
 
 
+def without_next(state: State, content: int, storage: int) -> State:
+    """Return the state in which nothing is wanted or written there, because another object is the current one."""
+    one = next_one(state, content, storage)
+    if one is None:
+        return state
+    return put(state, (one, one._replace(state=DOOMED, is_aimed=True) if one.state == WRITING else None))
+
+
 def keeps(state: State) -> bool:
     """Return whether what is superseded is kept for two days: that matters only if a backup may be restored."""
     return state.left.restores > 0
@@ -233,8 +243,9 @@ def _first(objects: Iterable[Object]) -> Object | None:
 
 def name(one: Object) -> str:
     """Return how an object is called in a story: `X-Y in A` is X as the difference to Y in the storage A."""
+    flipped = "flipped " if one.bytes == WRONG else ""
     form = content_name(one.content) if one.base == RAW else f"{content_name(one.content)}-{content_name(one.base)}"
-    return f"{form} in {storage_name(one.storage)} ({one.state or 'no row'})"
+    return f"{flipped}{form} in {storage_name(one.storage)} ({one.state or 'no row'})"
 
 
 def content_name(content: int) -> str:

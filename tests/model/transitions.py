@@ -13,14 +13,15 @@ from .state import (
     DAMAGED,
     DOOMED,
     FOUND,
+    LASTING,
     LEAVING,
     MISSING,
     NOBODY,
     NONE,
     PRESENT,
     RAW,
-    READABLE,
     SOUND,
+    SOURCES,
     SUPERSEDED,
     THERE,
     WANTED,
@@ -43,6 +44,7 @@ from .state import (
     spend,
     storage_name,
     used,
+    without_next,
 )
 from .uploads import commit_uploads
 
@@ -69,8 +71,10 @@ def service_steps(state: State, guards: Guards) -> Steps:
 
 def want(state: State) -> Steps:
     """A storage lacks a content that it promises."""
-    there, readable = by_rows(state, THERE), {content for _, content in by_rows(state, READABLE)}
-    for content in used(state) & readable:
+    there = by_rows(state, THERE)
+    for content in used(state):
+        if not _has_source(state, content):
+            continue
         for storage in promised(state, content):
             if (storage, content) not in there and next_one(state, content, storage) is None:
                 yield (
@@ -91,6 +95,8 @@ def begin(state: State, guards: Guards) -> Steps:
         is_needed = one.storage in promised(state, one.content) and (one.storage, one.content) not in there
         if not is_needed:
             yield f"{name(one)} is not needed", put(state, (one, None))
+            continue
+        if not _has_source(state, one.content):
             continue
         for base in sorted({RAW, *(x.base for x in state.objects if _is_elsewhere(x, one))}):
             new = one._replace(state=WRITING, base=base)
@@ -127,9 +133,14 @@ def _is_wrong_source(source: Object, one: Object) -> bool:
     )
 
 
+def _has_source(state: State, content: int) -> bool:
+    """Return whether the rows name an object from which a content can be copied."""
+    return any(found == content for _, found in by_rows(state, SOURCES))
+
+
 def _readable(state: State) -> set[int]:
     """Return the contents that can be read now. Whoever reads a content compares its digest."""
-    there = (x for x in state.objects if x.state in READABLE and x.bytes == SOUND and x.storage != state.away)
+    there = (x for x in state.objects if x.state in SOURCES and x.bytes == SOUND and x.storage != state.away)
     return {content for _, content in decodable(there)}
 
 
@@ -145,15 +156,19 @@ def finish(state: State, guards: Guards) -> Steps:
             if one.content not in _readable(state):
                 yield f"{name(one)} has no source", dooms
             continue
-        is_needed = one.storage in promised(state, one.content)
+        old = current(state, one.content, one.storage)
         is_bad = guards.reads_back and one.bytes == WRONG
-        if is_bad or not is_needed or (guards.refuses_circles and _needs_itself(state, one)):
+        is_in_vain = one.content not in used(state) and any(_is_instead(x, one) for x in state.objects)
+        if is_bad or is_in_vain or (guards.refuses_circles and _needs_itself(state, one)):
             yield f"{name(one)} is not used", _doubt(dooms, one) if is_bad else dooms
             continue
-        old = current(state, one.content, one.storage)
         changes = [(old, old._replace(state=SUPERSEDED, is_kept=keeps(state)))] if old else []
         after = put(state, *changes, (one, one._replace(state=PRESENT)))
         yield f"{name(one)} becomes the current one", after
+
+
+def _is_instead(one: Object, of: Object) -> bool:
+    return one.state in SOURCES and (one.content, one.storage) == (of.content, of.storage)
 
 
 def _doubt(state: State, one: Object) -> State:
@@ -164,9 +179,9 @@ def _doubt(state: State, one: Object) -> State:
     return state
 
 
-def _needs_itself(state: State, one: Object) -> bool:
+def _needs_itself(state: State, one: Object, states: frozenset[str] = THERE) -> bool:
     """Return whether the base of a new object is not decodable here by current objects of other contents."""
-    others = decodable(x for x in state.objects if x.state == PRESENT and x.content != one.content)
+    others = decodable(x for x in state.objects if x.state in states and x.content != one.content)
     return not is_decodable(one, others)
 
 
@@ -181,19 +196,28 @@ def read(state: State) -> Steps:
 def take(state: State, guards: Guards) -> Steps:
     """An object that was found, or is leaving or superseded, becomes the current one where none can be decoded.
 
-    All its bytes are read before.
+    That is where the content is promised or is a base, or anywhere if it has no current object at all. All its bytes
+    are read before.
     """
     there = by_rows(state, THERE)
     for one in each(state.objects):
         if one.state not in {FOUND, LEAVING, SUPERSEDED} or one.bytes != SOUND or one.storage == state.away:
             continue
-        is_lacking = one.storage in promised(state, one.content) and (one.storage, one.content) not in there
-        if not is_lacking or (guards.refuses_circles and _needs_itself(state, one)):
+        storages = promised(state, one.content)
+        is_nowhere = bool(storages) and all(content != one.content for _, content in there)
+        is_base = one.state == FOUND and any(_needs(x, one) for x in state.objects)
+        is_lacking = (one.storage in storages or is_base) and (one.storage, one.content) not in there
+        if not (is_lacking or is_nowhere) or (guards.refuses_circles and _needs_itself(state, one, SOURCES)):
             continue
         old = current(state, one.content, one.storage)
         changes = [(old, old._replace(state=SUPERSEDED, is_kept=keeps(state)))] if old else []
         new = one._replace(state=PRESENT, is_kept=False)
-        yield f"{name(one)} is taken back", put(state, *changes, (one, new))
+        after = without_next(put(state, *changes, (one, new)), one.content, one.storage)
+        yield f"{name(one)} is taken back", after
+
+
+def _needs(one: Object, base: Object) -> bool:
+    return one.state in LASTING and (one.storage, one.base) == (base.storage, base.content)
 
 
 def part(state: State) -> Steps:

@@ -28,6 +28,7 @@ from .state import (
     promised,
     put,
     spend,
+    without_next,
 )
 
 Steps = Iterator[tuple[str, State]]
@@ -70,10 +71,10 @@ def commit_uploads(state: State, guards: Guards) -> Steps:
 def _commit_own(state: State, one: Object, guards: Guards) -> Steps:
     collection, idle = one.upload, one._replace(upload=NOBODY)
     if guards.follows_promotion and home(state, collection) != one.storage:
-        yield from _give_up(state, one)
+        yield from ((what, _again(after) if "deletes" in what else after) for what, after in _give_up(state, one))
         return
-    if guards.keeps_its_row and (one.state not in {NONE, FOUND} or not one.bytes):  # a sweep has doomed these bytes
-        yield "an upload finds its bytes doomed", put(state, (one, idle))
+    if guards.keeps_its_row and (one.state != NONE or not one.bytes):
+        yield f"an upload leaves to a sweep {name(one)}", put(state, (one, idle))
         return
     old = current(state, one.content, one.storage)
     there = decodable(x for x in state.objects if x.state == PRESENT and x.bytes)
@@ -89,7 +90,8 @@ def _commit_own(state: State, one: Object, guards: Guards) -> Steps:
             changes.append((old, old._replace(state=SUPERSEDED, is_kept=keeps(state))))
     else:
         changes.append((one, idle))
-    after = _acknowledge(put(state, *changes), one.content, collection, guards)
+    after = without_next(put(state, *changes), one.content, one.storage)
+    after = _acknowledge(after, one.content, collection, guards)
     yield f"an upload commits {name(one)}", after
 
 
@@ -107,14 +109,15 @@ def _commit_seen(state: State, one: Object, guards: Guards) -> Steps:
     is_decoded = is_decodable(one, by_rows(state, LASTING))
     is_same = is_decoded and (one.state == PRESENT or comes_back) and home(state, collection) == one.storage
     if guards.looks_again and not is_same:
-        again = put(state, (one, idle))
-        yield (
-            "an upload has to store its content",
-            again._replace(left=again.left._replace(uploads=again.left.uploads + 1)),
-        )
+        yield f"an upload sees no more {name(one)}", _again(put(state, (one, idle)))
         return
     new = idle._replace(state=PRESENT, is_kept=False) if comes_back else idle
     yield f"an upload uses {name(one)}", _acknowledge(put(state, (one, new)), one.content, collection, guards)
+
+
+def _again(state: State) -> State:
+    """Let the upload begin again: it stores its content, or sees it elsewhere."""
+    return state._replace(left=state.left._replace(uploads=state.left.uploads + 1))
 
 
 def _acknowledge(state: State, content: int, collection: int, guards: Guards) -> State:

@@ -23,11 +23,11 @@ SHORT = {
     "two differences, a deletion and a flipped bit": world(
         contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, flips=1
     ),
-    "a difference and a database of the last night": world(
-        contents=2, mirrored=False, uploads=2, encodings=1, backups=1, restores=1
+    "two differences and a database of the last night": world(
+        contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, backups=1, restores=1
     ),
-    "two differences and a lost database": world(
-        contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, recoveries=1
+    "a difference and a lost database": world(
+        contents=2, mirrored=False, uploads=2, encodings=1, deletions=1, recoveries=1
     ),
     "promotion there and back during an outage": world(uploads=2, outages=1, promotions=2),
     "promotion and a flipped bit": world(uploads=2, flips=1, promotions=1),
@@ -37,6 +37,9 @@ SHORT = {
 }
 
 LONG = {
+    "two differences and a lost database": world(
+        contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, recoveries=1
+    ),
     "a moved collection and a flipped bit": world(storages=3, collections=2, uploads=2, moves=1, flips=1),
     "a burnt storage, promotion, a lost database and a flipped bit": world(
         uploads=1, losses=1, promotions=1, recoveries=1, flips=1
@@ -47,9 +50,6 @@ LONG = {
     "two differences in two storages, and a flipped bit": world(contents=2, uploads=2, encodings=2, flips=1),
     "two differences in two storages, and promotion": world(
         contents=2, uploads=2, encodings=2, deletions=1, promotions=1
-    ),
-    "two differences and a database of the last night": world(
-        contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, backups=1, restores=1
     ),
     "differences among three contents": world(contents=3, mirrored=False, uploads=3, encodings=3),
     "a difference, a burnt storage and promotion": world(contents=2, uploads=2, encodings=1, losses=1, promotions=1),
