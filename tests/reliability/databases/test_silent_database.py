@@ -69,7 +69,8 @@ class Site:
 def site(make_service, tmp_path_factory):
     if postgresql.MISSING:
         pytest.skip(postgresql.MISSING)
-    with postgresql.postgresql() as url:
+    # What it has acknowledged must be there after it was killed.
+    with postgresql.postgresql(durable=True) as url:
         parsed = make_url(url)
         with FaultyProxy(f"127.0.0.1:{parsed.port}") as proxy:
             behind = parsed.set(port=int(proxy.url.rpartition(":")[2])).render_as_string(hide_password=False)

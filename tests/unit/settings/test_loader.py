@@ -121,7 +121,7 @@ def test_true_is_written_in_several_ways():
 
 def test_false_is_written_in_several_ways():
     for text in ["false", "0", "no", "off", "False", "OFF"]:
-        assert load({}, {"READ_ONLY": text}).read_only is False
+        assert load({"read_only": "true"}, {"READ_ONLY": text}).read_only is False
 
 
 def test_sizes_are_written_as_in_requests():

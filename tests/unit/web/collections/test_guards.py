@@ -190,6 +190,8 @@ def test_an_upload_that_does_not_match_the_last_version_is_refused_with_412(make
 
     assert (4015, {"last_version": 1}) == (refused["error_code"], refused["context"])
     assert [1] == numbers(target)
+    push(target, b"2", If_Match="v1")
+    assert [1, 2] == numbers(target)
 
 
 def test_an_invalid_if_match_is_a_field_error(make_collection, push):

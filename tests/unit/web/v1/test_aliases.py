@@ -103,6 +103,8 @@ def test_a_stale_etag_changes_nothing(manager, file, upload):
     ]
 
     assert [412, 412, 412] == stale
+    fresh = manager.get(f"{ALIASES}/nice").headers["ETag"]
+    assert 200 == put(manager, "nice", file, **{"If-Match": fresh}).status_int
 
 
 def test_what_cannot_be_an_alias_is_refused(manager, file):

@@ -29,16 +29,17 @@ def test_versions_that_were_created_last_end_first_and_deleted_ones_last(
     services, make_collection, push, free, entries, sender
 ):
     collection = make_collection(1)
-    push(collection, content("a"))
-    services.versions.delete(collection, "v1", by=sender)
-    for letter in "bcde":
+    for letter in "abcd":
         push(collection, content(letter))
+    services.versions.delete(collection, "v4", by=sender)
+    push(collection, content("e"))
     seen = []
     for _ in range(5):
         free(1)
         seen.append([number for number, _ in entries()])
 
-    assert seen == [[1, 2, 3], [1, 2], [1], [], []]
+    # The one that a person deleted was created last of them.
+    assert seen == [[1, 2, 4], [1, 4], [4], [], []]
 
 
 def test_entries_whose_bytes_others_use_are_passed_over(services, make_collection, push, upload, free, entries):
