@@ -16,7 +16,8 @@ class _SeekableContent(io.RawIOBase):
     def __init__(self, open_at: Callable[[int], BinaryIO], size: int) -> None:
         self._open_at = open_at
         self._size = size
-        self._stream: BinaryIO | None = open_at(0)
+        self._stream: BinaryIO | None = None  # first, because `close` reads it, also if opening fails
+        self._stream = open_at(0)
         self._stream_position = 0
         self._position = 0
 

@@ -22,6 +22,7 @@ class DecodedStream(io.RawIOBase):
 
     def __init__(self, source: BinaryIO, coding: str, memory: DecoderMemory) -> None:
         if coding not in CODINGS:
+            super().close()  # now: Python would call our own `close` at the end
             raise FieldsError({"coding": [f"Expected one of {', '.join(CODINGS)}, not {coding!r}"]})
         pieces: Iterator[bytes] = iter(lambda: source.read(PIECE), b"")
         self._pieces = decoded(pieces, coding, memory, Patience(seconds=WAIT_SECONDS))

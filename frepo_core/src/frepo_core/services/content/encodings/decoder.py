@@ -52,13 +52,13 @@ class DecodedContent(io.RawIOBase):
         self._stored = stored
         self._open_base = open_base
         self._open_other_base = open_other_base
+        self._base: BinaryIO | None = None  # before what may raise: `close` reads it, and Python calls that at the end
         self.head = read_head(stored, digest)
         length = stored.seek(0, os.SEEK_END)
         if length != self.head.stored:
             raise DamagedObjectError(digest, f"it has {length} bytes instead of {self.head.stored}")
         if size is not None and size != self.head.size:
             raise DamagedObjectError(digest, f"it says that the content has {self.head.size} bytes instead of {size}")
-        self._base: BinaryIO | None = None
         self._windows: Windows | None = None
         self._position = 0
         self._segment, self._index = b"", -1
