@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from . import bill, checksums, client, debian, distributions, fitness, pinned
+from . import bill, checksums, client, debian, distributions, fitness, pinned, wheelhouse
 from .publication import Publication
 from .sources import UMASK, Sources
 
@@ -15,6 +15,7 @@ PARTS = {
     "client": client.build,
     "debian": debian.build,
     "sbom": bill.write,
+    "archives": wheelhouse.build,
 }
 
 

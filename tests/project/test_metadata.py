@@ -14,6 +14,7 @@ PROJECTS = {folder: tomllib.loads((folder / "pyproject.toml").read_text())["proj
 SETUP = configparser.ConfigParser(interpolation=None)
 SETUP.read(ROOT / "setup.cfg")
 META = SETUP["metadata"]
+VERSIONS = re.compile(r"(?m)^Programming Language :: Python :: (3\.\d+)$")
 each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
@@ -62,6 +63,20 @@ def test_all_name_the_authors_and_what_they_are():
     # The licence has one form: an expression. A package index refuses classifiers next to it.
     assert not [one for _, classifiers, _ in described.values() for one in classifiers if "License" in one]
     assert ("MIT", None) == (META["license_expression"], META.get("license"))
+
+
+def test_the_pythons_that_are_named_are_those_of_the_release():
+    named = {folder.name: set(VERSIONS.findall("\n".join(PROJECTS[folder]["classifiers"]))) for folder in FOLDERS}
+    named["frepo"] = set(VERSIONS.findall(META["classifiers"]))
+    del named["frepo_client"]  # has tests of its own with the oldest one
+    [built] = re.findall(r"(?m)^PYTHONS = \((.*)\)$", (ROOT / "release/wheelhouse.py").read_text())
+    said = (ROOT / "docs/operations.md").read_text()
+
+    assert {frozenset(re.findall(r"3\.\d+", built))} == {frozenset(each) for each in named.values()}
+    assert {min(re.findall(r"3\.\d+", built), key=lambda one: int(one[2:]))} == {
+        project["requires-python"].removeprefix(">=") for folder, project in PROJECTS.items() if folder.name in named
+    }
+    assert "Python 3.11, 3.12 or 3.13" in said
 
 
 @each_folder

@@ -2,13 +2,11 @@
 
 import os
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from support.paths import ROOT
+from support.pythons import find_python
 
 PROMISED = re.search(r'requires-python = ">=(3\.\d+)"', (ROOT / "frepo_client/pyproject.toml").read_text())[1]
 CONFIGURATION = """
@@ -29,20 +27,10 @@ restore_test = ["cat"]
 """
 
 
-def find_python():
-    """Return the path of this Python: that of FREPO_OLDEST_PYTHON, of PATH, or of pyenv; None if there is none."""
-    name = f"python{PROMISED}"
-    versions = sorted(Path.home().glob(f".pyenv/versions/{PROMISED}.*/bin/{name}"))
-    for found in (os.environ.get("FREPO_OLDEST_PYTHON"), shutil.which(name), *versions):
-        # A shim of pyenv may have the name, and no such version.
-        if found and not subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
-            return str(found)
-    return None
-
-
 @pytest.fixture
 def oldest(machine):
-    machine.python = find_python() or pytest.skip(f"python{PROMISED} was not found; see FREPO_OLDEST_PYTHON")
+    found = find_python(PROMISED, os.environ.get("FREPO_OLDEST_PYTHON"))
+    machine.python = found or pytest.skip(f"python{PROMISED} was not found; see FREPO_OLDEST_PYTHON")
     return machine
 
 

@@ -86,5 +86,5 @@ def test_a_part_that_does_not_exist_is_named(tmp_path):
     )
 
     assert done.returncode == 2
-    assert "rpm is not a part of a release; its parts are wheels, client, debian, sbom" in done.stderr
+    assert "rpm is not a part of a release; its parts are wheels, client, debian, sbom, archives" in done.stderr
     assert not (tmp_path / "target").exists()
