@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic import SecretStr
 
-from frepo_core.services.access.kept_secrets import were_printed
+from frepo_core.services.access.kept_secrets import were_made_here, were_printed
 from frepo_core.services.composition.container import Services
 from frepo_core.settings import Settings, environment_name
 
@@ -47,6 +47,12 @@ def check_safe(services: Services) -> Iterator[Finding]:
             "safe",
             "app.secret and enc.token_phrase were printed for a safe. Are they still there, outside of this machine? "
             "Without them, a recovery voids all tokens",
+        )
+    elif not were_made_here(services.settings):  # whoever has set them keeps them
+        yield good(
+            "safe",
+            "app.secret and enc.token_phrase are set in the environment or the ini file. Is a copy of them outside of "
+            "this machine? Without them, a recovery voids all tokens",
         )
     else:
         yield warning(
