@@ -202,12 +202,12 @@ def test_a_lost_token_is_said_with_the_line_that_revokes_it(tmp_path, make_serve
     make_serve()
     make_serve.stop()
     lost = (tmp_path / "state/admin-token").read_text().strip()
-    assert "is lost" not in (tmp_path / "output").read_text()
+    assert "is lost, so" not in (tmp_path / "output").read_text()
     (tmp_path / "state/admin-token").unlink()
 
     url = make_serve()
 
-    [line] = [one for one in (tmp_path / "output").read_text().splitlines() if "is lost" in one]
+    [line] = [one for one in (tmp_path / "output").read_text().splitlines() if "is lost, so" in one]
     old = re.search("`frepo auth:revoke ([0-9a-f]{12})`", line)[1]
     assert 200 == version_seen_with(lost, url)
     variables = f"set -a; . '{tmp_path}/state/environment'; exec {sys.prefix}/bin/frepo auth:revoke {old}"
