@@ -30,9 +30,9 @@ from .spool import (
     SpooledFile,
     UnnamedFile,
     plain_file,
-    system_folder,
     temporary_disk_full,
 )
+from .system_folder import system_folder
 
 CHUNK = 1 << 20
 

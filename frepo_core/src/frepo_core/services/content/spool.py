@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from frepo_core.errors import ConfigurationError, StorageFull
+from frepo_core.errors import StorageFull
 from frepo_core.plugins import Checksums
 
 from .background_hasher import BackgroundHasher
 from .held_bytes import HeldBytes
+from .system_folder import system_folder
 
 IN_MEMORY = 512 << 10
 DISK_FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -211,17 +212,6 @@ def _closed_on_error(file: UnnamedFile) -> Iterator[None]:
 def temporary_disk_full() -> StorageFull:
     """Return the error for a full disk for temporary files, with the advice for that disk and not for the storage."""
     return StorageFull(TEMPORARY_DISK_FULL, explanation=_ADVICE)
-
-
-def system_folder() -> str:
-    """Return the folder of the system for temporary files. Raises `ConfigurationError` if none can be written."""
-    try:
-        return tempfile.gettempdir()
-    except OSError as error:
-        raise ConfigurationError(
-            f"No folder for temporary files can be written ({error.strerror}): name one with room for all uploads that "
-            "arrive at the same time in temp_directory (TEMP_DIRECTORY)"
-        ) from error
 
 
 def open_unnamed(directory: str | None) -> int:

@@ -16,7 +16,6 @@ from frepo_core.settings import Settings
 
 from ..base.copy_count import CopyCount
 from ..base.records import BlobRecord
-from ..content.copies.fallback_notes import COUNTER
 from ..content.copies.states import LACKING, CopyState
 from ..content.storages.backends import NO_MIRROR, Backends
 from ..content.storages.storage_troubles import read_troubles
@@ -151,6 +150,8 @@ def _read_wanted(session: Session) -> Mapping[str, int]:
 
 
 def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
+    from ..content.copies.fallback_notes import COUNTER  # not each report reads contents
+
     behind = size = versions = damaged = 0
     for state in LACKING:  # one after the other: for several, SQLite reads the table
         of_state = (BlobCopy.storage == storage, BlobCopy.state == state.value)

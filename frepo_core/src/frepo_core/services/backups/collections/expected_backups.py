@@ -2,18 +2,20 @@
 
 import logging
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from frepo_core.db.models import Collection
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation, parse_grace
 from frepo_core.domain.texts.labels import check_labels
 from frepo_core.errors import FieldsError
 
-from .collection_change import CollectionChange
+if TYPE_CHECKING:
+    from .collection_change import CollectionChange
 
 log = logging.getLogger(__name__)
 
 
-def set_expectation(row: Collection, change: CollectionChange, *, now: datetime) -> None:
+def set_expectation(row: Collection, change: "CollectionChange", *, now: datetime) -> None:
     """Set the values that are not None, and the deadline that follows. An empty text restores the default.
 
     Raises `FieldsError` that names all wrong values.

@@ -22,7 +22,6 @@ from frepo_core.plugins import (
 )
 from frepo_core.plugins.checks.upload_check import Covers, FoundVerdict
 
-from ...backups.versions.version_checks import NewCheck
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer
 from ...base.plugin_failures import as_json, storable, storable_kinds, storable_name
 from ...base.records import collection_info
@@ -226,6 +225,8 @@ class WritingFacade(ConnectedFacade):
         on_finding: OnFinding | None = None,
     ) -> bool:
         """See `WritingService.record_check`."""
+        from ...backups.versions.version_checks import NewCheck  # not every command records checks
+
         result = NewCheck(
             name=check.name,
             outcome=outcome,
@@ -251,6 +252,8 @@ class WritingFacade(ConnectedFacade):
         details: Mapping[str, Any] | None = None,
     ) -> None:
         """See `WritingService.record_version_check`."""
+        from ...backups.versions.version_checks import NewCheck
+
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         found = services.versions.find_selected(collection.id, version)

@@ -11,7 +11,7 @@ from frepo_core.domain.sizes import parse_free_space, readable_size
 from frepo_core.errors import FrepoError, StorageError, StorageFull
 from frepo_core.settings import Settings
 
-from ..spool import system_folder
+from ..system_folder import system_folder
 from .backends import Backends
 from .write_guard import Presence
 
