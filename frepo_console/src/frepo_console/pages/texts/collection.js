@@ -35,8 +35,7 @@ export const t = {
       damaged:
         "The stored bytes are not what was uploaded. The other versions are not affected. An upload of the same content heals it.",
       overdue: "Look at the backup job of this collection, and at the log of its client.",
-      failed:
-        "Repair the backup job on its client, and run it again. The next good version ends this.",
+      failed: "Repair the backup job on its client, and run it again. The next good version ends this.",
       full: "Raise the limits in the settings, delete versions, or choose a strategy that makes room.",
       suspicious:
         "Compare it with the version before. One in quarantine does not count: release it if it is right, or delete it.",
