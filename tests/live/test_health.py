@@ -107,7 +107,7 @@ def test_an_unexpected_error_of_a_check_is_reported(service, poll, tmp_path):
 
 @pytest.mark.costly
 @pytest.mark.parametrize(
-    ("gone", "reason"), [(None, "The database has no schema of frepo"), ("blob", "lacks the tables: blob")]
+    ("gone", "reason"), [(None, "The database has no schema of frepo"), ("object", "lacks the tables: object")]
 )
 def test_missing_tables_are_reported(service, poll, gone, reason):
     with closing(sqlite3.connect(service.folder / "frepo.db")) as database:

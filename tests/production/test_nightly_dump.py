@@ -23,9 +23,11 @@ MIB = 1 << 20
 def counts(site, path):
     """Return the collection's last number, count and size, then the count and size computed from its versions."""
     [row] = site.rows(
-        "SELECT last_number, versions_count, collection.stored_size, count(version.id), sum(blob.size) FROM collection "
+        "SELECT last_number, versions_count, collection.stored_size, count(version.id), sum(content.size) "
+        "FROM collection "
         "JOIN version ON version.collection_id = collection.id JOIN file ON file.id = version.file_id "
-        f"JOIN blob ON blob.id = file.blob_id WHERE collection.id = '{path.split('/')[3]}' GROUP BY collection.id"
+        "JOIN content ON content.id = file.content_id "
+        f"WHERE collection.id = '{path.split('/')[3]}' GROUP BY collection.id"
     )
     return row
 
@@ -55,7 +57,7 @@ def test_four_nights_and_two_restores(site, tmp_path):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert site.rows("SELECT DISTINCT storage FROM blob") == [("awss3v3",)]
+    assert site.rows("SELECT DISTINCT storage FROM object") == [("awss3v3",)]
 
 
 @pytest.mark.costly
@@ -111,7 +113,7 @@ def test_the_same_content_through_both_processes_is_stored_once(site, stored):
         answers = list(threads.map(upload, range(6)))
 
     digest = hashlib.sha256(content).hexdigest()
-    assert site.rows(f"SELECT count(*) FROM blob WHERE digest = '{digest}'") == [(1,)]
+    assert site.rows(f"SELECT count(*) FROM content WHERE digest = '{digest}'") == [(1,)]
     assert stored(content) == 1
     assert all(site.curl(answer["url"]).body == content for answer in answers)
 

@@ -224,7 +224,7 @@ def test_head_is_as_without_nginx(local_site, file):
 
 @pytest.mark.parametrize("path", ["/_blobs/", "/_blobs/local/", "/_blobs/local/../../etc/passwd", "/_blobs/{key}"])
 def test_nginx_refuses_direct_requests_for_blobs(local_site, file, path):
-    [(key,)] = local_site.rows("SELECT key FROM blob WHERE size = 300000")
+    [(key,)] = local_site.rows("SELECT key FROM object WHERE size = 300000")
 
     assert local_site.curl(path.format(key=f"local/{key}"), "--path-as-is").status == 404
 

@@ -195,7 +195,7 @@ def _drive_what_is_broken(client, service):
     for path in service.storage.rglob(f"{hashlib.sha256(b'bytes').hexdigest()}*"):
         path.unlink()  # only these: without its mark, the storage would not be read at all
     statuses = [client.send("GET", f"/repository/file/{name}?{query}")[0]]
-    for table in ("tag", "blob", "file", "token"):
+    for table in ("tag", "object", "file", "token"):
         with contextlib.closing(sqlite3.connect(service.folder / "frepo.db")) as database:
             database.execute(f"ALTER TABLE {table} RENAME TO {table}_away")
         statuses += [

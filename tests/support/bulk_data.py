@@ -23,9 +23,12 @@ def fill_files(engine: Engine, count: int) -> None:
         mime = f"CASE WHEN {rare} THEN 'image/png' ELSE 'text/plain' END"
         digest = f"{digits} || '-' || {number}"
         connection.execute(text(f"INSERT INTO tag (id, name) VALUES (1, '{OFTEN}'), (2, '{RARE}')"))
-        blob = {"id": "i", "digest": digest, "size": "4096", "storage": "'local'", "key": digest, "mime": mime}
-        _insert(connection, count, "blob", blob | {"created_at": _NOW})
-        file = {"id": "i", "stored_name": name, "requested_name": "'night.sql.gz'", "blob_id": "i", "mime": mime}
+        content = {"id": "i", "digest": digest, "size": "4096", "mime": mime}
+        _insert(connection, count, "content", content | {"created_at": _NOW})
+        _insert(
+            connection, count, "object", _OBJECT | {"content_id": "i", "digest": digest, "size": "4096", "key": digest}
+        )
+        file = {"id": "i", "stored_name": name, "requested_name": "'night.sql.gz'", "content_id": "i", "mime": mime}
         _insert(connection, count, "file", file | {"public": "1 = 1", "created_at": _NOW, "kind": "'plain'"})
         _insert(connection, count, "file_tag", {"file_id": "i", "tag_id": "1"}, only="i % 10 = 0")
         _insert(connection, count, "file_tag", {"file_id": "i", "tag_id": "2"}, only=rare)
@@ -50,15 +53,16 @@ def fill_collections(engine: Engine, count: int, token: str) -> None:
 
 
 def fill_versions(engine: Engine, collection: str, count: int) -> None:
-    """Add `count` versions to an empty collection; all of them share one blob of one byte."""
+    """Add `count` versions to an empty collection; all of them share one content of one byte."""
     with _filling(engine) as connection:
         first = (connection.scalar(text("SELECT max(id) FROM file")) or 0) + 1
-        blob = (connection.scalar(text('SELECT max(id) FROM "blob"')) or 0) + 1
-        one = {"id": str(blob), "digest": f"'one-{blob}'", "size": "1", "storage": "'local'", "key": f"'one-{blob}'"}
-        _insert(connection, 1, "blob", one | {"mime": "'text/plain'", "created_at": _NOW})
+        blob = (connection.scalar(text("SELECT max(id) FROM content")) or 0) + 1
+        one = {"digest": f"'one-{blob}'", "size": "1"}
+        _insert(connection, 1, "content", one | {"id": str(blob), "mime": "'text/plain'", "created_at": _NOW})
+        _insert(connection, 1, "object", _OBJECT | one | {"content_id": str(blob), "key": f"'one-{blob}'"})
         number = _text(connection, "i")
         name = f"'version-{blob}-' || {number}"
-        file = {"id": f"i + {first}", "stored_name": name, "requested_name": name, "blob_id": str(blob)}
+        file = {"id": f"i + {first}", "stored_name": name, "requested_name": name, "content_id": str(blob)}
         _insert(
             connection,
             count,
@@ -84,6 +88,7 @@ def fill_tokens(engine: Engine, count: int) -> None:
 
 
 _NOW = "CURRENT_TIMESTAMP"
+_OBJECT = {"storage": "'local'", "state": "'present'", "slot": "1", "role": "'first'", "since": _NOW, "stored_at": _NOW}
 
 
 @contextmanager
@@ -106,7 +111,7 @@ def _analyze(engine: Engine) -> None:
         if engine.dialect.name == "postgresql":
             connection.execute(text("VACUUM ANALYZE"))
         elif engine.dialect.name == "mysql":
-            tables = "`blob`, file, file_tag, tag, collection, collection_token, version, token"
+            tables = "content, object, file, file_tag, tag, collection, collection_token, version, token"
             connection.execute(text(f"ANALYZE TABLE {tables}"))
 
 

@@ -164,7 +164,7 @@ def rows(service: Service) -> dict[str, int]:
     """Count the rows of the tables that an upload writes."""
     database = sqlite3.connect(service.folder / "frepo.db")
     try:
-        tables = ("blob", "file", "tag", "version")
+        tables = ("object", "file", "tag", "version")
         return {name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in tables}
     finally:
         database.close()

@@ -145,7 +145,7 @@ def test_a_client_that_does_not_wait_for_its_answer_leaves_a_whole_file_or_nothi
             wire.send(post("a.bin", f"Content-Length: {LARGE}"), fresh(LARGE))
 
     assert before["temporary"] == eventually(before["temporary"], lambda: temporary_files(service))
-    assert rows(service)["blob"] - before["blob"] == len(blob_files(service)) - len(before["blobs"])
+    assert rows(service)["object"] - before["object"] == len(blob_files(service)) - len(before["blobs"])
 
 
 def test_two_pipelined_uploads_are_both_answered(client, wire, post):

@@ -61,7 +61,7 @@ def test_concurrent_uploads_of_the_same_content_store_it_once(service, client, t
     after = traces(service)
 
     assert {200, 202} >= {reply.status for reply in replies}
-    assert (1, 1) == (after["blob"] - before["blob"], len(after["blobs"]) - len(before["blobs"]))
+    assert (1, 1) == (after["object"] - before["object"], len(after["blobs"]) - len(before["blobs"]))
 
 
 def test_concurrent_pushes_of_the_same_content_are_one_version_each(service, client, together):

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.core import GaugeMetricFamily
 from sqlalchemy import insert, update
 
-from frepo_core.db.models import Blob, Collection, Event, JobRun, JobState, ParkedEvent, Subscription, Version
+from frepo_core.db.models import Collection, Event, JobRun, JobState, ParkedEvent, StoredObject, Subscription, Version
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import Collector
 from frepo_core.plugins.installation import hang_watch
@@ -214,7 +214,7 @@ def test_damage_jobs_and_subscribers_are_counted(scrape, upload, services):
     parked = {"subscription": "slow", "kind": "token.created", "tries": 12, "error": "x", "parked_at": NOW}
 
     def work(session):
-        session.execute(update(Blob).values(damaged_at=NOW))
+        session.execute(update(StoredObject).values(state="damaged", since=NOW))
         session.execute(insert(JobState), [job])
         session.execute(insert(JobRun), [run | good, run | failed])
         session.execute(insert(Event), [event | {"position": position} for position in (11, 12, 13)])

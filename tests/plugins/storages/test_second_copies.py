@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import migrations, utc_now
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import JobContext
@@ -68,7 +68,7 @@ def run(services):
             check_lease=lambda: None,
             progress=lambda text: None,
         )
-        services.database.execute(update(BlobCopy).where(BlobCopy.state != "gone").values(next_try=utc_now()))
+        services.database.execute(update(StoredObject).where(StoredObject.state != "gone").values(next_try=utc_now()))
         return next(job for job in upkeep_jobs(services) if job.name == name).run(context)
 
     return run
@@ -111,7 +111,7 @@ def test_contents_survive_the_loss_of_either_side(services, add, run):
 
     # The first storage lacks one content and has wrong bytes of another.
     first.delete(files[1].blob.key)
-    replace(first, rows(services, Blob)[2])
+    replace(first, rows(services, StoredObject)[2])
     assert CONTENTS[1] == read(services, files[1])
     with pytest.raises(FrepoError):
         read(services, files[2])
@@ -120,7 +120,7 @@ def test_contents_survive_the_loss_of_either_side(services, add, run):
     assert CONTENTS == [read(services, file) for file in files]
 
     # So does the second one.
-    missing, wrong, *_ = rows(services, BlobCopy)
+    missing, wrong, *_ = rows(services, StoredObject)
     second.delete(missing.key)
     replace(second, wrong)
     assert {missing.key, wrong.key} == {damage.key for damage in services.mirror.verify().damaged}
@@ -129,7 +129,7 @@ def test_contents_survive_the_loss_of_either_side(services, add, run):
 
     services.files.delete(files[0].stored_name, "", by=add.by)
     assert 1 == run("mirror")["deleted"]
-    kept = {row.key for row in rows(services, BlobCopy) if row.state == "present"}
+    kept = {row.key for row in rows(services, StoredObject) if row.state == "present"}
     assert kept == {stat.key for stat in second.list() if OwnerMark.parse(stat.key) is None}
     assert len(files) - 1 == len(kept)
 
@@ -170,7 +170,6 @@ def test_a_promotion_under_load_loses_nothing(services, add, run):
         assert eventually(lambda: len(stored) > 10)
         run("mirror")
         services.promotions.promote(services.promotions.plan("second"))
-        services.promotions.switch_rows()
         reached = len(stored)
         assert eventually(lambda: len(stored) > reached + 10)
         stop.set()

@@ -3,11 +3,12 @@
 import shutil
 
 import pytest
-from sqlalchemy import func, insert, inspect, select, text
+from sqlalchemy import String, column, delete, func, insert, inspect, select, text
+from sqlalchemy import table as sql_table
 from webtest import TestApp
 
 from frepo_core.db import make_engine, migrations
-from frepo_core.db.models import Base
+from frepo_core.db.models import Base, StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.composition.assembly import assemble
@@ -64,16 +65,40 @@ def fill(engine, rows):
     """Insert the rows as far as the current schema has tables and columns for them."""
     with engine.begin() as connection:
         tables = set(inspect(connection).get_table_names())
-        for table, found in rows.items():
+        for table, found in (before_objects(rows) if "blob" in tables else rows).items():
             if table.name not in tables or not found:
                 continue
-            connection.execute(table.delete())  # the migrations have made rows of their own
+            connection.execute(delete(table))  # the migrations have made rows of their own
             columns = {column["name"] for column in inspect(connection).get_columns(table.name)}
             connection.execute(insert(table), [{k: row[k] for k in row if k in columns} for row in found])
             if engine.dialect.name == "postgresql" and "id" in columns:
                 sequence = text("SELECT pg_get_serial_sequence(:name, 'id')")
                 if name := connection.scalar(sequence, {"name": table.name}):
                     connection.execute(select(func.setval(name, connection.scalar(select(func.max(table.c.id))))))
+
+
+def before_objects(rows):
+    """Return the rows as they were before there were objects."""
+    places = {row["content_id"]: row for row in rows[StoredObject.__table__]}
+    found = {}
+    for table, those in rows.items():
+        columns = {one.name: one.type for one in table.c}
+        if table.name == "content":
+            more = ("storage", "key", "damaged_at")
+            types = columns | {"storage": String(), "key": String(), "damaged_at": columns["created_at"]}
+            blob = sql_table("blob", *(column(name, types[name]) for name in (*columns, *more)))
+            found[blob] = [{**row, **_place(places[row["id"]])} for row in those]
+        elif "content_id" in columns:
+            before = sql_table(table.name, *(column(*one) for one in columns.items()), column("blob_id"))
+            found[before] = [{**row, "blob_id": row["content_id"]} for row in those]
+        else:
+            found[table] = those
+    return found
+
+
+def _place(row):
+    is_damaged = row["state"] in {"damaged", "missing"}
+    return {"storage": row["storage"], "key": row["key"], "damaged_at": row["since"] if is_damaged else None}
 
 
 @pytest.fixture

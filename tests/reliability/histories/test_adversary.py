@@ -18,7 +18,7 @@ from frepo_core.errors import SweepStoppedError
 from frepo_core.services.backups.rotation import admission
 from frepo_core.services.backups.trash.early_ending import EarlyEnding
 from frepo_core.services.backups.versions.version_rows import select_with_files
-from frepo_core.services.content.blobs.blob_use import is_used_by_file
+from frepo_core.services.content.objects.uses import is_used_by_file
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.web import all_endpoints, make_app
 from support.scale import IS_BIG, first_of

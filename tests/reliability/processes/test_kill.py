@@ -27,7 +27,7 @@ from support.wire import blob_files
 
 KILLS = 200 if IS_BIG else 12
 # With the trash, an upload collects no blobs. These points are the last ones.
-WITHOUT_TRASH = ("collect", "blob_row_deleted", "collected")
+WITHOUT_TRASH = ("collect", "object_doomed", "object_deleted", "collected")
 ROUNDS = 8  # kills between two complete checks
 
 

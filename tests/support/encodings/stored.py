@@ -6,8 +6,7 @@ from itertools import pairwise
 
 from sqlalchemy import select
 
-from frepo_core.db.models import Blob
-from frepo_core.services.content.chains.chain_places import place_of
+from frepo_core.db.models import StoredObject
 from frepo_core.services.content.encodings.encoder import Base, encode
 
 SEGMENT = 64 << 10
@@ -28,7 +27,8 @@ class StoredBlobs:
         """Return the row of the content, which may be given by its SHA-256."""
         digest = content if isinstance(content, str) else sha256(content)
         with self.services.database.reading() as session:
-            return session.scalar(select(Blob).where(Blob.digest == digest))
+            current = (StoredObject.digest == digest, StoredObject.slot == 1, StoredObject.role == "first")
+            return session.scalar(select(StoredObject).where(*current).order_by(StoredObject.id))
 
     def encode(self, content, base=None, **more):
         """Store a content as a delta of the content `base`, or compressed; return whether it was switched."""
@@ -36,16 +36,14 @@ class StoredBlobs:
         base_row = None if base is None else self.row(base)
         head = self.write_object(row, base_row, target)
         target.seek(0)
-        return self.services.encoding_switch.replace(
-            row, target, head, digest=sha256(target.getvalue()), base_id=base_row.id if base_row else None, **more
-        )
+        return self.services.encoding_switch.replace(row, target, head, digest=sha256(target.getvalue()), **more)
 
     def write_object(self, row, base_row, target):
         reader, about = self.services.chain_reader, None
         if base_row is not None:
-            content = reader.open(place_of(base_row), base_row.digest)
+            content = reader.open(base_row)
             about = Base(content=content, digest=base_row.digest, size=base_row.size)
-        with reader.open(place_of(row), row.digest) as content:
+        with reader.open(row) as content:
             head = encode(content, target, digest=row.digest, size=row.size, base=about, segment_size=self.segment_size)
         if about:
             about.content.close()
@@ -57,6 +55,10 @@ class StoredBlobs:
             self.encode(contents[-1])
         for older, newer in reversed(list(pairwise(contents))):
             assert self.encode(older, newer)
+
+    def end_superseded(self):
+        """Delete what was superseded in the first storage, as if its time was over."""
+        self.services.blobs.gate.delete_superseded(self.services.backends.current, 1 << 40)
 
     def expand(self, content):
         return self.services.encoding_switch.expand(self.row(content))

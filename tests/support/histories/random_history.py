@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import select, update
 
 from frepo_core.db import types
-from frepo_core.db.models import BlobCopy, TrashEntry, Version
+from frepo_core.db.models import StoredObject, TrashEntry, Version
 from frepo_core.errors import FrepoError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
@@ -74,8 +74,6 @@ class RandomHistory:
         plan = self.services.promotions.plan(self.draw.choice(["second", "local"]))
         if not plan.loss.contents:
             self.services.promotions.promote(plan)
-            if self.draw.random() < 0.5:
-                self.services.promotions.switch_rows()
 
     def damage(self):
         """Delete some objects on one side, or change their bytes, when both have everything."""
@@ -103,7 +101,7 @@ class RandomHistory:
         """Let all damage be found and repaired, on both sides."""
         for _ in range(rounds):
             for _ in range(2):
-                due = update(BlobCopy).where(BlobCopy.state.in_(["wanted", "missing", "damaged"]))
+                due = update(StoredObject).where(StoredObject.state.in_(["wanted", "missing", "damaged"]))
                 self.services.database.execute(due.values(next_try=self.now))
                 self.run("mirror")
             self.now += timedelta(hours=1)

@@ -12,7 +12,17 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, CollectionToken, Event, File, Token, TrashEntry, Version
+from frepo_core.db.models import (
+    Collection,
+    CollectionToken,
+    Content,
+    Event,
+    File,
+    StoredObject,
+    Token,
+    TrashEntry,
+    Version,
+)
 from frepo_core.plugins.events.subscriber import OLD_KEYS
 from frepo_core.services.base.change_log import collection_values
 from frepo_core.services.base.records import CollectionRecord
@@ -58,7 +68,7 @@ def check_events(services: Services) -> None:
         if not events:
             return
         found, made = _found(session)
-        keys = set(session.scalars(select(Blob.key)))
+        keys = set(session.scalars(select(StoredObject.key).where(StoredObject.slot == 1)))
     replay = Replay()
     for event in events:
         _apply(replay, event)
@@ -145,7 +155,7 @@ def _sorted_tags(values: dict[str, Any]) -> dict[str, Any]:
 
 def _found(session: Session) -> tuple[Rows, dict[str, dict[Any, datetime]]]:
     """Return the rows in the form of a replay, and when each was made."""
-    versions = select(Version.collection_id, Version.number, Blob.digest, Version.created_at)
+    versions = select(Version.collection_id, Version.number, Content.digest, Version.created_at)
     access = select(CollectionToken.collection_id, Token.fingerprint, Collection.created_at, Token.created_at)
     with_both = access.join(Collection, Collection.id == CollectionToken.collection_id).join(
         Token, Token.key == CollectionToken.token_key
@@ -179,8 +189,10 @@ def _found(session: Session) -> tuple[Rows, dict[str, dict[Any, datetime]]]:
             for collection, fingerprint, first, second in session.execute(with_both)
         ],
         "damage": [
-            (row.key, row.digest, row.damaged_at)
-            for row in session.scalars(select(Blob).where(Blob.damaged_at.is_not(None)))
+            (row.key, row.digest, row.since)
+            for row in session.scalars(
+                select(StoredObject).where(StoredObject.state.in_(["damaged", "missing"]), StoredObject.slot == 1)
+            )
         ],
         "full": [(row.id, True, row.full_since) for row in collections if row.full_since],
     }

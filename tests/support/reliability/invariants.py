@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import select
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Base, Blob, Collection, Event, File, Installation, TrashEntry, Version
+from frepo_core.db.models import Base, Collection, Content, Event, File, Installation, StoredObject, TrashEntry, Version
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.held_bytes import PREFIX as HELD
@@ -137,7 +137,7 @@ def assert_invariants(
     good = _check_bytes(services, timedelta(0) if swept else grace, rotten, swept=swept)
     with services.database.reading() as session:
         collections = session.scalars(select(Collection)).all()
-        query = select(Version, Blob.digest, Blob.size).join(Version.file).join(File.blob)
+        query = select(Version, Content.digest, Content.size).join(Version.file).join(File.blob)
         rows = [
             _Row(
                 collection=row.collection_id,
@@ -150,7 +150,7 @@ def assert_invariants(
             )
             for row, digest, size in session.execute(query.order_by(Version.number))
         ]
-        files = dict(session.execute(select(File.stored_name, Blob.digest).join(File.blob)).all())
+        files = dict(session.execute(select(File.stored_name, Content.digest).join(File.blob)).all())
         kinds = session.execute(select(File.kind, Version.id).outerjoin(Version, Version.file_id == File.id)).all()
     assert all((kind == "version") == (version is not None) for kind, version in kinds), "I3: a version's file is alone"
     by_collection = defaultdict(list)
@@ -173,10 +173,13 @@ def assert_invariants(
 def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swept: bool) -> set[str]:
     """I2: return the digests whose bytes were read and are correct."""
     with services.database.reading() as session:
-        blobs = session.scalars(select(Blob)).all()
-        used = {*session.scalars(select(File.blob_id)), *session.scalars(select(TrashEntry.blob_id))}
+        objects = session.scalars(select(StoredObject).where(StoredObject.key.is_not(None))).all()
+        contents = set(session.scalars(select(Content.id)))
+        used = {*session.scalars(select(File.content_id)), *session.scalars(select(TrashEntry.content_id))}
     good = set()
-    for blob in blobs:
+    for blob in objects:
+        if blob.slot is None:
+            continue
         try:
             with services.backends.get(blob.storage).open(blob.key) as content:
                 found = digest_of(content.read())
@@ -187,9 +190,9 @@ def _check_bytes(services: Services, grace: timedelta, rotten: set[str], *, swep
         else:
             assert blob.digest in rotten, f"I2: the row {blob.id} has no bytes of its own: {found}"
     if swept:
-        assert {blob.id for blob in blobs} == used, "I2: rows that nobody uses outlived the sweep"
+        assert contents == used, "I2: rows that nobody uses outlived the sweep"
     backend = services.backends.get(services.backends.current)
-    oldest, known = utc_now() - grace, {blob.key for blob in blobs}
+    oldest, known = utc_now() - grace, {blob.key for blob in objects}
     of_frepo = ("journal/", "catalogue/")
     stats = [stat for stat in backend.list() if OwnerMark.parse(stat.key) is None and not stat.key.startswith(of_frepo)]
     keys = {stat.key: stat.modified for stat in stats}

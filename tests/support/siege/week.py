@@ -169,9 +169,9 @@ def read_early_ends(besieged: Besieged) -> set[int]:
 
 def read_trash(besieged: Besieged) -> dict[int, Entry]:
     """Return the entries of the collection by number."""
-    files = select(func.count()).where(File.blob_id == TrashEntry.blob_id).scalar_subquery()
-    other = select(TrashEntry.blob_id, func.count().label("entries")).group_by(TrashEntry.blob_id).subquery()
-    query = select(TrashEntry, files + other.c.entries).join(other, other.c.blob_id == TrashEntry.blob_id)
+    files = select(func.count()).where(File.content_id == TrashEntry.content_id).scalar_subquery()
+    other = select(TrashEntry.content_id, func.count().label("entries")).group_by(TrashEntry.content_id).subquery()
+    query = select(TrashEntry, files + other.c.entries).join(other, other.c.content_id == TrashEntry.content_id)
     with besieged.services.database.reading() as session:
         return {
             row.number: Entry(

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from functools import partial
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, true
 
 from frepo_core.db import utc_now
 from frepo_core.domain.roles import Role
@@ -148,7 +148,7 @@ def next_blobs(database):
     now = utc_now()
     for cutoff in (now, now - timedelta(days=30)):
         with database.reading() as session:
-            Queue(newest=COUNT, cutoff=cutoff, started=now).next(session, [], 200)
+            Queue(newest=COUNT, cutoff=cutoff, started=now, which=true()).next(session, [], 200)
 
 
 @pytest.mark.costly

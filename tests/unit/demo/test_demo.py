@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
-from frepo_core.db.models import Blob, Collection, Event, File, JobRun, Sample, Token, TrashEntry
+from frepo_core.db.models import Collection, Event, File, JobRun, Sample, StoredObject, Token, TrashEntry
 from frepo_core.demo import fill
 from frepo_core.demo.catalogue import make_plans
 from frepo_core.demo.images import draw_landscape
@@ -54,7 +54,7 @@ def rows(filled):
 
 def damaged(services):
     with services.database.reading() as session:
-        return session.scalars(select(Blob.digest).where(Blob.damaged_at.is_not(None))).all()
+        return session.scalars(select(StoredObject.digest).where(StoredObject.state == "damaged")).all()
 
 
 @pytest.mark.costly
@@ -143,7 +143,7 @@ def test_samples_and_job_runs_cover_each_day(rows):
 
     assert [days[0] + timedelta(days=number) for number in range(len(days))] == days
     assert len(days) > 360
-    assert of_service[-1].size == pytest.approx(rows(select(func.sum(Blob.size)))[0][0], rel=0.2)
+    assert of_service[-1].size == pytest.approx(rows(select(func.sum(StoredObject.size)))[0][0], rel=0.2)
     assert {"good": 119, "failed": 1} == dict(rows(select(JobRun.outcome, func.count()).group_by(JobRun.outcome)))
 
 

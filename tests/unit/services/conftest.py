@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, select
 
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
@@ -160,7 +160,7 @@ def blob_keys(services: Services) -> Callable[[], list[str]]:
 
     def blob_keys() -> list[str]:
         with services.database.reading() as session:
-            return sorted(session.scalars(select(Blob.key)))
+            return sorted(session.scalars(select(StoredObject.key).where(StoredObject.slot == 1)))
 
     return blob_keys
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, insert, update
 from webtest import TestApp
 
-from frepo_core.db.models import Blob, JobRun, JobState
+from frepo_core.db.models import JobRun, JobState, StoredObject
 from frepo_core.web import make_app
 from support.client import COLLECTIONS, Client, with_settings
 
@@ -164,7 +164,7 @@ def test_an_unavailable_storage_is_a_503(unmount, uploader):
 def test_a_download_from_a_storage_that_is_no_longer_installed_is_a_503(uploader, services, caplog):
     name = uploader.upload().json["filename"]
     with services.database.engine.begin() as connection:
-        connection.execute(update(Blob).values(storage="barrel"))
+        connection.execute(update(StoredObject).values(storage="barrel"))
     answer = uploader.download(name)
 
     assert (answer.status_int, answer.json["error_code"]) == (503, 7016103)

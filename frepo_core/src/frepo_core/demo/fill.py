@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, select
 
 from frepo_core.db import Database, simulated_time, utc_now
-from frepo_core.db.models import Blob, Collection, Event, File, Token, Version
+from frepo_core.db.models import Collection, Content, Event, File, Token, Version
 from frepo_core.domain.backups.runs import NewRun
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.identity import Actor, derived_uuid4
@@ -271,5 +271,5 @@ def _count(database: Database) -> Filled:
             name: session.scalar(select(func.count()).select_from(model)) or 0 for name, model in counted.items()
         }
         files = session.scalar(select(func.count()).where(File.kind == "plain")) or 0
-        size = session.scalar(select(func.sum(Blob.size))) or 0
+        size = session.scalar(select(func.sum(Content.size))) or 0
     return Filled(**numbers, files=files, size=int(size))

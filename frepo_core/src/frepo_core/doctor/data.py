@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 
 from frepo_core.db import migrations
 from frepo_core.db.migrations import plugin_schemas
-from frepo_core.db.models import Blob, Token
+from frepo_core.db.models import StoredObject, Token
 from frepo_core.db.text_columns import CHARSET, COLLATION, find_narrow_text
 from frepo_core.errors import FrepoError
 from frepo_core.services.access import token_phrase
@@ -146,8 +146,9 @@ def _remedies(services: Services) -> dict[str, str]:
 def _check_older_storages(services: Services) -> Iterator[Finding]:
     """Yield for each storage that holds only older blobs whether it can be used and is the right one."""
     with services.database.reading() as session:
-        query = select(Blob.storage, func.count()).where(Blob.storage.not_in(services.backends.configured))
-        older = list(session.execute(query.group_by(Blob.storage).order_by(Blob.storage)))
+        elsewhere = (StoredObject.storage.not_in(services.backends.configured), StoredObject.slot.is_not(None))
+        query = select(StoredObject.storage, func.count()).where(*elsewhere, StoredObject.key.is_not(None))
+        older = list(session.execute(query.group_by(StoredObject.storage).order_by(StoredObject.storage)))
     for name, number in older:
         try:
             services.presence.look(name)

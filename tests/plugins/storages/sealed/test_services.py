@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import migrations, utc_now
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import BlobDamaged
 from frepo_core.plugins import JobContext
@@ -75,7 +75,7 @@ def run(services):
             check_lease=lambda: None,
             progress=lambda text: None,
         )
-        services.database.execute(update(BlobCopy).where(BlobCopy.state != "gone").values(next_try=utc_now()))
+        services.database.execute(update(StoredObject).where(StoredObject.state != "gone").values(next_try=utc_now()))
         return next(job for job in upkeep_jobs(services) if job.name == name).run(context)
 
     return run
@@ -136,5 +136,5 @@ def test_two_sealed_copies_repair_each_other_and_a_lost_database(
     assert 0 == report.missing
     assert CONTENTS == [read(recovered, file) for file in files]
     with recovered.database.reading() as session:
-        assert {"sealed"} == set(session.scalars(select(Blob.storage)))
+        assert {"sealed", "vault"} == set(session.scalars(select(StoredObject.storage)))
     recovered.database.engine.dispose()

@@ -239,13 +239,17 @@ def checked(console):
         for number, outcome in ((1, "broken"), (2, "good")):
             at = "2026-11-23 02:00:00.000000"
             digest, version = f"{number}" * 64, f"1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb00{number}"
-            blob = (number, digest, 10, "local", f"{digest[:2]}/{digest}", "application/gzip", at)
+            content = (number, digest, 10, "application/gzip", at)
+            database.execute("INSERT INTO content (id, digest, size, mime, created_at) VALUES (?, ?, ?, ?, ?)", content)
+            place = (number, digest, 10, "local", f"{digest[:2]}/{digest}", at)
             database.execute(
-                "INSERT INTO blob (id, digest, size, storage, key, mime, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)", blob
+                "INSERT INTO object (content_id, digest, size, storage, key, state, slot, since)"
+                " VALUES (?, ?, ?, ?, ?, 'present', 1, ?)",
+                place,
             )
             file = (number, f"db-v{number}.sql.gz", "db.sql.gz", number, 0, at, "version")
             database.execute(
-                "INSERT INTO file (id, stored_name, requested_name, blob_id, public, created_at, kind)"
+                "INSERT INTO file (id, stored_name, requested_name, content_id, public, created_at, kind)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 file,
             )

@@ -121,7 +121,7 @@ def test_it_says_how_to_load_what_it_has_restored(console, folder):
 
 
 def test_damaged_bytes_are_never_restored(console, collection, folder):
-    console.change("UPDATE blob SET damaged_at = '2026-11-20 01:00:00' WHERE size = 5")
+    console.change("UPDATE object SET state = 'damaged', since = '2026-11-20 01:00:00' WHERE size = 5")
 
     refused = console.refusal("restore", "db.sql", "--version", "3")
     done = console.run("restore", "db.sql", "-o", "good.sql")

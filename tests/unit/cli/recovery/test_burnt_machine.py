@@ -84,8 +84,10 @@ def test_the_page_recovers_all_that_was_acknowledged(burnt, make_console, tmp_pa
     for folder in (console.folder / "storage", offsite):  # there are two copies again, and not only of new contents
         stored = {path.read_bytes() for path in folder.glob("??/*")}
         assert set(contents.values()) <= stored, folder
-    assert [("local",)] == console.rows("SELECT DISTINCT storage FROM blob")
-    assert [("offsite", "present")] == console.rows("SELECT DISTINCT storage, state FROM blob_copy")
+    assert [("local",)] == console.rows("SELECT DISTINCT storage FROM object WHERE role = 'first'")
+    assert [("offsite", "present")] == console.rows(
+        "SELECT DISTINCT storage, state FROM object WHERE storage = 'offsite'"
+    )
     assert tokens == console.rows("SELECT key, roles FROM token")
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 
 CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock"]
@@ -145,7 +145,7 @@ def test_damaged_blobs_are_a_problem(console, examine):
     collection = console.answer("backup:create-collection", "-f", "a")
     console.answer("backup:upload", collection, "-", stdin="content")
     with sqlite3.connect(console.database) as database:
-        database.execute("UPDATE blob SET damaged_at = created_at")
+        database.execute("UPDATE object SET state = 'damaged'")
     database.close()
 
     _, rows = examine()
@@ -182,9 +182,15 @@ def older_blobs(services):
     """Blobs in storages that get no new ones: one without a package, one without its settings."""
     for number, storage in enumerate(("gone", "awss3v3")):
         digest = f"{number}" * 64
-        values = {"digest": digest, "checksum": "c" * 32, "size": 1, "mime": "text/plain", "created_at": utc_now()}
-        blob = Blob(storage=storage, key=new_blob_key(digest), **values)
-        services.database.write(lambda session, blob=blob: session.add(blob))
+        content = Content(digest=digest, size=1, mime="text/plain", created_at=utc_now())
+        place = {"storage": storage, "key": new_blob_key(digest), "state": "present", "slot": 1, "since": utc_now()}
+
+        def work(session, content=content, place=place):
+            session.add(content)
+            session.flush()
+            session.add(StoredObject(content_id=content.id, digest=content.digest, size=1, **place))
+
+        services.database.write(work)
 
 
 def test_a_storage_that_only_older_blobs_name_is_looked_at(examine, older_blobs):

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
@@ -39,9 +39,9 @@ def test_damage_exits_with_1_and_is_named(console, damaged):
     assert damaged in json.dumps(report["damaged"])
 
 
-@pytest.mark.parametrize("column", ["created_at", "verified_at"])
+@pytest.mark.parametrize("column", ["stored_at", "read_at"])
 def test_damage_is_found_despite_a_check_date_in_the_future(console, services, damaged, column):
-    change = update(Blob).values({column: utc_now() + timedelta(days=365)})
+    change = update(StoredObject).values({column: utc_now() + timedelta(days=365)})
     services.database.write(lambda session: session.execute(change))
 
     done = console.run("storage:verify", "--older-than", "30d", "-f", "json")

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 
 pytestmark = pytest.mark.databases
 
@@ -74,7 +74,9 @@ def test_a_collection_shows_its_newest_good_version(make, push, mixed, newest_go
     push(collection, "good")
     assert 2 == newest_good(collection)
 
-    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
+    services.database.write(
+        lambda session: session.execute(update(StoredObject).values(state="damaged", since=utc_now()))
+    )
     assert newest_good(collection) is None
     assert newest_good(mixed) is None
 

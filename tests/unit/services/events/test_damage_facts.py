@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from sqlalchemy import update
 
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.services.upkeep.storage import Migrator, verify
 from frepo_core.testing import MemoryStorage
 
@@ -73,7 +73,9 @@ def test_an_upload_that_heals_unknown_damage_reports_both(storage, push, make_co
 
 def test_a_damaged_mark_that_a_migration_removes_is_healed(services, push, collection, events):
     push(collection, b"hello")
-    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=Blob.created_at)))
+    services.database.write(
+        lambda session: session.execute(update(StoredObject).values(state="damaged", since=StoredObject.stored_at))
+    )
     services.backends._built["memory"] = MemoryStorage()
     events()
     Migrator(services.database, services.backends, source="local", target="memory").run()

@@ -76,7 +76,7 @@ def test_the_database_refreshes_its_statistics(services, run, add):
 
     if services.database.engine.dialect.name == "sqlite":
         with services.database.reading() as session:
-            assert session.scalar(text("SELECT stat FROM sqlite_stat1 WHERE tbl = 'blob' LIMIT 1")).startswith("20 ")
+            assert session.scalar(text("SELECT stat FROM sqlite_stat1 WHERE tbl = 'content' LIMIT 1")).startswith("20 ")
 
 
 class TestReadOnly:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, StorageMark
+from frepo_core.db.models import StorageMark, StoredObject
 from frepo_core.doctor.data import check_storage
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BytesMissingError, StorageUnavailable
@@ -106,7 +106,7 @@ def test_bytes_that_are_missing_are_named_with_their_storage(run, services, mark
 
 
 def test_all_blobs_but_those_of_a_missing_storage_are_verified(run, services, marked, versions, unmount):
-    services.database.write(lambda session: session.execute(update(Blob).values(verified_at=utc_now() - 60 * DAY)))
+    services.database.write(lambda session: session.execute(update(StoredObject).values(read_at=utc_now() - 60 * DAY)))
     services.backends.get("local").path(versions["local"].version.file.blob.key).write_bytes(b"4 in lacol")
     unmount()
 
@@ -114,7 +114,7 @@ def test_all_blobs_but_those_of_a_missing_storage_are_verified(run, services, ma
         run("verify")
 
     with services.database.reading() as session:
-        assert ["local"] == session.scalars(select(Blob.storage).where(Blob.damaged_at.is_not(None))).all()
+        assert ["local"] == session.scalars(select(StoredObject.storage).where(StoredObject.state == "damaged")).all()
 
 
 def test_the_trash_gives_room_in_the_storage_that_lacks_it(run, services, make_collection, push):
@@ -123,7 +123,7 @@ def test_the_trash_gives_room_in_the_storage_that_lacks_it(run, services, make_c
     collections = [make_collection(1, storage=name) for name in (None, "archive")]
     for collection in collections:
         for number in range(4):
-            push(collection, b"%d" % number * 200)
+            push(collection, f"{number} of {collection}".encode().ljust(200))
 
     report = run("trash")
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import StorageUnavailable
 from frepo_core.plugins import LeaseLost
 from frepo_core.testing import Fail, FaultyStorage
@@ -14,7 +14,7 @@ from frepo_core.testing import Fail, FaultyStorage
 
 def set_verified(services, days):
     when = utc_now() - timedelta(days=days)
-    services.database.write(lambda session: session.execute(update(Blob).values(verified_at=when)))
+    services.database.write(lambda session: session.execute(update(StoredObject).values(read_at=when)))
 
 
 class TestVerify:

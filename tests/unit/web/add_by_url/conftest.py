@@ -5,7 +5,7 @@ import socket
 import pytest
 from sqlalchemy import func, select
 
-from frepo_core.db.models import Blob, File
+from frepo_core.db.models import File, StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.services.content.held_bytes import PREFIX
@@ -96,7 +96,7 @@ def kept(services, tmp_path):
 
     def count():
         with services.database.reading() as session:
-            rows = [session.scalar(select(func.count()).select_from(table)) for table in (File, Blob)]
+            rows = [session.scalar(select(func.count()).select_from(table)) for table in (File, StoredObject)]
         on_disk = [path for name in ("storage", "temporary") for path in (tmp_path / name).rglob("*") if path.is_file()]
         on_disk = [path for path in on_disk if not path.name.startswith(PREFIX)]
         return sum(rows) + len(on_disk)

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Event
+from frepo_core.db.models import Event, StoredObject
 from frepo_core.services.content.blobs import rereading
 from frepo_core.services.upkeep.storage import Ownership, verify
 from support.reliability.invariants import eventually
@@ -29,7 +29,7 @@ def damaged(uploader, services, path):
         path().write_bytes(CONTENT[:-1])
         verify(services.database, services.backends)
         path().write_bytes(CONTENT)
-        date = update(Blob).values(verified_at=utc_now() - long_ago)
+        date = update(StoredObject).values(read_at=utc_now() - long_ago)
         services.database.write(lambda session: session.execute(date))
         return name
 

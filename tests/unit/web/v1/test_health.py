@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, JobRun, JobState
+from frepo_core.db.models import JobRun, JobState, StoredObject
 from frepo_core.domain.roles import Role
 
 HEALTH, DAMAGE = "/api/v1/health", "/api/v1/damage"
@@ -18,9 +18,11 @@ def damage(services):
 
     def mark(*sizes):
         for number, size in enumerate(sizes):
-            change = update(Blob).where(Blob.size == size)
+            change = update(StoredObject).where(StoredObject.size == size)
             at = utc_now() + timedelta(minutes=number)
-            services.database.write(lambda session, change=change, at=at: session.execute(change.values(damaged_at=at)))
+            services.database.write(
+                lambda session, change=change, at=at: session.execute(change.values(state="damaged", since=at))
+            )
 
     return mark
 
@@ -46,7 +48,7 @@ def test_damage_names_the_versions_and_files_and_says_what_to_do(root, services,
     (found,) = root.get(DAMAGE).json["items"]
 
     with services.database.reading() as session:
-        blob = session.scalar(select(Blob).where(Blob.size == 3))
+        blob = session.scalar(select(StoredObject).where(StoredObject.size == 3))
     assert (blob.digest, blob.key, 3, 3) == (found["sha256"], found["key"], found["size"], found["used_by"])
     assert [(collection, 1), (collection, 3)] == [
         (version["collection_id"], version["number"]) for version in found["versions"]

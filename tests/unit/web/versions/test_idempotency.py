@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Event, Upload
+from frepo_core.db.models import Event, StoredObject, Upload
 from frepo_core.domain.roles import Role
 
 
@@ -140,7 +140,9 @@ def test_a_collection_created_again_with_its_id_has_new_keys(app, admin):
 @pytest.mark.databases
 def test_damaged_content_is_stored_again(app, admin, keyed_upload, services):
     first = keyed_upload(b"content").json
-    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
+    services.database.write(
+        lambda session: session.execute(update(StoredObject).values(state="damaged", since=utc_now()))
+    )
 
     assert first == keyed_upload(b"content").json
     assert b"content" == app.get(f"/repository/file/{first['filename']}?_token={admin}").body
@@ -150,7 +152,9 @@ def test_damaged_content_is_stored_again(app, admin, keyed_upload, services):
 @pytest.mark.databases
 def test_a_damaged_version_is_healed_and_stays_the_same(app, admin, keyed_push, services):
     first = keyed_push(b"dump").json
-    services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=utc_now())))
+    services.database.write(
+        lambda session: session.execute(update(StoredObject).values(state="damaged", since=utc_now()))
+    )
 
     assert first == keyed_push(b"dump").json
     assert is_sound(services)
@@ -160,7 +164,9 @@ def is_sound(services):
     """Return whether nothing is damaged any more, and the one damage was healed with an event."""
     with services.database.reading() as session:
         healed = session.scalars(select(Event.kind).where(Event.kind == "blob.healed")).all()
-        return healed == ["blob.healed"] and session.scalars(select(Blob.damaged_at)).all() == [None]
+        return healed == ["blob.healed"] and session.scalars(
+            select(StoredObject.state).where(StoredObject.slot == 1)
+        ).all() == ["present"]
 
 
 def test_a_refused_upload_does_not_use_its_key(keyed_push, keyed_upload):

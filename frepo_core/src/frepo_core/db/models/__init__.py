@@ -3,10 +3,10 @@
 from .aliases import Alias
 from .base import NAMES, Base
 from .collections import Collection, CollectionSender, CollectionToken
-from .copies import BlobCopy
+from .contents import OBJECT_SIZE, Content, StoredObject
 from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
-from .files import OBJECT_SIZE, Blob, File, ReplacedObject, Tag, file_tag
+from .files import File, Tag, file_tag
 from .plugins import PluginValue
 from .runs import Run
 from .tokens import Token
@@ -21,11 +21,10 @@ __all__ = [
     "OBJECT_SIZE",
     "Alias",
     "Base",
-    "Blob",
-    "BlobCopy",
     "Collection",
     "CollectionSender",
     "CollectionToken",
+    "Content",
     "DeletedCollection",
     "DeletedCollectionToken",
     "EnrolmentCode",
@@ -39,11 +38,11 @@ __all__ = [
     "Lease",
     "ParkedEvent",
     "PluginValue",
-    "ReplacedObject",
     "Retained",
     "Run",
     "Sample",
     "StorageMark",
+    "StoredObject",
     "Subscription",
     "Tag",
     "Token",

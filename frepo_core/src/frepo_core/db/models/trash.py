@@ -8,14 +8,14 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from ..types import RowId, exact
 from .base import Base
-from .files import Blob
+from .contents import Content
 
 
 class TrashEntry(Base):
-    """A version that was evicted or deleted, until `ends_at`. It uses its blob, so that the bytes stay.
+    """A version that was evicted or deleted, until `ends_at`. It uses its content, so that the bytes stay.
 
     `incarnation` names the collection even if its id was used again since. `reason` is that of `TrashReason`,
-    `evicted_by` is as the actor of an event. `size` and `digest` repeat the blob's. The columns from `version_id` to
+    `evicted_by` is as the actor of an event. `size` and `digest` repeat the content's. The columns from `version_id` to
     `checks` are what a restored version gets back. There is no foreign key to the collection: the entries stay when it
     is deleted.
     """
@@ -27,7 +27,7 @@ class TrashEntry(Base):
     collection_id: Mapped[str] = mapped_column(exact(36))
     incarnation: Mapped[str] = mapped_column(exact(36))
     number: Mapped[int]
-    blob_id: Mapped[int] = mapped_column(ForeignKey("blob.id"), index=True)
+    content_id: Mapped[int] = mapped_column(ForeignKey("content.id"), index=True)
     size: Mapped[int]
     digest: Mapped[str] = mapped_column(exact(64))
     reason: Mapped[str] = mapped_column(String(32))
@@ -50,7 +50,7 @@ class TrashEntry(Base):
     # From before migration 0026, which brought `trash_check`; since then an empty list. Loaded only for a restore.
     checks: Mapped[list[dict[str, Any]]] = mapped_column(JSON, deferred=True)
 
-    blob: Mapped[Blob] = relationship()
+    blob: Mapped[Content] = relationship()
 
 
 class TrashCheck(Base):

@@ -93,7 +93,7 @@ class Version(Base):
 
 
 class Retained(Base):
-    """Until when a storage was told to keep the bytes of a locked version. `key` is that of a blob or of its copy."""
+    """Until when a storage was told to keep the bytes of a locked version. `key` is that of an object."""
 
     __tablename__ = "retained"
 

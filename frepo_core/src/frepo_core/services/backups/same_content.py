@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, File, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
@@ -47,12 +47,11 @@ class SameContents:
         """
         if version.file.blob.size <= LEAST_SIZE:
             return []
-        blobs = select(Blob.id).where(Blob.digest == version.file.blob.digest)  # one in each storage at most
         query = (
             select(Collection.id, Collection.filename, func.max(Version.number), func.max(Version.created_at))
             .join(Version, Version.collection_id == Collection.id)
             .join(File, File.id == Version.file_id)
-            .where(File.blob_id.in_(blobs), Collection.id != version.collection_id)
+            .where(File.content_id == version.file.blob.id, Collection.id != version.collection_id)
             .where(Version.created_at.between(version.created_at - WITHIN, version.created_at + WITHIN))
             .group_by(Collection.id, Collection.filename)
             .order_by(Collection.filename, Collection.id)

@@ -8,12 +8,13 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, File, Version, VersionCheck
+from frepo_core.db.models import Collection, Content, File, Version, VersionCheck
 from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.backups.verdicts import GOOD, CheckFact, Judgement, Verdict, judge, shorten
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError
 
+from ..content.objects.uses import is_lost
 from ..events.actors import actor_of
 from .collections.expected_backups import set_deadline
 from .quarantine import CONDEMNED, OVERTAKEN
@@ -76,8 +77,8 @@ def release(session: Session, version: Version, by: By) -> None:
 
 def find_newest_good(session: Session, collection_id: str) -> Version | None:
     """Return the newest good version whose bytes are not damaged, with its file; None if there is none."""
-    query = select(Version).join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
-    query = query.where(Version.collection_id == collection_id, is_good(), Blob.damaged_at.is_(None))
+    query = select(Version).join(File, File.id == Version.file_id).join(Content, Content.id == File.content_id)
+    query = query.where(Version.collection_id == collection_id, is_good(), ~is_lost())
     return session.scalar(query.order_by(Version.number.desc()).limit(1))
 
 

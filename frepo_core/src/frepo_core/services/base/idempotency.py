@@ -10,11 +10,11 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, File, Upload, Version
+from frepo_core.db.models import Content, File, Upload, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import IdempotencyConflictError
 
-from .records import FileRecord
+from .records import BlobRecord, FileRecord
 
 Added = TypeVar("Added")
 
@@ -70,14 +70,14 @@ def find_recorded_answer(
             continue
         if row.digest != digest:
             raise IdempotencyConflictError("This Idempotency-Key was used for other content; choose a new key")
-        is_damaged = blob is not None and blob.damaged_at is not None
+        is_damaged = blob is not None and BlobRecord.of(blob).is_damaged
         return RecordedAnswer(answer=row.answer, digest=digest, is_removed=blob is None, is_damaged=is_damaged)
     return None
 
 
-def _find_blob(session: Session, row: Upload, idempotency: "IdempotentUpload[Any]") -> Blob | None:
+def _find_blob(session: Session, row: Upload, idempotency: "IdempotentUpload[Any]") -> Content | None:
     """Return the blob of what the answer names, or None if that was removed or has other content now."""
-    query = select(Blob).join(File, File.blob_id == Blob.id).where(Blob.digest == row.digest)
+    query = select(Content).join(File, File.content_id == Content.id).where(Content.digest == row.digest)
     if row.version_id is not None:
         # A version that was restored from the trash has another file.
         return session.scalar(query.join(Version, Version.file_id == File.id).where(Version.id == row.version_id))

@@ -150,6 +150,7 @@ class FileServices(Foundation):
             self.storage_states,
             self.ingest.held,
             self.settings.mirror_wait,
+            self.settings.mirror_delete_delay,
         )
 
     @cached_property
@@ -161,8 +162,17 @@ class FileServices(Foundation):
     @cached_property
     def encoding_switch(self) -> "EncodingSwitch":
         from ..content.chains.encoding_switch import EncodingSwitch
+        from ..content.objects.supersession import KEPT_FOR
 
-        return EncodingSwitch(self.database, self.backends, self.presence, self.chain_reader, self.blobs.collect)
+        blobs = self.blobs
+        return EncodingSwitch(
+            self.database,
+            self.backends,
+            self.presence,
+            self.chain_reader,
+            lambda digests: blobs.collect(blobs.find_ids(digests)),
+            KEPT_FOR,
+        )
 
     @cached_property
     def stored_content(self) -> "StoredContent":
@@ -178,12 +188,12 @@ class FileServices(Foundation):
         )
 
     @cached_property
-    def copy_reads(self) -> "CopyReads | None":
+    def copy_reads(self) -> "CopyReads":
         from ..content.copies.copy_reads import CopyReads
         from ..content.copies.fallback_notes import FallbackNotes
 
         if len(self.backends.configured) == 1 and not self.settings.mirror:
-            return None
+            return CopyReads(self.database, self.backends, self.chain_reader, None)
         notes = FallbackNotes(
             self.database,
             self.backends,

@@ -56,25 +56,19 @@ def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
 def mirror(services: CoreServices, context: JobContext) -> Summary:
     """Make the second copies that are due, and delete those whose contents were deleted `mirror.delete_delay` ago.
 
-    Repairs damaged first copies from second ones. After a promotion, lets records name their copies.
+    Repairs damaged first copies from second ones.
 
     Raises `SweepStoppedError` if more than 20 % of the copies in a storage would be deleted within a day.
     """
     service, keep_going, by = services.mirror, context.check_lease, job_actor("mirror")
     summary, problems = Counter[str](), list[str]()
-    services.promotions.switch_rows(keep_going=keep_going, again=False)
     summary.update(asdict(service.compare(keep_going=keep_going)))
     for storage in service.storages():
         report = service.run(storage, keep_going=keep_going, progress=context.progress, by=by)
         summary.update({name: value for name, value in asdict(report).items() if name != "problem"})
         report_lag(services.database, storage, services.settings.mirror_max_lag, by=by)
         problems += [report.problem] if report.problem else []
-        if report.copied and storage == services.backends.current:  # contents that had no copy when it was promoted
-            services.promotions.switch_rows(keep_going=keep_going)
-        if storage == services.backends.current:
-            services.promotions.return_rows(keep_going=keep_going)
-    summary["repaired"] = service.repair(keep_going=keep_going, by=by)
-    return {**summary, **({"problem": "; ".join(problems)} if problems else {})}
+    return {"repaired": 0, **summary, **({"problem": "; ".join(problems)} if problems else {})}
 
 
 def compact(services: CoreServices, context: JobContext) -> Summary:

@@ -47,7 +47,7 @@ def insert_file(
         "created_at": at,
     }
     names = tuple(tag.name for tag in tags)
-    file_id = insert_row(session, _INSERT, {**values, "blob_id": blob.id, "kind": kind, "mime": blob.mime})
+    file_id = insert_row(session, _INSERT, {**values, "content_id": blob.id, "kind": kind, "mime": blob.mime})
     if tags:
         insert_rows(session, _INSERT_TAGS, [{"file_id": file_id, "tag_id": tag.id} for tag in tags])
     return FileRecord(id=file_id, is_version=kind == "version", blob=blob, tags=names, **values)

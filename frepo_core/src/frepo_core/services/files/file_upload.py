@@ -8,7 +8,8 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, File
+from frepo_core.db.models import Content as ContentRow
+from frepo_core.db.models import File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.errors import TooManyAttemptsError
@@ -28,11 +29,11 @@ from .file_rows import find_or_insert_tags, insert_file
 log = logging.getLogger(__name__)
 
 CANDIDATES = 20
-_FILE, _BLOB = File.__table__, Blob.__table__
+_FILE, _CONTENT = File.__table__, ContentRow.__table__
 _SAME_CONTENT = (
     select(_FILE.c.id, _FILE.c.password_hash)
-    .join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
-    .where(_BLOB.c.digest == bindparam("digest"), _FILE.c.kind == "plain")
+    .join(_CONTENT, _CONTENT.c.id == _FILE.c.content_id)
+    .where(_CONTENT.c.digest == bindparam("digest"), _FILE.c.kind == "plain")
     .limit(CANDIDATES)
 )
 _TO_OVERWRITE = _SAME_CONTENT.order_by(_FILE.c.requested_name != bindparam("name"), _FILE.c.id)
@@ -124,9 +125,6 @@ class FileUpload(UploadTransaction[AddedFile]):
         new, existing = self._new, self._existing
         row = session.get(File, existing.id, with_for_update=True) if existing else None
         if row and existing and (new.overwrite or row.password_hash == existing.password_hash):
-            if row.blob_id != blob.id:  # its bytes are in another storage
-                self.unused = [row.blob_id]
-                row.blob_id = blob.id
             before = FileRecord.of(row, blob)
             if not new.overwrite:
                 return AddedFile(file=before, existed=True)

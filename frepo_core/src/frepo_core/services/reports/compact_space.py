@@ -7,16 +7,19 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import OBJECT_SIZE, Blob, Collection, File, Version
+from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, StoredObject, Version
 from frepo_core.domain.backups.compaction import Encoding
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError, NotFoundError
 from frepo_core.settings import Settings
 
+from ..content.objects.states import CURRENT, FIRST
 from ..upkeep.compact.figures import Figures, measure_debt, read_figures
 from .overview.sizes import read_sizes
 
 PAGE = 500
+# First copies: second ones are not counted.
+_IS_STORED = (StoredObject.role == FIRST, StoredObject.slot == CURRENT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,14 +68,15 @@ class CompactSpaces:
         with self._database.reading() as session:
             if session.get(Collection, collection_id) is None:
                 raise NotFoundError("Collection not found")
-            versions = select(File.blob_id).join(Version, Version.file_id == File.id)
+            versions = select(File.content_id).join(Version, Version.file_id == File.id)
             ids = versions.where(Version.collection_id == collection_id)
-            size = select(func.coalesce(func.sum(Blob.size), 0)).join(File, File.blob_id == Blob.id)
+            size = select(func.coalesce(func.sum(Content.size), 0)).join(File, File.content_id == Content.id)
             size = size.join(Version, Version.file_id == File.id).where(Version.collection_id == collection_id)
-            stored = select(func.count(), func.coalesce(func.sum(OBJECT_SIZE), 0)).select_from(Blob)
-            contents, stored_size = session.execute(stored.where(Blob.id.in_(ids))).one()
-            encoded = select(Blob.id, Blob.base_id).where(Blob.id.in_(ids), Blob.encoding != Encoding.RAW)
-            bases = {row.id: row.base_id for row in session.execute(encoded)}
+            stored = select(func.count(), func.coalesce(func.sum(OBJECT_SIZE), 0)).where(*_IS_STORED)
+            contents, stored_size = session.execute(stored.where(StoredObject.content_id.in_(ids))).one()
+            encoded = select(StoredObject.digest, StoredObject.base_digest).where(*_IS_STORED)
+            encoded = encoded.where(StoredObject.content_id.in_(ids), StoredObject.encoding != Encoding.RAW)
+            bases = {digest: base for digest, base in session.execute(encoded)}
             return CollectionSpace(
                 size=int(session.scalar(size) or 0),
                 stored=int(stored_size),
@@ -86,11 +90,13 @@ class CompactSpaces:
         found: dict[str, int] = {}
         for start in range(0, len(collection_ids), PAGE):
             of_page = Version.collection_id.in_(collection_ids[start : start + PAGE])
-            uses = select(Version.collection_id, File.blob_id).join(File, File.id == Version.file_id).where(of_page)
+            uses = select(Version.collection_id, File.content_id).join(File, File.id == Version.file_id).where(of_page)
             each = uses.distinct().subquery()
-            query = select(each.c.collection_id, func.sum(OBJECT_SIZE)).join(Blob, Blob.id == each.c.blob_id)
+            query = select(each.c.collection_id, func.sum(OBJECT_SIZE)).join(
+                StoredObject, StoredObject.content_id == each.c.content_id
+            )
             with self._database.reading() as session:
-                rows = session.execute(query.group_by(each.c.collection_id))
+                rows = session.execute(query.where(*_IS_STORED).group_by(each.c.collection_id))
                 found |= {name: int(size) for name, size in rows}
         return found
 
@@ -106,13 +112,13 @@ class CompactSpaces:
             )
 
 
-def _depth(session: Session, bases: dict[int, int | None]) -> int:
+def _depth(session: Session, bases: dict[str, str | None]) -> int:
     """Return the length of the longest chain. Bases of other collections are looked up."""
     level, depth = {base for base in bases.values() if base is not None}, 0
     while level:
         depth += 1
         known = {base for one in level if one in bases and (base := bases[one]) is not None}
         others = [one for one in level if one not in bases]
-        found = session.scalars(select(Blob.base_id).where(Blob.id.in_(others), Blob.base_id.is_not(None)))
+        found = session.scalars(select(StoredObject.base_digest).where(StoredObject.digest.in_(others), *_IS_STORED))
         level = known | {base for base in found if base is not None}
     return depth

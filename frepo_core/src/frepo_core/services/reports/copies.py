@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import BlobCopy, Collection, File, Installation, Version
+from frepo_core.db.models import Collection, File, Installation, StoredObject, Version
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import MirrorLateError
@@ -16,7 +16,7 @@ from frepo_core.settings import Settings
 
 from ..base.copy_count import CopyCount
 from ..base.records import BlobRecord
-from ..content.copies.states import LACKING, CopyState
+from ..content.objects.states import CURRENT, LACKING, ObjectState
 from ..content.storages.backends import NO_MIRROR, Backends
 from ..content.storages.storage_troubles import read_troubles
 from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
@@ -111,14 +111,15 @@ class Copies:
         """
         if len(self._backends.configured) == 1 or not blobs:
             return {}
-        is_present = case((BlobCopy.state == CopyState.PRESENT.value, 1), else_=0)
-        query = select(BlobCopy.blob_id, func.sum(is_present), func.count()).group_by(BlobCopy.blob_id)
-        damaged = {blob.id for blob in blobs if blob.is_damaged}
+        is_present = case((StoredObject.state == ObjectState.PRESENT.value, 1), else_=0)
+        ids = (StoredObject.content_id.in_({blob.id for blob in blobs}), StoredObject.slot == CURRENT)
+        query = select(StoredObject.content_id, func.sum(is_present), func.count()).where(*ids)
         with self._database.reading() as session:
-            rows = session.execute(query.where(BlobCopy.blob_id.in_({blob.id for blob in blobs})))
+            rows = session.execute(query.group_by(StoredObject.content_id))
             return {
-                blob_id: CopyCount(present=int(present) + (blob_id not in damaged), wanted=copies + 1)
-                for blob_id, present, copies in rows
+                content_id: CopyCount(present=int(present), wanted=wanted)
+                for content_id, present, wanted in rows
+                if content_id is not None and wanted > 1
             }
 
     def check(self) -> None:
@@ -154,11 +155,11 @@ def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
 
     behind = size = versions = damaged = 0
     for state in LACKING:  # one after the other: for several, SQLite reads the table
-        of_state = (BlobCopy.storage == storage, BlobCopy.state == state.value)
-        rows = select(BlobCopy.size).where(*of_state).limit(MOST - behind).subquery()
+        of_state = (StoredObject.storage == storage, StoredObject.state == state.value, StoredObject.slot == CURRENT)
+        rows = select(StoredObject.size).where(*of_state).limit(MOST - behind).subquery()
         count, added = session.execute(select(func.count(), func.sum(rows.c.size)).select_from(rows)).one()
         behind, size = behind + count, size + int(added or 0)
-        damaged += 0 if state is CopyState.WANTED else count
+        damaged += count if state in {ObjectState.DAMAGED, ObjectState.MISSING} else 0
         versions += _count_versions(session, of_state, MOST - versions) if count else 0
     stopped = session.get(Installation, stopped_name(storage))
     checks = read_full_checks(session)
@@ -183,11 +184,11 @@ def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
 
 def _count_versions(session: Session, of_copies: Sequence[ColumnElement[bool]], most: int) -> int:
     # In the order of an index, so that SQLite uses it however rare the state is.
-    copies = select(BlobCopy.blob_id).where(*of_copies).order_by(BlobCopy.wanted_at).limit(most).subquery()
+    copies = select(StoredObject.content_id).where(*of_copies).order_by(StoredObject.since).limit(most).subquery()
     versions = (
         select(Version.id)
         .join(File, File.id == Version.file_id)
-        .join(copies, copies.c.blob_id == File.blob_id)
+        .join(copies, copies.c.content_id == File.content_id)
         .limit(most)
     )
     return session.scalar(select(func.count()).select_from(versions.subquery())) or 0

@@ -42,7 +42,7 @@ def take_samples(database: Database, *, now: datetime) -> dict[str, Any]:
 
 
 def _collections(session: Session) -> list[dict[str, Any]]:
-    counts = select(Version.collection_id, func.count(distinct(File.blob_id)).label("blobs")).join(Version.file)
+    counts = select(Version.collection_id, func.count(distinct(File.content_id)).label("blobs")).join(Version.file)
     counts = counts.where(~Version.is_quarantined)
     by_collection = counts.group_by(Version.collection_id).subquery()
     query = select(

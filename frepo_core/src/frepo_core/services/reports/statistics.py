@@ -48,7 +48,7 @@ def read_statistics(base: Foundation, copies: Copies, compact: CompactSpaces) ->
             size=int(size or 0),
             trash_versions=trash[0],
             trash_size=int(trash[1] or 0),
-            damaged_blobs=count_damaged(session),
+            damaged_blobs=count_damaged(session, base.backends),
             events_behind={name: max(0, last - position) for name, position in positions},
             # 0 for a subscriber without one: a metric that is missing looks like a subscriber that is missing.
             parked_events={name: 0 for name, _ in positions} | {name: count for name, count in session.execute(parked)},

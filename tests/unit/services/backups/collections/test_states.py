@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection
+from frepo_core.db.models import Collection, StoredObject
 from frepo_core.errors import FieldsError, RuleError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.states import (
@@ -53,7 +53,7 @@ def edit(services, sender):
 def damage(services):
     """Mark all bytes as damaged."""
     return lambda: services.database.write(
-        lambda session: session.execute(update(Blob).values(damaged_at=utc_now() - 2 * HOUR))
+        lambda session: session.execute(update(StoredObject).values(state="damaged", since=utc_now() - 2 * HOUR))
     )
 
 

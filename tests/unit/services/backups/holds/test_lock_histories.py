@@ -61,7 +61,7 @@ class History:
 
     def _blob(self, model, row):
         blob = row.file.blob if model is Version else row.blob
-        return blob.storage, blob.key
+        return blob.place.storage, blob.place.key
 
     def pick(self, model=Version):
         return self.random.choice(list(self.rows(model)) or [1])

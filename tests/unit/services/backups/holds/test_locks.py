@@ -49,7 +49,7 @@ def held(services):
             rows = session.scalars(select(Version).where(Version.collection_id == collection)).all()
             trash = session.scalars(select(TrashEntry).where(TrashEntry.collection_id == collection)).all()
             for row in (*(one.file.blob for one in rows), *(one.blob for one in trash)):
-                assert services.backends.get(row.storage).stat(row.key).size == row.size
+                assert services.backends.get(row.place.storage).stat(row.place.key).size == row.size
             return sorted(one.number for one in rows), sorted(one.number for one in trash)
 
     return held

@@ -29,6 +29,7 @@ def test_a_base_that_a_version_needs_is_passed_over(services, blobs, make_collec
         push(collection, content)
     blobs.encode(contents[0], contents[1])
     blobs.encode(contents[2], contents[3])
+    blobs.end_superseded()
 
     freed = free(1)
 
@@ -45,11 +46,27 @@ def test_a_base_ends_with_all_that_needs_it(services, blobs, make_collection, pu
     blobs.encode(contents[1], contents[2])
     blobs.encode(contents[0], contents[1])
     size = sum(blobs.row(content).object_size for content in contents[:3])
+    blobs.end_superseded()
 
     freed = free(1)
 
     assert ([], 3, size) == (entries(), freed.versions, freed.size)
     assert [blobs.row(contents[3]).key] == blob_keys()
+
+
+def test_what_was_superseded_ends_before_the_trash(
+    services, blobs, make_collection, push, free, entries, contents, keys
+):
+    collection = make_collection(1)
+    for content in contents[:2]:
+        push(collection, content)
+    blobs.encode(contents[0], contents[1])
+    before = len(keys())
+
+    freed = free(1)
+
+    assert ([(1, "evicted")], 0, len(contents[0])) == (entries(), freed.versions, freed.size)
+    assert before - 1 == len(keys())
 
 
 def test_what_is_counted_is_what_is_stored(services, blobs, make_collection, push, contents):

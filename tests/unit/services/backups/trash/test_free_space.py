@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Version
+from frepo_core.db.models import StoredObject, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageFull
 from frepo_core.services.backups.collections.collection_change import CollectionChange
@@ -190,8 +190,12 @@ class TestNewestGood:
                 check = NewCheck(name="restore", outcome="broken", message="cut", details={})
                 services.late_results.record(version.id, check, by=sender)
             elif how == "damaged":
-                blob_id = version.file.blob.id
-                services.database.execute(update(Blob).where(Blob.id == blob_id).values(damaged_at=utc_now()))
+                content_id = version.file.blob.id
+                services.database.execute(
+                    update(StoredObject)
+                    .where(StoredObject.content_id == content_id)
+                    .values(state="damaged", since=utc_now())
+                )
             else:
                 services.database.execute(update(Version).where(Version.id == version.id).values(verdict="suspicious"))
 

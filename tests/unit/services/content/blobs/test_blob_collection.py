@@ -5,7 +5,7 @@ import logging
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.domain.roles import Role
 from frepo_core.errors import DatabaseUnavailableError
@@ -55,7 +55,7 @@ def test_a_blob_that_is_deleted_before_it_is_adopted_is_stored_again(
 def test_a_blob_that_is_deleted_at_each_retry_is_refused_as_busy_without_loss(
     services, wrap, upload, push, make_collection, state, monkeypatch
 ):
-    monkeypatch.setattr("frepo_core.services.content.blobs.blob_write.BlobWrite._insert", _vanish)
+    monkeypatch.setattr("frepo_core.services.content.blobs.blob_write.BlobWrite._use_key", _vanish)
     collection = make_collection()
     before = state()
     with pytest.raises(DatabaseUnavailableError):
@@ -64,7 +64,7 @@ def test_a_blob_that_is_deleted_at_each_retry_is_refused_as_busy_without_loss(
     assert before == state()
 
 
-def _vanish(deposit, session, **more):
+def _vanish(write, session, *more):
     raise BlobVanishedError
 
 
@@ -111,11 +111,11 @@ def test_evicted_blobs_are_deleted_only_after_the_commit(wrap, at_commit, make_c
     at_commit(lambda _: deletions.append(storage.calls["delete"]), nth=0)
     push(collection, b"new")
 
-    # The version's transaction, then the one that deletes the blob's row, then the bytes.
-    assert ([0, 0], 1) == (deletions, storage.calls["delete"])
+    # The version's transaction, then the one that dooms the object, then the bytes, then its record.
+    assert ([0, 0, 1], 1) == (deletions, storage.calls["delete"])
 
 
-def test_a_blobs_bytes_are_deleted_after_its_row(services, wrap, make_collection, push):
+def test_the_bytes_of_an_object_are_deleted_after_it_was_doomed(services, wrap, make_collection, push):
     collection = make_collection(1)
     push(collection, b"old")
     storage, rows = wrap(), []
@@ -123,13 +123,13 @@ def test_a_blobs_bytes_are_deleted_after_its_row(services, wrap, make_collection
 
     def look_then_delete(key):
         with services.database.reading() as session:
-            rows.append(session.scalar(select(Blob.id).where(Blob.key == key)))
+            rows.append(session.scalar(select(StoredObject.state).where(StoredObject.key == key)))
         real(key)
 
     storage.delete = look_then_delete
     push(collection, b"new")
 
-    assert [None] == rows
+    assert ["doomed"] == rows
 
 
 @pytest.mark.parametrize("error", [None, lambda: RuntimeError("a bug in a plug-in")])

@@ -131,7 +131,10 @@ def test_a_crash_at_any_step_leaves_an_orphan_at_most(tmp_path, where, rows):
         [sys.executable, "-c", CRASH, str(tmp_path), where], check=False, env=os.environ | log_recorder.environment()
     )
     with contextlib.closing(sqlite3.connect(tmp_path / "frepo.db")) as database:
-        keys = {key for (key,) in database.execute("SELECT key FROM blob JOIN file ON blob.id = file.blob_id")}
+        keys = {
+            key
+            for (key,) in database.execute("SELECT key FROM object JOIN file ON object.content_id = file.content_id")
+        }
     storage = tmp_path / "storage"
     present = {path.relative_to(storage).as_posix() for path in storage.rglob("*") if Path(path).is_file()}
 

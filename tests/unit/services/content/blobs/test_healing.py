@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import OperationalError
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import DatabaseUnavailableError, StorageUnavailable
 from frepo_core.testing import Fail
 
@@ -20,8 +20,8 @@ def read(services, name):
 @pytest.fixture
 def note_damage(services):
     def note(**values):
-        values = values or {"damaged_at": utc_now(), "verified_at": utc_now()}
-        services.database.write(lambda session: session.execute(update(Blob).values(**values)))
+        values = {"state": "damaged", "since": utc_now(), "read_at": utc_now()} | values
+        services.database.write(lambda session: session.execute(update(StoredObject).values(**values)))
 
     return note
 
@@ -68,9 +68,9 @@ def test_a_healed_blob_is_no_longer_marked_as_damaged(services, upload, note_dam
     note_damage()
     upload(b"hello")
     with services.database.reading() as session:
-        marks = session.execute(select(Blob.damaged_at, Blob.verified_at)).one()
+        marks = session.execute(select(StoredObject.state, StoredObject.read_at)).one()
 
-    assert (None, None) == tuple(marks)
+    assert ("present", None) == tuple(marks)
 
 
 def test_a_version_heals_too(services, upload, make_collection, push, spoil):
@@ -82,7 +82,7 @@ def test_a_version_heals_too(services, upload, make_collection, push, spoil):
 
 
 @pytest.mark.databases
-def test_healing_moves_a_blob_to_the_current_storage(
+def test_healing_stores_a_content_in_the_current_storage(
     services, upload, note_damage, keys, blob_keys, other_storage, storage
 ):
     name = upload(b"hello").file.stored_name
@@ -90,7 +90,8 @@ def test_healing_moves_a_blob_to_the_current_storage(
     note_damage(storage="other")
     upload(b"hello")
 
-    assert (b"hello", blob_keys()) == (read(services, name), keys())
+    assert (b"hello", 1) == (read(services, name), len(keys()))
+    assert set(keys()) < set(blob_keys()), "the damaged one in the other storage may be right again"
 
 
 @pytest.mark.databases
@@ -102,7 +103,7 @@ def test_damaged_bytes_are_kept_until_the_good_ones_are_committed(services, uplo
     def fail():
         raise RuntimeError("gone")
 
-    at_statement("UPDATE blob", fail)
+    at_statement("UPDATE object", fail)
     with pytest.raises(RuntimeError):
         upload(b"hello")
 

@@ -39,6 +39,7 @@ def damaged(services):
 @pytest.mark.parametrize("part", PARTS)
 def test_a_flipped_bit_damages_the_content_and_what_needs_it(services, blobs, contents, uploaded, flip, part):
     blobs.chain(contents, newest="zstd")
+    blobs.end_superseded()
     flip(contents[2], PARTS[part])
     found = damaged(services)
 
@@ -46,11 +47,12 @@ def test_a_flipped_bit_damages_the_content_and_what_needs_it(services, blobs, co
     assert own in found
     assert own in found[blobs.row(contents[1]).digest]
     assert blobs.row(contents[3]).digest not in found
-    assert all(blobs.row(content).damaged_at for content in contents[:3] if blobs.row(content).digest in found)
+    assert all(blobs.row(content).state == "damaged" for content in contents[:3] if blobs.row(content).digest in found)
 
 
 def test_an_upload_heals_a_damaged_base_and_what_needs_it(services, blobs, contents, uploaded, upload, flip, download):
     blobs.chain(contents, newest="zstd")
+    blobs.end_superseded()
     flip(contents[2], PARTS["head"])
     assert 3 == len(damaged(services))
     download(uploaded[0], 500)
@@ -67,6 +69,7 @@ def test_an_upload_heals_a_damaged_base_and_what_needs_it(services, blobs, conte
 
 def test_a_raw_base_that_is_damaged_is_found_by_what_needs_it(services, blobs, contents, uploaded, flip, download):
     blobs.chain(contents)
+    blobs.end_superseded()
     flip(contents[3], lambda size: 1000)
 
     download(uploaded[2], 503)

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 
 import pytest
 
+from frepo_core.db.models import Content
 from frepo_core.errors import ReadersBusyError
-from frepo_core.services.content.chains.chain_places import place_of
 from support.encodings.histories import CHANGES, SEGMENT, history
 from support.scale import first_of
 
@@ -138,13 +138,18 @@ def test_a_storage_of_a_third_party_needs_nothing_more(services, blobs, contents
 def test_an_upload_of_a_content_that_is_a_delta_uses_it(services, blobs, contents, uploaded, upload, keys):
     blobs.chain(contents)
     before, row = keys(), blobs.row(contents[0])
+
+    def expand_since():
+        with services.database.reading() as session:
+            return session.get(Content, row.content_id).expand_since
+
+    assert expand_since() is None
     again = upload(contents[0], "again.sql").file.stored_name
     after = blobs.row(contents[0])
 
     assert (before, row.key) == (keys(), after.key)
-    assert row.expand_since is None
-    assert after.expand_since is not None
-    assert services.files.find(again).blob.id == row.id
+    assert expand_since() is not None
+    assert services.files.find(again).blob.id == row.content_id
     blobs.expand(contents[0])
-    assert blobs.row(contents[0]).expand_since is None
-    assert place_of(after).encoding == "delta"
+    assert expand_since() is None
+    assert after.encoding == "delta"

@@ -11,12 +11,10 @@ from frepo_core.services.content.encodings import libraries
 
 
 def downgrade(services, revision):
-    """Downgrade from the revision that made the columns: later ones cannot be taken back at all."""
     engine = make_engine(services.database.engine.url.render_as_string(hide_password=False))
     with engine.connect() as connection, migrations._without_foreign_keys(connection):
         config = migrations._config()
         config.attributes["connection"] = connection
-        command.stamp(config, "0040")
         command.downgrade(config, revision)
         connection.commit()
     engine.dispose()
@@ -37,11 +35,10 @@ def test_the_start_is_refused_without_the_libraries(services, plugins, blobs, co
         start()
 
 
-def test_a_downgrade_is_refused_until_all_is_expanded(services, blobs, contents, uploaded):
+def test_a_downgrade_to_blobs_is_refused_and_changes_nothing(services, blobs, contents, uploaded):
     blobs.encode(contents[0])
-    with pytest.raises(ConfigurationError, match="compact --expand"):
-        downgrade(services, "0039")
-    blobs.expand(contents[0])
 
-    downgrade(services, "0039")
-    assert "encoding" not in {column["name"] for column in inspect(services.database.engine).get_columns("blob")}
+    with pytest.raises(ConfigurationError, match="Restore the database"):
+        downgrade(services, "0044")
+
+    assert "encoding" in {column["name"] for column in inspect(services.database.engine).get_columns("object")}

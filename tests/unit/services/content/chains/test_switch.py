@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from frepo_core.db.models import Blob, ReplacedObject
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import DamagedObjectError
-from frepo_core.services.content.chains.replaced_objects import delete_replaced
 
 
 def replaced(services):
     with services.database.reading() as session:
-        return session.scalars(select(ReplacedObject).order_by(ReplacedObject.id)).all()
+        superseded = select(StoredObject).where(StoredObject.state == "superseded")
+        return session.scalars(superseded.order_by(StoredObject.id)).all()
 
 
 def read(services, name):
@@ -26,8 +26,8 @@ def test_contents_are_the_same_at_every_depth(services, blobs, contents, uploade
 
     assert contents == [read(services, name) for name in uploaded]
     assert ["delta", "delta", "delta", "zstd"] == [blobs.row(content).encoding for content in contents]
-    assert [blobs.row(content).id for content in contents[1:]] == [
-        blobs.row(content).base_id for content in contents[:3]
+    assert [blobs.row(content).digest for content in contents[1:]] == [
+        blobs.row(content).base_digest for content in contents[:3]
     ]
 
 
@@ -49,7 +49,7 @@ def test_what_is_expanded_is_raw_again(services, blobs, contents, uploaded, keys
     assert blobs.expand(contents[1])
     row = blobs.row(contents[1])
 
-    assert ("raw", None, None, None) == (row.encoding, row.stored_size, row.stored_digest, row.base_id)
+    assert ("raw", None, None, None) == (row.encoding, row.stored_size, row.stored_digest, row.base_digest)
     assert contents == [read(services, name) for name in uploaded]
     assert not blobs.expand(contents[1])
 
@@ -60,14 +60,16 @@ def test_the_bytes_before_are_deleted_after_two_days(services, blobs, contents, 
     blobs.encode(contents[0], contents[1])
 
     def delete():
-        return delete_replaced(services.database, services.backends, services.presence, services.backends.current)
+        return services.blobs.gate.delete_due(services.backends.current).objects
 
     assert 0 == delete()
     assert {*before, *blob_keys()} == {*keys()} - {key for key in keys() if key.startswith("frepo")}
     with services.database.reading() as session:
-        end = session.scalar(select(ReplacedObject.delete_after))
-    assert timedelta(hours=47) < end - blobs.row(contents[0]).verified_at < timedelta(hours=49)
-    services.database.execute(update(ReplacedObject).values(delete_after=end - timedelta(hours=49)))
+        end = session.scalar(select(StoredObject.delete_after).where(StoredObject.state == "superseded"))
+    assert timedelta(hours=47) < end - blobs.row(contents[0]).read_at < timedelta(hours=49)
+    services.database.execute(
+        update(StoredObject).where(StoredObject.slot.is_(None)).values(delete_after=end - timedelta(hours=49))
+    )
     assert 1 == delete()
     assert [] == replaced(services)
     assert set(blob_keys()) == {*keys()} - {key for key in keys() if key.startswith("frepo")}
@@ -101,8 +103,8 @@ def test_a_blob_that_was_changed_meanwhile_is_not_switched(services, blobs, cont
 
 
 def test_a_blob_in_doubt_is_no_base(services, blobs, contents, uploaded):
-    base = update(Blob).where(Blob.id == blobs.row(contents[1]).id)
-    services.database.execute(base.values(damaged_at=blobs.row(contents[1]).created_at))
+    base = update(StoredObject).where(StoredObject.id == blobs.row(contents[1]).id)
+    services.database.execute(base.values(state="damaged"))
 
     assert not blobs.encode(contents[0], contents[1])
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import insert, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Event, JobState, Sample
+from frepo_core.db.models import Event, JobState, Sample, StoredObject
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import RuleError, StorageUnavailable
 from frepo_core.services.base.keyset import PageRequest
@@ -68,7 +68,9 @@ class TestOverview:
             push(collection, b"12345")
         yesterday = utc_now() - 2 * DAY
         add_rows(Event, [event("version.refused", yesterday, count=7), event("version.added", yesterday - 40 * DAY)])
-        services.database.write(lambda session: session.execute(update(Blob).values(damaged_at=yesterday)))
+        services.database.write(
+            lambda session: session.execute(update(StoredObject).values(state="damaged", since=yesterday))
+        )
         job = {"schedule": "off", "next_at": None, "reported_at": None}
         add_rows(JobState, [job | {"name": "good", "failing_since": None}, job | {"name": "bad", "failing_since": NOW}])
 

@@ -6,12 +6,11 @@ from io import BytesIO
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db.models import Blob, File, ReplacedObject, TrashEntry, Version
+from frepo_core.db.models import File, StoredObject, TrashEntry, Version
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.backups.compaction import Encoding
 from frepo_core.domain.limits import COUNT
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.content.chains.chain_places import place_of
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.compact import encoder_process
 from frepo_core.services.upkeep.storage import OwnerMark
@@ -80,9 +79,12 @@ class Nights:
         """The rows of the blobs by the numbers of the versions that are there."""
         with self.services.database.reading() as session:
             query = (
-                select(Version.number, Blob).join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
+                select(Version.number, StoredObject)
+                .join(File, File.id == Version.file_id)
+                .join(StoredObject, StoredObject.content_id == File.content_id)
             )
-            found = session.execute(query.where(Version.collection_id == collection).order_by(Version.number))
+            first = (StoredObject.slot == 1, StoredObject.role == "first", Version.collection_id == collection)
+            found = session.execute(query.where(*first).order_by(Version.number))
             return {number: blob for number, blob in found}
 
     def encodings(self, collection):
@@ -94,15 +96,17 @@ class Nights:
             for number, row in self.rows(collection).items():
                 assert contents[number] == self.read(row), (collection, number)
         with self.services.database.reading() as session:
-            blobs = {row.id: row for row in session.scalars(select(Blob))}
-            trash = session.execute(select(TrashEntry.collection_id, TrashEntry.number, TrashEntry.blob_id)).all()
-            replaced = set(session.scalars(select(ReplacedObject.key)))
-        for collection, number, blob_id in trash:
-            assert self.contents[collection][number] == self.read(blobs[blob_id])
+            first = (StoredObject.slot == 1, StoredObject.role == "first")
+            blobs = {row.content_id: row for row in session.scalars(select(StoredObject).where(*first))}
+            by_digest = {row.digest: row for row in blobs.values()}
+            trash = session.execute(select(TrashEntry.collection_id, TrashEntry.number, TrashEntry.content_id)).all()
+            replaced = set(session.scalars(select(StoredObject.key).where(StoredObject.state == "superseded")))
+        for collection, number, content_id in trash:
+            assert self.contents[collection][number] == self.read(blobs[content_id])
         for row in blobs.values():
             depth = 0
-            while row.base_id is not None:
-                row, depth = blobs[row.base_id], depth + 1
+            while row.base_digest is not None:
+                row, depth = by_digest[row.base_digest], depth + 1
             assert depth <= self.services.settings.compact_depth
         backend = self.services.backends.get(self.services.backends.current)
         keys = {stat.key for stat in backend.list() if OwnerMark.parse(stat.key) is None}
@@ -110,7 +114,7 @@ class Nights:
         assert known == keys
 
     def read(self, row):
-        with self.services.chain_reader.open(place_of(row), row.digest, is_verified=True) as content:
+        with self.services.chain_reader.open(row, is_verified=True) as content:
             parts = []
             while part := content.read(1 << 20):
                 parts.append(part)

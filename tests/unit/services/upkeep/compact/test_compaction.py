@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.db.types import simulated_time
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
@@ -101,7 +101,7 @@ def test_contents_that_two_collections_have_in_another_order(history):
 
     history.check()
     rows = history.rows(one)
-    assert {rows[1].base_id, rows[2].base_id} & {rows[1].id, rows[2].id} == set()
+    assert {rows[1].base_digest, rows[2].base_digest} & {rows[1].digest, rows[2].digest} == set()
 
 
 @pytest.mark.costly
@@ -111,15 +111,16 @@ def test_what_an_evicted_base_is_needed_for_is_moved(history, services):
         history.push(collection)
     history.job()
     base = history.rows(collection)[2]
-    assert base.id == history.rows(collection)[1].base_id
+    assert base.digest == history.rows(collection)[1].base_digest
     history.delete(collection, "v2")
     history.night(collection)
 
-    assert base.id != history.rows(collection)[1].base_id
+    assert base.digest != history.rows(collection)[1].base_digest
     history.check()
     history.job("trash", days=4)
+    history.job(days=4)
     with services.database.reading() as session:
-        assert session.get(Blob, base.id) is None
+        assert session.get(StoredObject, base.id) is None
     history.check()
 
 
@@ -330,5 +331,5 @@ def test_the_former_bytes_are_deleted_after_two_days(history, services):
     assert 0 == history.job(days=1)["deleted"]
     assert 1 == history.job(days=3)["deleted"]
     with services.database.reading() as session:
-        assert session.scalar(select(Blob.encoding).where(Blob.id == raw.id)) == "delta"
+        assert session.scalar(select(StoredObject.encoding).where(StoredObject.id == raw.id)) == "delta"
     history.check()

@@ -9,30 +9,31 @@ from io import BytesIO
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db.models import Blob, BlobCopy, TrashEntry, Version
+from frepo_core.db.models import Content, StoredObject, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import FrepoError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.base.records.file_records import BlobRecord
 from frepo_core.services.content.blobs import failpoints
-from frepo_core.services.content.chains import encoding_switch, replaced_objects
+from frepo_core.services.content.chains import encoding_switch
 from frepo_core.services.content.copies import copier
 from frepo_core.services.content.encodings import choice
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.content.objects import gate
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.compact import content_encoder
 from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
-from frepo_core.services.upkeep.mirror import departures, mirror_run, repairs
+from frepo_core.services.upkeep.mirror import departures, mirror_run
 from frepo_core.services.upkeep.storage import Migrator
 from support.encodings.nights import nights
 from support.histories.random_history import JOBS, RandomHistory
 from support.scale import IS_BIG
 
-MODULES_WITH_POINTS = (content_encoder, encoding_switch, replaced_objects, copier, mirror_run, departures, repairs)
+MODULES_WITH_POINTS = (content_encoder, encoding_switch, gate, copier, mirror_run, departures)
 HISTORIES, STEPS = (15, 60) if IS_BIG else (1, 12)
 ROWS = 300
 # No transaction is open at these points, so that a client may do something there.
-POINTS = {"content_encoded", "object_stored", "object_read_back", "blob_switched", "replaced_forgotten"}
+POINTS = {"content_encoded", "object_stored", "object_read_back", "blob_switched", "object_doomed", "object_deleted"}
 POINTS |= {"copies_claimed", "copy_stored", "copy_read_back", "copies_gone", "first_repaired"}
 
 
@@ -146,9 +147,11 @@ class World(RandomHistory):
 
     def _elsewhere(self, lost):
         """Return the ids of the blobs in use that another storage has. What came since a promotion has one copy."""
-        copies = select(BlobCopy.blob_id).where(BlobCopy.state == "present", BlobCopy.storage != lost)
+        copies = select(StoredObject.content_id).where(StoredObject.state == "present", StoredObject.storage != lost)
         with self.services.database.reading() as session:
-            found = set(session.scalars(select(Blob.id).where(Blob.storage != lost))) | set(session.scalars(copies))
+            found = set(session.scalars(select(StoredObject.id).where(StoredObject.storage != lost))) | set(
+                session.scalars(copies)
+            )
         used = self._used_blobs()
         self.tried["lose", "safe"] += len(used & found)
         self.tried["lose", "one copy"] += len(used - found)
@@ -184,31 +187,34 @@ class World(RandomHistory):
 
     def check(self):
         """Each version and each entry of the trash has its bytes, and no chain is too long."""
-        blobs = self._check_bytes(self._used_blobs())
-        for row in blobs.values():
-            depth, storage = 0, row.storage
-            while row.base_id is not None:
-                row, depth = blobs[row.base_id], depth + 1
-            assert (row.storage, True) == (storage, depth <= self.services.settings.compact_depth), self.log
-
-    def _check_bytes(self, blob_ids):
+        self._check_bytes(self._used_contents())
         with self.services.database.reading() as session:
-            blobs = {row.id: row for row in session.scalars(select(Blob))}
-        for blob_id in blob_ids:
-            found = self._read(blob_id)
-            assert self.contents[blobs[blob_id].digest] == found, f"{vars(blobs[blob_id])} {found!r:.80} {self.log}"
-        return blobs
+            present = select(StoredObject).where(StoredObject.slot == 1, StoredObject.state == "present")
+            rows = {(row.storage, row.digest): row for row in session.scalars(present)}
+        for row in rows.values():
+            depth = 0
+            while row is not None and row.base_digest is not None:
+                row, depth = rows.get((row.storage, row.base_digest)), depth + 1
+            assert depth <= self.services.settings.compact_depth, self.log
 
-    def _used_blobs(self):
+    def _check_bytes(self, content_ids):
         with self.services.database.reading() as session:
-            used = {version.file.blob_id for version in session.scalars(select(Version))}
-            return used | set(session.scalars(select(TrashEntry.blob_id)))
+            contents = {row.id: row for row in session.scalars(select(Content))}
+        for content_id in content_ids:
+            found = self._read(content_id)
+            digest = contents[content_id].digest
+            assert self.contents[digest] == found, f"{digest} {found!r:.80} {self.log}"
 
-    def _read(self, blob_id):
+    def _used_contents(self):
+        with self.services.database.reading() as session:
+            used = {version.file.content_id for version in session.scalars(select(Version))}
+            return used | set(session.scalars(select(TrashEntry.content_id)))
+
+    def _read(self, content_id):
         """Read a content, and again if its bytes are wrong: that is known at the end, and the repeat reads a copy."""
         for _ in range(2):
             with self.services.database.reading() as session:
-                record = BlobRecord.of(session.get(Blob, blob_id))
+                record = BlobRecord.of(session.get(Content, content_id))
             try:
                 with self.services.stored_content.open(record) as content:
                     return content.read()

@@ -5,12 +5,11 @@ import subprocess
 import sys
 
 import pytest
-from sqlalchemy import select, text, update
+from sqlalchemy import select, text
 
-from frepo_core.db import migrations, utc_now
-from frepo_core.db.models import Blob, ReplacedObject
+from frepo_core.db import migrations
+from frepo_core.db.models import StoredObject
 from frepo_core.services.composition.assembly import assemble
-from frepo_core.services.content.chains.replaced_objects import delete_replaced
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -33,8 +32,7 @@ def lost(services, run, sender, make_collection, push, contents):
     run("catalogue")
     for older, newer in ((2, 3), (1, 2), (0, 1)):
         blobs.encode(contents[older], contents[newer])
-    services.database.execute(update(ReplacedObject).values(delete_after=utc_now()))
-    delete_replaced(services.database, services.backends, services.presence, "local")
+    blobs.end_superseded()
     return collection
 
 
@@ -67,7 +65,7 @@ def delete(services, collection, number, contents, sender):
     services.versions.delete(collection, f"v{number}", by=sender)
     with services.database.engine.begin() as connection:
         connection.execute(text("DELETE FROM trash"))
-    services.blobs.collect([StoredBlobs(services).row(contents[number - 1]).id])
+    services.blobs.collect([StoredBlobs(services).row(contents[number - 1]).content_id])
 
 
 @pytest.mark.costly
@@ -99,7 +97,7 @@ def test_a_content_whose_base_is_nowhere_is_damaged(services, lost, recovered, c
 
     assert 4 == report.missing
     assert 4 == len(verify(new.database, new.backends).damaged)
-    assert all(blob.damaged_at for blob in all_blobs(new))
+    assert all(version.file.blob.is_damaged for version in new.versions.list(lost))
 
 
 def test_the_script_reads_them(services, lost, contents, tmp_path):
@@ -115,4 +113,4 @@ def test_the_script_reads_them(services, lost, contents, tmp_path):
 
 def all_blobs(services):
     with services.database.reading() as session:
-        return session.scalars(select(Blob).order_by(Blob.id)).all()
+        return session.scalars(select(StoredObject).where(StoredObject.slot == 1).order_by(StoredObject.id)).all()

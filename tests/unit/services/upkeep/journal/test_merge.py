@@ -4,12 +4,11 @@ from datetime import timedelta
 from io import BytesIO
 
 import pytest
+from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
-from frepo_core.services.content.chains.replaced_objects import delete_replaced
+from frepo_core.db.models import StoredObject
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.content.storages.write_guard import Presence
 from frepo_core.services.upkeep.recovery.sources import RecoveryError
 from frepo_core.services.upkeep.storage import Ownership
 
@@ -152,29 +151,24 @@ class TestDeleted:
         run("mirror", utc_now() + timedelta(days=30))
 
         with services.database.reading() as session:
-            blobs = session.query(Blob).all()
-            assert 0 == session.query(BlobCopy).filter_by(state="leaving").count()
-            copies = session.query(BlobCopy).all()
-        assert [{"local"}, {"offsite"}] == [{row.storage for row in rows} for rows in (blobs, copies)]
-        assert len(blobs) == len(copies)
-        assert all(services.backends.get(row.storage).path(row.key).exists() for row in (*blobs, *copies))
+            rows = session.query(StoredObject).filter_by(slot=1).all()
+            assert 0 == session.query(StoredObject).filter_by(state="leaving").count()
+        assert 2 * [("local", "present")] + 2 * [("offsite", "present")] == sorted(
+            (row.storage, row.state) for row in rows
+        )
+        assert all(services.backends.get(row.storage).path(row.key).exists() for row in rows)
 
     def test_bytes_that_were_replaced_and_come_back_are_not_deleted(self, services, emptied):
         """The job compact keeps what it has replaced for two days: these bytes may be all that is left."""
         _, before = emptied
 
-        def replace(session):
-            for copy in session.query(BlobCopy).all():
-                end = {"size": copy.size, "delete_after": utc_now()}
-                session.add(ReplacedObject(storage=copy.storage, key=copy.key, **end))
-                session.delete(copy)
-
-        services.database.write(replace)
+        superseded = update(StoredObject).values(state="superseded", slot=None, delete_after=utc_now())
+        services.database.execute(superseded)
         merge(services, "offsite", at=before)
 
-        delete_replaced(services.database, services.backends, Presence(services.database, services.backends), "offsite")
+        services.blobs.gate.delete_due("offsite")
 
         with services.database.reading() as session:
-            blobs = session.query(Blob).all()
-        assert 2 == len(blobs)
-        assert all(services.backends.get(blob.storage).path(blob.key).exists() for blob in blobs)
+            rows = session.query(StoredObject).filter_by(storage="offsite", slot=1).all()
+        assert 2 == len(rows)
+        assert all(services.backends.get(row.storage).path(row.key).exists() for row in rows)

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from frepo_core.db import migrations
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, Content, File, StoredObject, Version
 from frepo_core.plugins import BlobStat, StorageBackend
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.upkeep.journal.objects import table_of
@@ -81,16 +81,20 @@ def fill(services, collection):
     def work(session, place):
         ids = [f"c{place:035d}", range(place * EACH, (place + 1) * EACH)]
         session.execute(insert(table_of(Collection)), [row | {"id": ids[0], "versions_count": EACH}])
-        blob = {"storage": "local", "size": 1000, "mime": "text/plain", "created_at": AT, "checksum": "ab" * 16}
+        content = {"size": 1000, "mime": "text/plain", "created_at": AT, "checksum": "ab" * 16}
         session.execute(
-            insert(table_of(Blob)),
-            [blob | {"id": one + 1, "digest": digest_of(one), "key": key_of(one)} for one in ids[1]],
+            insert(table_of(Content)), [content | {"id": one + 1, "digest": digest_of(one)} for one in ids[1]]
+        )
+        place = {"storage": "local", "size": 1000, "state": "present", "slot": 1, "since": AT, "stored_at": AT}
+        session.execute(
+            insert(table_of(StoredObject)),
+            [place | {"content_id": one + 1, "digest": digest_of(one), "key": key_of(one)} for one in ids[1]],
         )
         file = {"public": False, "created_at": AT, "kind": "version", "mime": "text/plain"}
         session.execute(
             insert(table_of(File)),
             [
-                file | {"id": one + 1, "blob_id": one + 1, "stored_name": f"{one}.sql", "requested_name": "db.sql"}
+                file | {"id": one + 1, "content_id": one + 1, "stored_name": f"{one}.sql", "requested_name": "db.sql"}
                 for one in ids[1]
             ],
         )

@@ -48,7 +48,6 @@ def migrate(services):
 
 def promote(services):
     services.promotions.promote(services.promotions.plan("offsite"))
-    services.promotions.switch_rows()
 
 
 @pytest.mark.parametrize("move", [migrate, promote])
@@ -133,7 +132,7 @@ def test_an_object_whose_base_is_gone_is_not_taken_if_another_can_be_decoded(
     services.versions.delete(collection, "v2", by=sender)
     services.trash.end(collection, 2, by=sender)
     assert blobs.encode(contents[0], contents[2])
-    assert blobs.row(contents[1]) is None
+    services.backends.get("local").delete(blobs.row(contents[1]).key)  # as if what was superseded did not need it
     write_part(services)
 
     new = recover(order=order)
@@ -253,12 +252,12 @@ def test_no_report_says_that_there_are_two_copies_before_they_were_compared(
             for line in read_status(new, new.health, new.overviews, new.restore_ages)
             if line.subject == "copies in offsite"
         ]
-        [found] = check_copies(new)
         statistics = read_statistics(new, new.copies, new.compact_spaces)
-        return said, found.level.value, new.copies.read()[0].is_known, statistics.copies[0].is_known
+        known = {one.is_known for one in (*new.copies.read(), *statistics.copies)}
+        return said, {found.level.value for found in check_copies(new)}, known
 
     unknown = "Contents were not compared with their copies in offsite yet: the job mirror does so"
-    assert (unknown, "warning", False, False) == reports()
+    assert (unknown, {"warning"}, {False}) == reports()
     new.mirror.compare(keep_going=lambda: None)
     assert ["1 content waits for a second copy in local"] == [
         one.describe(utc_now()).partition(" (")[0] for one in new.copies.read() if one.storage == "local"

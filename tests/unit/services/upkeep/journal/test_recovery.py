@@ -7,17 +7,16 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from frepo_core.db import migrations, utc_now
-from frepo_core.db.models import Installation, ReplacedObject
+from frepo_core.db import migrations
+from frepo_core.db.models import Installation
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
 from frepo_core.services.composition.assembly import assemble
-from frepo_core.services.content.chains.replaced_objects import delete_replaced
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from frepo_core.services.upkeep.journal.objects import OBJECTS
@@ -152,8 +151,7 @@ def test_a_base_that_no_version_uses_and_a_number_that_was_used_again_get_rows(
     for content in (*others, *contents):
         push(collection, content)
     assert blobs.encode(*contents)
-    services.database.execute(update(ReplacedObject).values(delete_after=utc_now()))
-    delete_replaced(services.database, services.backends, services.presence, "local")
+    blobs.end_superseded()
     services.versions.delete(collection, "v22", by=sender)
     services.trash.end(collection, 22, by=sender)
     services.journal.write_catalogue()

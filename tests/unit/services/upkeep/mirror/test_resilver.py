@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import delete
 
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.upkeep.mirror import work_queue
 from frepo_core.services.upkeep.storage import OwnerMark
@@ -20,12 +20,14 @@ def resilver(services):
 
 def test_the_newest_contents_are_copied_first(services, add, second, monkeypatch):
     files = [add(b"%d" % number) for number in range(5)]
-    services.database.execute(delete(BlobCopy))  # as if the mirror was switched on now
+    services.database.execute(
+        delete(StoredObject).where(StoredObject.role == "copy")
+    )  # as if the mirror was switched on now
     services.mirror.compare(keep_going=lambda: None)
     newer = add(b"new")
     monkeypatch.setattr(work_queue, "BATCH", 2)
 
-    tasks = work_queue.claim_batch(services.database, "second", [])
+    tasks = work_queue.claim_batch(services.database, services.backends, "second", [])
 
     assert [newer.blob.digest, files[-1].blob.digest] == [task.digest for task in tasks]
 

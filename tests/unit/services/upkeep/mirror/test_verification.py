@@ -1,12 +1,13 @@
 """Both sides are read and compared with their digests, and what is wrong on one is repaired from the other."""
 
+import sys
+
 import pytest
 from sqlalchemy import select, update
 
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import StorageUnavailable
 from frepo_core.services.upkeep.full_checks import FIRST_SIDE, read_full_checks
-from frepo_core.services.upkeep.mirror import copy_verification
 from frepo_core.testing import Fail
 
 
@@ -19,7 +20,7 @@ def files(add, mirror):
 
 @pytest.mark.databases
 def test_a_wrong_and_a_missing_copy_are_found_and_made_again(services, files, second, mirror, kinds, monkeypatch):
-    monkeypatch.setattr(copy_verification, "PAGE", 2)
+    monkeypatch.setattr(sys.modules["frepo_core.services.upkeep.storage.verify"], "PAGE", 2)
     wrong, missing, *_ = second.stored()
     second.backend.path(wrong).write_bytes(b"CONTENT 0")
     second.backend.delete(missing)
@@ -37,7 +38,11 @@ def test_a_wrong_and_a_missing_copy_are_found_and_made_again(services, files, se
 
 def test_the_job_reads_both_sides_and_notes_when_that_was(services, files, run, second, path_of):
     path_of(files[0]).write_bytes(b"CONTENT 0")
-    old = update(BlobCopy).where(BlobCopy.id <= 2).values(verified_at=files[0].created_at.replace(year=2025))
+    old = (
+        update(StoredObject)
+        .where(StoredObject.id.in_([row.id for row in second.rows()[:2]]))
+        .values(read_at=files[0].created_at.replace(year=2025))
+    )
     services.database.execute(old)
 
     summary = run("verify")
@@ -73,4 +78,5 @@ def test_an_emptied_second_storage_with_its_mark_is_filled_again(services, files
     assert 6 == len(services.mirror.verify().damaged)
     assert 6 == mirror()["copied"]
     with services.database.reading() as session:
-        assert 6 == len(session.scalars(select(BlobCopy.id)).all())
+        current = select(StoredObject.id).where(StoredObject.storage == "second", StoredObject.slot == 1)
+        assert 6 == len(session.scalars(current).all())

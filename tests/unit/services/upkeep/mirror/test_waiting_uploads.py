@@ -79,8 +79,7 @@ class TestWithoutAMirror:
 
     def test_an_upload_costs_no_statement_and_says_nothing(self, add, at_statement):
         asked = []
-        at_statement("INSERT INTO blob_copy", lambda: asked.append(1), nth=0)
-        at_statement("SELECT blob_copy", lambda: asked.append(1), nth=0)
+        at_statement("UPDATE object", lambda: asked.append(1), nth=0)
         add(b"first")
 
         assert add(b"file").blob.copies is None

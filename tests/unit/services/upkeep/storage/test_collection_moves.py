@@ -3,11 +3,11 @@
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageUnavailable
 from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.upkeep.storage import Migrator
+from frepo_core.services.upkeep.storage import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage
 
 
@@ -47,6 +47,12 @@ def move(services, by):
 
 
 @pytest.fixture
+def two_days_pass(services):
+    """Let the time be over for which superseded bytes are kept."""
+    return lambda: services.blobs.gate.delete_superseded("local", 1 << 40)
+
+
+@pytest.fixture
 def content(services):
     """Read a version as a download does."""
 
@@ -60,7 +66,7 @@ def content(services):
 @pytest.mark.costly
 @pytest.mark.databases
 def test_versions_and_trash_are_moved_and_what_others_use_stays(
-    services, make_collection, push, move, stored, content, by
+    services, make_collection, push, move, stored, content, by, two_days_pass
 ):
     collection, twin = make_collection(2), make_collection(2)
     for text in (b"one", b"two", b"three"):  # one goes to the trash
@@ -71,26 +77,29 @@ def test_versions_and_trash_are_moved_and_what_others_use_stays(
     report = move(collection)
 
     assert (1, 3, 11, []) == (report.collections, report.moved, report.size, report.failed)
+    assert 2 * ([b"one", b"three", b"two"],) == (stored("local"), stored("archive")), "a restored database names both"
+    two_days_pass()
     assert ([b"two"], [b"one", b"three", b"two"]) == (stored("local"), stored("archive"))
     assert [b"three", b"two"] == sorted(content(version) for version in before)  # a download that had begun
-    assert {"archive"} == {version.file.blob.storage for version in services.versions.list(collection)}
     services.collections.edit(collection, CollectionChange(limits={COUNT: 5}), by=by)
     assert b"one" == content(services.trash.restore(collection, 1, by=by))
     assert [] == services.collection_moves.requested()
 
 
-def test_a_content_that_the_target_has_is_not_copied(services, make_collection, push, move, stored):
+def test_a_content_that_the_target_has_is_not_copied(services, make_collection, push, move, stored, two_days_pass):
     collection, other = make_collection(2), make_collection(2, storage="archive")
     for each in (collection, other):
         push(each, b"same")
     storage = services.backends._built["archive"] = FaultyStorage(services.backends.get("archive"))
 
     move(collection)
+    verify(services.database, services.backends)  # nobody has read what was uploaded there
+    two_days_pass()
 
     assert (1, [], [b"same"]) == (storage.calls["store"], stored("local"), stored("archive"))  # the mark
 
 
-def test_what_was_interrupted_goes_on(services, make_collection, push, move, stored):
+def test_what_was_interrupted_goes_on(services, make_collection, push, move, stored, two_days_pass):
     collection = make_collection(3)
     for text in (b"one", b"two", b"three"):
         push(collection, text)
@@ -102,18 +111,20 @@ def test_what_was_interrupted_goes_on(services, make_collection, push, move, sto
     assert [collection] == services.collection_moves.requested()
     services.backends._built["archive"] = archive
     report = services.collection_moves.run()
+    two_days_pass()
 
     assert ([], 3) == (stored("local"), len(stored("archive")))
     assert 1 <= report.moved <= 2
 
 
-def test_a_damaged_content_stays_and_is_named(services, make_collection, push, move, stored):
+def test_a_damaged_content_stays_and_is_named(services, make_collection, push, move, stored, two_days_pass):
     collection = make_collection(3)
     damaged = push(collection, b"one")
     push(collection, b"two")
     services.backends.get("local").path(damaged.version.file.blob.key).write_bytes(b"eno")
 
     report = move(collection)
+    two_days_pass()
 
     assert (1, 1) == (report.moved, len(report.failed))
     assert damaged.version.file.blob.key in report.failed[0]
@@ -144,7 +155,8 @@ def test_a_storage_with_contents_of_the_target_is_migrated_and_purged(services, 
         content(one) for each in (here, there) for one in services.versions.list(each)
     )
     with services.database.reading() as session:
-        assert {"archive"} == set(session.scalars(select(Blob.storage)))
+        assert {"archive"} == set(session.scalars(select(StoredObject.storage).where(StoredObject.slot == 1)))
+    verify(services.database, services.backends)  # nobody has read what was uploaded there
     assert 2 == migrator.run(purge=True).purged
     assert ([], [b"own", b"same"]) == (stored("local"), stored("archive"))
 

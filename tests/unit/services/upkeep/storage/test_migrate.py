@@ -5,7 +5,7 @@ import pytest
 import xxhash
 from sqlalchemy import update
 
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Content
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.upkeep.storage import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage, Truncate
@@ -41,7 +41,7 @@ def test_every_blob_is_moved_and_served_from_the_target(services, migrator, add,
 @pytest.mark.parametrize("before", [None, "0" * 32], ids=["none", "wrong"])
 def test_a_moved_blob_has_the_checksum_of_the_copy_that_was_read_back(services, migrator, add, read, before):
     file = add(b"one")
-    services.database.write(lambda session: session.execute(update(Blob).values(checksum=before)))
+    services.database.write(lambda session: session.execute(update(Content).values(checksum=before)))
 
     migrator().run()
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, File
+from frepo_core.db.models import Content, File, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import SweepStoppedError
 from frepo_core.plugins import partial_name
@@ -115,7 +115,7 @@ def test_the_source_of_a_migration_is_kept_for_its_purge(services, clean, memory
 def test_an_unfinished_copy_of_a_migration_is_deleted(services, memory, memory_keys, add):
     file = add(b"content")
     with services.database.engine.begin() as connection:
-        connection.execute(update(Blob).values(created_at=utc_now() - timedelta(days=3)))
+        connection.execute(update(Content).values(created_at=utc_now() - timedelta(days=3)))
     memory.store(new_blob_key(file.blob.digest), BytesIO(b"content"), 7)
 
     options = {"storage": "memory", "grace": timedelta(), "most": 1}
@@ -205,7 +205,14 @@ def test_a_blob_whose_row_is_added_during_the_listing_is_kept(clean, services, o
     orphan(OLD, days=3)
 
     def take_over(**_):
-        row = Blob(digest="ab" * 32, size=6, storage="local", key=OLD, mime="text/plain", created_at=utc_now())
-        services.database.write(lambda session: session.add(row))
+        def work(session):
+            content = Content(digest="ab" * 32, size=6, mime="text/plain", created_at=utc_now())
+            session.add(content)
+            session.flush()
+            of_content = {"content_id": content.id, "digest": content.digest, "size": 6}
+            place = {"storage": "local", "key": OLD, "state": "present", "slot": 1, "since": utc_now()}
+            session.add(StoredObject(**of_content, **place))
+
+        services.database.write(work)
 
     assert (0, [OLD]) == (clean(progress=take_over).orphans, keys())

@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.upkeep.storage import Migrator, Ownership, verify
 from frepo_core.testing import Fail, FaultyStorage
@@ -106,16 +106,18 @@ def test_recently_checked_blobs_are_skipped(check, add):
 
 FUTURE = timedelta(days=365)
 FUTURE_DATES = {
-    "made": {"created_at": utc_now() + FUTURE},
-    "checked": {"verified_at": utc_now() + FUTURE},
-    "both": {"created_at": utc_now() + FUTURE, "verified_at": utc_now() + FUTURE},
+    "made": {"stored_at": utc_now() + FUTURE},
+    "checked": {"read_at": utc_now() + FUTURE},
+    "both": {"stored_at": utc_now() + FUTURE, "read_at": utc_now() + FUTURE},
 }
 
 
 @pytest.fixture
 def date(services):
     """Set the check dates of all blobs, as a wrong clock does."""
-    return lambda **values: services.database.write(lambda session: session.execute(update(Blob).values(**values)))
+    return lambda **values: services.database.write(
+        lambda session: session.execute(update(StoredObject).values(**values))
+    )
 
 
 @pytest.mark.databases
@@ -214,7 +216,9 @@ def test_a_blob_that_is_healed_meanwhile_does_not_hide_another(services, check, 
     check(progress=first(heal))
 
     with services.database.reading() as session:
-        assert [files[1].blob.digest] == session.scalars(select(Blob.digest).where(Blob.verified_at.is_(None))).all()
+        assert [files[1].blob.digest] == session.scalars(
+            select(StoredObject.digest).where(StoredObject.read_at.is_(None))
+        ).all()
 
 
 @pytest.mark.databases
@@ -228,7 +232,7 @@ def test_a_blob_that_is_added_meanwhile_does_not_replace_another(check, services
     check(progress=first(lambda: add(b"new")))
 
     with services.database.reading() as session:
-        assert [] == session.scalars(select(Blob.key).where(Blob.verified_at < started)).all()
+        assert [] == session.scalars(select(StoredObject.key).where(StoredObject.read_at < started)).all()
 
 
 def test_an_unreadable_blob_is_reported_and_the_others_are_checked(check, services, add, spoil):
@@ -263,7 +267,7 @@ def test_damaged_blobs_are_read_each_night_and_first_and_heal(check, add, path_o
     path_of(files[2]).write_bytes(b"THREE")
     check()
     old = utc_now() - timedelta(days=40)
-    sound = update(Blob).where(Blob.damaged_at.is_(None)).values(verified_at=old)
+    sound = update(StoredObject).where(StoredObject.state == "present").values(read_at=old)
     services.database.write(lambda session: session.execute(sound))
 
     night = {"older_than": timedelta(days=30)}

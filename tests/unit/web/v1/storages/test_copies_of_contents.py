@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import event, update
 
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import StoredObject
 
 COLLECTIONS, FILES = "/api/v1/collections", "/api/v1/files"
 
@@ -16,7 +16,7 @@ def ini(ini, tmp_path):
 
 @pytest.fixture
 def make_present(services):
-    return lambda: services.database.execute(update(BlobCopy).values(state="present"))
+    return lambda: services.database.execute(update(StoredObject).values(state="present"))
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def statements(services):
     seen = []
 
     def listen(connection, cursor, statement, *_):
-        seen.extend([statement] if "blob_copy" in statement else [])
+        seen.extend([statement] if "GROUP BY object.content_id" in statement else [])
 
     def statements():
         found, seen[:] = list(seen), []

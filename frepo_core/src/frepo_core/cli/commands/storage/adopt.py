@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from frepo_core.domain.sizes import readable_size
 
 from ...base import FrepoCommand
-from ...progress import ProgressBar
+from ...progress import ProgressBar, ProgressLine
 
 if TYPE_CHECKING:
     from frepo_core.services.upkeep.storage import Comparison
@@ -27,6 +27,7 @@ class Adopt(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Show both sides, ask, and adopt. Raises `FrepoError` if the answer is not yes."""
+        from frepo_core.services.upkeep.recovery.reconciliation import reconcile_storage
         from frepo_core.services.upkeep.storage import Ownership, compare
 
         services = self.services()
@@ -43,6 +44,12 @@ class Adopt(FrepoCommand):
         self.require_yes(question, given=arguments.yes)
         mark = Ownership(services.database, services.backends).adopt(storage)
         self.say(f"The storage {storage!r} belongs to this database now, with the epoch {mark.epoch}.")
+        with ProgressLine("reconcile") as notes:
+            done = reconcile_storage(services.database, services.backends, storage, notes=notes)
+        self.say(
+            f"{done.found} objects in it had no record, and {done.missing} records have no bytes in it. "
+            f"{done.current} contents are read from what was found."
+        )
 
 
 def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]:

@@ -8,7 +8,6 @@ from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
 
 from ...base import FrepoCommand
-from ...progress import ProgressBar
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
@@ -36,8 +35,7 @@ class Promote(FrepoCommand):
         services = self.services()
         promotions = services.promotions
         if arguments.former is None and services.backends.epoch and services.backends.current == arguments.storage:
-            self.say(f"{arguments.storage!r} is the first storage already. What an earlier run has left is done now.")
-            self._switch(services)
+            self._tell(services, f"{arguments.storage!r} is the first storage already.")
             return
         plan = promotions.plan(arguments.storage, former=arguments.former)
         for line in _describe(plan):
@@ -48,15 +46,14 @@ class Promote(FrepoCommand):
         question = f"Shall {plan.storage!r} be the first storage instead of {plan.former!r}?"
         self.require_yes(question, given=arguments.yes)
         promotions.promote(plan)
-        self._switch(services)
+        read = f"{plan.contents - plan.loss.contents} contents are read from there from now on."
+        self._tell(services, f"{services.backends.current!r} is the first storage now. {read}")
 
-    def _switch(self, services: "Services") -> None:
+    def _tell(self, services: "Services", text: str) -> None:
+        """Say what was done, and which settings differ from it."""
         from frepo_core.services.content.storages.first_storage import find_differences
 
-        with ProgressBar("promote") as progress:
-            switched = services.promotions.switch_rows(progress=progress)
-        first = services.backends.current
-        self.say(f"{first!r} is the first storage now. {switched} contents are read from there from now on.")
+        self.say(text)
         for difference, remedy in find_differences(services.backends, services.settings.mirror):
             self.say(f"{difference}. {remedy}.")
 

@@ -24,7 +24,7 @@ from ...access.policies.policies import Policies
 from ...access.tokens import NO_ACCESS
 from ...base.change_log import Changes, collection_changes, collection_values, describe, describe_changes
 from ...base.records import CollectionRecord
-from ...content.copies.wishes import note_change
+from ...content.objects.wishes import note_change
 from ...content.storages.storage_choice import StorageChoice
 from ...events.actors import actor_columns
 from ...events.facts import collection_event

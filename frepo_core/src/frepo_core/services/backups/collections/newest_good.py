@@ -8,8 +8,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, Content, File, Version
 
+from ...content.objects.uses import is_lost
 from ..verdicts import is_good
 
 
@@ -35,8 +36,8 @@ def read_newest_good(session: Session, ids: Group[str]) -> dict[str, GoodVersion
     """Return the newest good version of each of these collections that has one."""
     newest = select(Collection.id, newest_good(Version.number).label("number")).where(Collection.id.in_(ids)).subquery()
     is_it = (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
-    query = select(Version.collection_id, Version.number, Version.created_at, Blob.size).join(newest, is_it)
-    rows = session.execute(query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id))
+    query = select(Version.collection_id, Version.number, Version.created_at, Content.size).join(newest, is_it)
+    rows = session.execute(query.join(File, File.id == Version.file_id).join(Content, Content.id == File.content_id))
     return {row.collection_id: GoodVersion(number=row.number, size=row.size, created_at=row.created_at) for row in rows}
 
 
@@ -49,5 +50,5 @@ def takes_last_good(session: Session, collection_id: str, number: int | None = N
 
 def _is_sound() -> ColumnElement[bool]:
     """Return the condition that the bytes of a version are not known to be damaged."""
-    damaged = select(File.id).where(File.blob_id.in_(select(Blob.id).where(Blob.damaged_at.is_not(None))))
+    damaged = select(File.id).where(File.content_id.in_(select(Content.id).where(is_lost())))
     return Version.file_id.not_in(damaged)

@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, Content, File, StoredObject, Version
 
 from ...base.records import CollectionRecord
+from ...content.objects.uses import is_lost
 from .state_reasons import has_sent_nothing_yet, reasons
 
 
@@ -230,21 +231,21 @@ def _applying(now: datetime) -> dict[BackupState, ColumnElement[bool]]:
 
 
 def _damaged_collections() -> Select[Any]:
-    """Select the ids of collections of which a version's bytes are damaged. Few blobs are, and an index finds them.
+    """Select the ids of collections of which a version's bytes are lost. Few contents are, and an index finds them.
 
     Not by joins: SQLite, which does not know that they are few, would then begin with all versions.
     """
-    blobs = select(Blob.id).where(Blob.damaged_at.is_not(None))
-    files = select(File.id).where(File.blob_id.in_(blobs))
+    files = select(File.id).where(File.content_id.in_(select(Content.id).where(is_lost())))
     return select(Version.collection_id).where(Version.file_id.in_(files))
 
 
 def _first_damage() -> Any:
     return (
-        select(func.min(Blob.damaged_at))
-        .join(File, File.blob_id == Blob.id)
+        select(func.min(StoredObject.since))
+        .join(Content, Content.id == StoredObject.content_id)
+        .join(File, File.content_id == Content.id)
         .join(Version, Version.file_id == File.id)
-        .where(Version.collection_id == Collection.id, Blob.damaged_at.is_not(None))
+        .where(Version.collection_id == Collection.id, StoredObject.slot.is_not(None), is_lost())
         .correlate(Collection)
         .scalar_subquery()
     )

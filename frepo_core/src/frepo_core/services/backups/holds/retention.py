@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, BlobCopy, File, Retained, TrashEntry, Version
+from frepo_core.db.models import File, Retained, StoredObject, TrashEntry, Version
 from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
 
-from ...content.copies.states import CopyState
+from ...content.objects.states import ObjectState
 from ...content.storages.backends import Backends
 
 log = logging.getLogger(__name__)
@@ -34,19 +34,19 @@ class Retention:
         self._backends = backends
         self._unable: set[str] = set()
 
-    def retain(self, blob_id: int) -> None:
+    def retain(self, content_id: int) -> None:
         """Retain the bytes of one blob as long as a version with it is locked. Never raises: the job tries again."""
         try:
-            self._retain(Blob.id == blob_id, lambda: None)
+            self._retain(StoredObject.content_id == content_id, lambda: None)
         except Exception:
-            log.exception("the bytes of blob %s were not retained, the job `retention` will do it", blob_id)
+            log.exception("the bytes of blob %s were not retained, the job `retention` will do it", content_id)
 
     def retain_all(self, keep_going: Callable[[], None]) -> int:
         """Retain the bytes of all locked versions; return their number. `keep_going` is called before each.
 
         Raises `StorageUnavailable` at the end if some were not retained.
         """
-        retained, failed = self._retain(Blob.id.is_not(None), keep_going) if self._has_locks() else (0, [])
+        retained, failed = self._retain(StoredObject.id.is_not(None), keep_going) if self._has_locks() else (0, [])
         self._database.execute(delete(Retained).where(Retained.until < utc_now() - FORGET_AFTER))
         if failed:
             raise StorageUnavailable(
@@ -92,23 +92,21 @@ class Retention:
     def _queries(self, which: ColumnElement[bool], failed: Collection[str]) -> Iterator[Any]:
         """Yield the queries of what is to be retained: blobs of versions and of the trash, and the copies of both."""
         now = utc_now()
-        versions = select(File.blob_id.label("blob_id"), Version.locked_until.label("until"))
+        versions = select(File.content_id.label("content_id"), Version.locked_until.label("until"))
         versions = versions.join(File, File.id == Version.file_id).where(Version.locked_until > now)
-        trash = select(TrashEntry.blob_id, TrashEntry.locked_until.label("until")).where(TrashEntry.locked_until > now)
+        trash = select(TrashEntry.content_id, TrashEntry.locked_until.label("until")).where(
+            TrashEntry.locked_until > now
+        )
+        place = StoredObject
         for locked in (versions.subquery(), trash.subquery()):
-            for place in (Blob, BlobCopy):
-                until = func.max(locked.c.until)
-                query = select(place.storage, place.key, until).select_from(locked)
-                query = query.join(Blob, Blob.id == locked.c.blob_id)
-                if place is BlobCopy:
-                    is_present = (BlobCopy.blob_id == Blob.id) & (BlobCopy.state == CopyState.PRESENT.value)
-                    query = query.join(BlobCopy, is_present)
-                is_known = (Retained.storage == place.storage) & (Retained.key == place.key)
-                query = query.outerjoin(Retained, is_known).where(
-                    which, place.storage.not_in(self._unable), place.key.not_in(failed)
-                )
-                query = query.where(Retained.until.is_(None) | (Retained.until < locked.c.until))
-                yield query.group_by(place.storage, place.key)
+            query = select(place.storage, place.key, func.max(locked.c.until)).select_from(locked)
+            is_present = (place.content_id == locked.c.content_id) & (place.state == ObjectState.PRESENT.value)
+            query = query.join(place, is_present)
+            is_known = (Retained.storage == place.storage) & (Retained.key == place.key)
+            query = query.outerjoin(Retained, is_known)
+            query = query.where(which, place.storage.not_in(self._unable), place.key.not_in(failed))
+            query = query.where(Retained.until.is_(None) | (Retained.until < locked.c.until))
+            yield query.group_by(place.storage, place.key)
 
     def _note(self, storage: str, key: str, until: datetime) -> None:
         def work(session: Session) -> None:

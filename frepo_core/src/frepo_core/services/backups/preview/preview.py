@@ -12,7 +12,7 @@ from sqlalchemy import Row, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, File, TrashEntry, Version
+from frepo_core.db.models import Content, File, TrashEntry, Version
 from frepo_core.domain.backups.locks import extended
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
@@ -176,10 +176,10 @@ def _select(collection_id: str) -> Any:
             Version.pending_since,
             Version.protected_until,
             Version.verdict,
-            Blob.size,
+            Content.size,
         )
         .join(File, File.id == Version.file_id)
-        .join(Blob, Blob.id == File.blob_id)
+        .join(Content, Content.id == File.content_id)
         .where(Version.collection_id == collection_id)
     )
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, overload
 from sqlalchemy import ColumnElement, Row, false, func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, File, Version
+from frepo_core.db.models import Content, File, Version
 from frepo_core.domain.backups.locks import is_locked
 from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
@@ -113,8 +113,8 @@ def count_hidden(session: Session, collection: CollectionRecord, now: datetime) 
     """Count the versions that reduce the limits of the strategy."""
     count, size = collection.pinned_count, collection.pinned_size
     if collection.restored_until is not None and collection.restored_until > now:
-        query = select(func.count(), func.coalesce(func.sum(Blob.size), 0)).select_from(Version)
-        query = query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
+        query = select(func.count(), func.coalesce(func.sum(Content.size), 0)).select_from(Version)
+        query = query.join(File, File.id == Version.file_id).join(Content, Content.id == File.content_id)
         restored = is_restored(now) & Version.pinned.is_(False) & _IS_COUNTED
         found = session.execute(query.where(Version.collection_id == collection.id, restored)).one()
         count, size = count + found[0], size + int(found[1])
@@ -183,9 +183,9 @@ class LazyVersions(Sequence[VersionInfo]):
 
     def _select(self, condition: Any = _IS_COUNTED) -> Any:
         return (
-            select(Version.id, Version.number, Version.created_at, Version.verdict, Version.locked_until, Blob.size)
+            select(Version.id, Version.number, Version.created_at, Version.verdict, Version.locked_until, Content.size)
             .join(File, File.id == Version.file_id)
-            .join(Blob, Blob.id == File.blob_id)
+            .join(Content, Content.id == File.content_id)
             .where(Version.collection_id == self._collection.id)
             .where(Version.pinned.is_(False), condition, ~is_restored(self._now))
             .where(Version.id != self._spared)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, CollectionSender, File, Version
+from frepo_core.db.models import Collection, CollectionSender, File, Version
 from frepo_core.domain.identity import Identity
 
 from ...base.records import BlobRecord
@@ -58,7 +58,7 @@ def is_given_up(
     silent = sending.silent_since
     if silent is None or sender.noted_at < silent:
         return False
-    contents = select(File.id).join(Blob, Blob.id == File.blob_id).where(Blob.digest == blob.digest)
+    contents = select(File.id).where(File.content_id == blob.id)
     again = select(Version.id).where(Version.collection_id == collection.id, Version.number > sending.noted)
     again = again.where(Version.sent_by == by.client, Version.file_id.in_(contents))
     return session.scalar(again.limit(1)) is not None

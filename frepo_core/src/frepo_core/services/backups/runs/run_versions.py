@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, Collection, File, Version, VersionCheck
+from frepo_core.db.models import Collection, Content, File, Version, VersionCheck
 from frepo_core.domain.backups.runs import RUN, NewRun, may_condemn
 
 from ..versions.version_checks import BROKEN, NewCheck
@@ -34,8 +34,8 @@ def find_version(session: Session, collection: Collection, run: NewRun, client: 
     if run.version is not None:
         query = query.where(Version.number == run.version)
     if run.sha256 is not None:
-        query = query.join(File, File.id == Version.file_id).join(Blob, Blob.id == File.blob_id)
-        query = query.where(Blob.digest == run.sha256)
+        query = query.join(File, File.id == Version.file_id).join(Content, Content.id == File.content_id)
+        query = query.where(Content.digest == run.sha256)
     if run.version is None and run.sha256 is None:
         since = run.earliest_arrival(now)
         if since is None or run.outcome != "failed":

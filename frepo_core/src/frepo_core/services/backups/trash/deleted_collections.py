@@ -38,7 +38,7 @@ from ..verdicts import note_newest
 from .collection_copy import collection_from
 from .entries import EndReason, end_entries
 from .removal import TrashReason
-from .restoration import give_back, lock_blobs
+from .restoration import give_back, lock_for_use
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class DeletedCollections:
                     f"Another collection has the id {deleted.collection_id}. Delete it first, if it is not needed"
                 )
             restored = _restore(session, deleted, by)
-            blobs = select(File.blob_id).join(Version, Version.file_id == File.id)
+            blobs = select(File.content_id).join(Version, Version.file_id == File.id)
             of_collection = blobs.where(Version.collection_id == restored.collection.id)
             self._blobs.want_copies(session, session.scalars(of_collection).all())
             return restored
@@ -136,14 +136,14 @@ class DeletedCollections:
             deleted = _lock(session, incarnation)
             entries = select(TrashEntry).where(TrashEntry.incarnation == incarnation).order_by(TrashEntry.id)
             rows = session.scalars(entries.with_for_update()).all()
-            blob_ids = end_entries(session, rows, EndReason.REQUEST, now=utc_now(), by=by)
+            content_ids = end_entries(session, rows, EndReason.REQUEST, now=utc_now(), by=by)
             session.execute(delete(DeletedCollection).where(DeletedCollection.incarnation == deleted.incarnation))
-            return blob_ids
+            return content_ids
 
-        blob_ids = self._database.write(work, may_use_reserve=True)
-        self._blobs.collect(blob_ids)
-        log.info("deleted collection %s: ended with %s versions by %s", name, len(blob_ids), describe_actor(by))
-        return len(blob_ids)
+        content_ids = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(content_ids)
+        log.info("deleted collection %s: ended with %s versions by %s", name, len(content_ids), describe_actor(by))
+        return len(content_ids)
 
     def _check_policies(self, incarnation: str, by: Identity) -> None:
         with self._database.reading() as session:
@@ -235,7 +235,7 @@ def _restore(session: Session, deleted: DeletedCollection, by: Identity) -> Rest
     query = select(TrashEntry).where(
         TrashEntry.incarnation == deleted.incarnation, TrashEntry.reason == TrashReason.COLLECTION_DELETED.value
     )
-    lock_blobs(session, [entry.blob_id for entry in session.scalars(query)])
+    lock_for_use(session, [entry.content_id for entry in session.scalars(query)])
     row = collection_from(deleted.settings)
     session.add(row)
     session.flush()

@@ -5,16 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import OBJECT_SIZE, Blob, TrashEntry
+from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject, TrashEntry
 from frepo_core.domain.identity import By
 
 from ...content.blobs.lifecycle import Blobs
-from ...content.chains.dependents import find_dependents
 from ...content.held_bytes import HeldBytes
+from ...content.objects.decodable import find_dependents
+from ...content.objects.gate import lock_contents
+from ...content.objects.states import CURRENT
 from ...content.storages.storage_space import StorageSpace
 from .ending_order import may_end, measure_size, select_next
 from .entries import EndReason, end_entries
@@ -62,12 +64,16 @@ class EarlyEnding:
 
     def give_way(self, size: int, *, by: By, keep_going: Callable[[], None] = lambda: None) -> Freed:
         """End entries until `size` bytes are freed, or none can be ended."""
-        versions = freed = 0
+        storage = self._space.storage
+        freed = self._blobs.gate.delete_superseded(storage, size, keep_going=keep_going).size
+        versions = 0
         while freed < size and (candidates := self._candidates()):
-            for blob_id, _ in candidates:
+            for content_id, _ in candidates:
                 keep_going()
-                ended = self._database.write(partial(_end, blob_id=blob_id, by=by), may_use_reserve=True)
-                self._blobs.collect(ended.blob_ids)
+                ended = self._database.write(
+                    partial(_end, content_id=content_id, storage=storage, by=by), may_use_reserve=True
+                )
+                self._blobs.collect(ended.content_ids)
                 versions, freed = versions + ended.versions, freed + ended.size
                 if freed >= size:
                     break
@@ -97,7 +103,8 @@ class EarlyEnding:
         """Return the ids and sizes of the blobs that end next."""
         with self._database.reading() as session:
             return [
-                (blob_id, size) for blob_id, size in session.execute(select_next(session, self._space.storage, count))
+                (content_id, size)
+                for content_id, size in session.execute(select_next(session, self._space.storage, count))
             ]
 
 
@@ -106,20 +113,23 @@ class _Ended:
     """How many entries have ended, and the blobs with their size in bytes that these have used."""
 
     versions: int = 0
-    blob_ids: Sequence[int] = ()
+    content_ids: Sequence[int] = ()
     size: int = 0
 
 
-def _end(session: Session, *, blob_id: int, by: By) -> _Ended:
-    """End all entries that use a blob, and those that use what depends on it, unless one of them may not end."""
-    ids = sorted([blob_id, *(one for level in find_dependents(session, blob_id) for one in level)])
-    locked = session.execute(select(Blob.id, OBJECT_SIZE).where(Blob.id.in_(ids)).order_by(Blob.id).with_for_update())
-    size = sum(row[1] for row in locked)
-    alone = blob_id if ids == [blob_id] else None
-    may = session.scalars(select(Blob.id).where(Blob.id.in_(ids), may_end(session, alone))).all()
+def _end(session: Session, *, content_id: int, storage: str, by: By) -> _Ended:
+    """End all entries that use a content, and those that use what depends on it, unless one of them may not end."""
+    digest = session.scalar(select(Content.digest).where(Content.id == content_id)) or ""
+    above = [row.content_id for level in find_dependents(session, digest, storage) for row in level]
+    ids = sorted({content_id, *(one for one in above if one is not None)})
+    lock_contents(session, ids)
+    current = (StoredObject.content_id.in_(ids), StoredObject.storage == storage, StoredObject.slot == CURRENT)
+    size = int(session.scalar(select(func.sum(OBJECT_SIZE)).where(*current)) or 0)
+    alone = content_id if ids == [content_id] else None
+    may = session.scalars(select(Content.id).where(Content.id.in_(ids), may_end(session, alone))).all()
     if len(may) != len(ids):
         return _Ended()
-    entries = select(TrashEntry).where(TrashEntry.blob_id.in_(ids)).order_by(TrashEntry.id).with_for_update()
+    entries = select(TrashEntry).where(TrashEntry.content_id.in_(ids)).order_by(TrashEntry.id).with_for_update()
     rows = session.scalars(entries).all()
     ended = end_entries(session, rows, EndReason.NO_SPACE, now=utc_now(), by=by)
-    return _Ended(versions=len(ended), blob_ids=ids, size=size) if ended else _Ended()
+    return _Ended(versions=len(ended), content_ids=ids, size=size) if ended else _Ended()

@@ -13,6 +13,7 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
+from ...base.records import BlobRecord
 from ...events.recording import NewEvent, record
 from ..holds.locks import require_removable
 
@@ -67,7 +68,7 @@ class TrashedVersion:
             reason=row.reason,
             note=row.note,
             is_suspicious=bool(row.is_suspicious),
-            is_damaged=row.blob.damaged_at is not None,
+            is_damaged=BlobRecord.of(row.blob).is_damaged,
             verdict=Verdict(row.verdict),
             quarantine_reason=row.quarantine_reason,
             locked_until=row.locked_until,
@@ -96,7 +97,7 @@ def end_entries(session: Session, rows: Sequence[TrashEntry], why: EndReason, *,
     if rows:
         record(session, *(_ended(row, why, now, by) for row in rows))
         session.execute(delete(TrashEntry).where(TrashEntry.id.in_([row.id for row in rows])))
-    return [row.blob_id for row in rows]
+    return [row.content_id for row in rows]
 
 
 def _ended(row: TrashEntry, why: EndReason, now: datetime, by: By) -> NewEvent:

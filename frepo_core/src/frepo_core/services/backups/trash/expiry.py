@@ -34,11 +34,11 @@ def end_expired(
     database.write(lambda session: _prolong(session, now), may_use_reserve=True)
     while True:
         keep_going()
-        blob_ids = database.write(lambda session: _end_batch(session, now, by), may_use_reserve=True)
-        if not blob_ids:
+        content_ids = database.write(lambda session: _end_batch(session, now, by), may_use_reserve=True)
+        if not content_ids:
             break
-        versions += len(blob_ids)
-        blobs.collect(blob_ids)
+        versions += len(content_ids)
+        blobs.collect(content_ids)
     return {"versions": versions, "collections": database.execute(_end_collections(now))}
 
 

@@ -9,19 +9,20 @@ from sqlalchemy import ColumnElement, Row, Select, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, TrashEntry, Version
+from frepo_core.db.models import Collection, Content, TrashEntry, Version
 from frepo_core.domain.backups.verdicts import GOOD
 from frepo_core.domain.identity import By
 from frepo_core.errors import OutdatedDecisionError
 
 from ...base.records import CollectionRecord
+from ...content.objects.uses import is_lost
 from ...events.recording import NewEvent
 from ..collections.newest_good import newest_good
 from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
 from ..verdicts import find_newest_good
 from .removal import ON_REQUEST, incarnation_of
-from .restoration import give_back, lock_blobs
+from .restoration import give_back, lock_for_use
 
 # The incarnation of a collection, as entries of the trash name it.
 INCARNATION = func.coalesce(Collection.incarnation, Collection.id)
@@ -29,11 +30,11 @@ CHANGED = "The trash of the collection has changed meanwhile"
 
 
 def is_good_entry() -> ColumnElement[bool]:
-    """Return the condition that a version in the trash is a good one. Join its blob: damaged bytes are not good."""
+    """Return the condition that a version in the trash is a good one. Join its content: lost bytes are not good."""
     return (
         TrashEntry.verdict.in_([verdict.value for verdict in GOOD])
         & TrashEntry.quarantine_reason.is_(None)
-        & Blob.damaged_at.is_(None)
+        & ~is_lost()
     )
 
 
@@ -51,12 +52,14 @@ def select_last_good(*conditions: ColumnElement[bool]) -> Select[str, int]:
     # Both lists are read once, and by the indexes of versions and of the trash for each collection.
     collections = select(INCARNATION).where(INCARNATION.in_(select(TrashEntry.incarnation).where(*conditions)))
     held, evicted = newest_good(Version.number), func.max(TrashEntry.number)
-    newest = select(evicted).join(Blob, Blob.id == TrashEntry.blob_id).where(is_good_entry(), is_evicted())
+    newest = select(evicted).join(Content, Content.id == TrashEntry.content_id).where(is_good_entry(), is_evicted())
     newest_evicted = newest.where(TrashEntry.incarnation == INCARNATION).correlate(Collection).scalar_subquery()
     is_alone = TrashEntry.incarnation.not_in(collections.where(held.is_not(None)))
     is_newer = TrashEntry.incarnation.in_(collections.where(newest_evicted > held)) & is_evicted()
     query = select(TrashEntry.incarnation, func.max(TrashEntry.number).label("number"))
-    query = query.join(Blob, Blob.id == TrashEntry.blob_id).where(is_good_entry(), is_alone | is_newer, *conditions)
+    query = query.join(Content, Content.id == TrashEntry.content_id).where(
+        is_good_entry(), is_alone | is_newer, *conditions
+    )
     return query.group_by(TrashEntry.incarnation)
 
 
@@ -67,15 +70,15 @@ class LastGood:
     """
 
     def __init__(self, session: Session, collection_id: str) -> None:
-        """Find it, and lock its blob, so that the bytes stay."""
+        """Find it, and lock its content, so that the bytes stay."""
         self._session = session
         collection = session.get(Collection, collection_id)
         self._entry_id: int | None = None
-        self.blob_ids: list[int] = []
+        self.content_ids: list[int] = []
         if found := self._find(collection) if collection else None:
             self._entry_id = found.id
-            self.blob_ids = [found.blob_id]
-            lock_blobs(session, self.blob_ids)
+            self.content_ids = [found.content_id]
+            lock_for_use(session, self.content_ids)
 
     def give_back(self, collection: Collection, *, keep: timedelta, by: By) -> NewEvent | None:
         """Restore it into the collection, which is locked; return the event, None if there is none.
@@ -96,7 +99,9 @@ class LastGood:
         return give_back(self._session, collection, entry, protected_until=until, by=by)[1]
 
     def _find(self, collection: Collection) -> Row[int, int, int] | None:
-        query = select(TrashEntry.id, TrashEntry.blob_id, TrashEntry.number).join(Blob, Blob.id == TrashEntry.blob_id)
+        query = select(TrashEntry.id, TrashEntry.content_id, TrashEntry.number).join(
+            Content, Content.id == TrashEntry.content_id
+        )
         query = query.where(TrashEntry.incarnation == incarnation_of(collection), is_good_entry(), is_evicted())
         return self._session.execute(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()).limit(1)).first()
 

@@ -40,11 +40,11 @@ ON_REQUEST = (TrashReason.DELETED, TrashReason.COLLECTION_DELETED)
 class Removed:
     """What became of removed versions: `ends_at` is until when they can be restored (UTC), None if they cannot.
 
-    `released_blob_ids` are blobs that perhaps nothing uses any more; collect them after the commit.
+    `released_content_ids` are blobs that perhaps nothing uses any more; collect them after the commit.
     """
 
     ends_at: datetime | None
-    released_blob_ids: Sequence[int]
+    released_content_ids: Sequence[int]
 
     @property
     def event_data(self) -> dict[str, str]:
@@ -73,7 +73,9 @@ def move_to_trash(
         keep_checks(session, incarnation, numbers)
     released = delete_versions(session, collection, rows)
     return (
-        Removed(ends_at=now + keep, released_blob_ids=()) if keep else Removed(ends_at=None, released_blob_ids=released)
+        Removed(ends_at=now + keep, released_content_ids=())
+        if keep
+        else Removed(ends_at=None, released_content_ids=released)
     )
 
 
@@ -106,7 +108,7 @@ def _entry(
         "collection_id": collection.id,
         "incarnation": incarnation_of(collection),
         "number": row.number,
-        "blob_id": file.blob_id,
+        "content_id": file.content_id,
         "size": file.blob.size,
         "digest": file.blob.digest,
         "reason": reason.value,

@@ -6,13 +6,14 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Blob, Collection, TrashEntry, Version
+from frepo_core.db.models import Collection, TrashEntry, Version
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
 
 from ...base.records import BlobRecord, CollectionRecord, FileRecord, VersionRecord
+from ...content.objects.gate import lock_contents
 from ...events.facts import version_event
 from ...events.recording import NewEvent
 from ...files.file_rows import insert_file
@@ -54,9 +55,9 @@ def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:
         raise RestoreConflictError(f"The collection has another version with the number {entry.number}")
 
 
-def lock_blobs(session: Session, blob_ids: list[int]) -> None:
-    """Lock the blobs of entries, so that they stay while files begin to use them. Lock the collection later."""
-    session.execute(select(Blob.id).where(Blob.id.in_(blob_ids)).order_by(Blob.id).with_for_update(read=True))
+def lock_for_use(session: Session, content_ids: list[int]) -> None:
+    """Lock the contents of entries, so that they stay while files begin to use them. Lock the collection later."""
+    lock_contents(session, content_ids, shared=True)
 
 
 def give_back(

@@ -21,7 +21,7 @@ from ..collections.collection_rows import find_collection, lock_collection
 from ..verdicts import note_newest
 from .entries import EndReason, TrashedVersion, end_entries, select_with_blobs
 from .removal import incarnation_of
-from .restoration import give_back, lock_blobs, require_room
+from .restoration import give_back, lock_for_use, require_room
 
 log = logging.getLogger(__name__)
 
@@ -62,9 +62,9 @@ class Trash:
         """
 
         def work(session: Session) -> VersionRecord:
-            blob_id = _find(session, collection_id, number).blob_id
-            lock_blobs(session, [blob_id])
-            self._blobs.want_copies(session, [blob_id])
+            content_id = _find(session, collection_id, number).content_id
+            lock_for_use(session, [content_id])
+            self._blobs.want_copies(session, [content_id])
             collection = lock_collection(session, collection_id)
             entry = _find(session, collection_id, number, lock=True)
             require_room(session, collection, entry)
@@ -95,11 +95,11 @@ class Trash:
                 rows = session.scalars(query.with_for_update()).all()
             return end_entries(session, rows, EndReason.REQUEST, now=now, by=by)
 
-        blob_ids = self._database.write(work, may_use_reserve=True)
-        self._blobs.collect(blob_ids)
-        what = f"version v{number}" if number is not None else f"{len(blob_ids)} versions"
+        content_ids = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(content_ids)
+        what = f"version v{number}" if number is not None else f"{len(content_ids)} versions"
         log.info("collection %s: %s in the trash ended by %s", collection_id, what, describe_actor(by))
-        return len(blob_ids)
+        return len(content_ids)
 
 
 def _is_in_trash_of(session: Session, collection_id: str) -> ColumnElement[bool]:

@@ -30,7 +30,7 @@ class Rotated:
     """What rotation has changed: its events, and blobs that perhaps nothing uses any more. `is_gone`: the version."""
 
     events: list[NewEvent] = field(default_factory=list)
-    released_blob_ids: list[int] = field(default_factory=list)
+    released_content_ids: list[int] = field(default_factory=list)
     is_gone: bool = False
 
 
@@ -126,7 +126,7 @@ class Rotation:
         )
         data = {} if replaced_by is None else {"replaced_by": replaced_by}
         events = eviction_events(records, removed, by=self._by, **data)
-        return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
+        return Rotated(events=events, released_content_ids=[*removed.released_content_ids])
 
 
 def count_surplus(session: Session, collection: Collection, *, keep: int) -> None:

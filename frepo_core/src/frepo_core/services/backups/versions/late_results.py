@@ -88,7 +88,7 @@ class LateResults:
         done = question.settle(transact)
         if done is None:
             return False
-        self._blobs.collect(done.released_blob_ids)
+        self._blobs.collect(done.released_content_ids)
         log_check(collection_id, done.number, done.check, by)
         if done.check.outcome != check.outcome and check.outcome == BROKEN:
             raise TooManyCondemnedError(check.name)
@@ -199,7 +199,7 @@ class LateResults:
         records, why = [VersionRecord.of(row) for row in rows], TrashReason.QUARANTINE_SURPLUS
         removed = move_to_trash(session, late.collection, rows, reason=why, by=late.by, keep=self._keep, now=utc_now())
         events = eviction_events(records, removed, by=late.by, reason=why.value, replaced_by=late.number)
-        return Rotated(events=events, released_blob_ids=[*removed.released_blob_ids])
+        return Rotated(events=events, released_content_ids=[*removed.released_content_ids])
 
     def _condemn(self, session: Session, late: "_Late") -> None:
         """Note that an accepted version is broken. It stays."""
@@ -216,7 +216,7 @@ class LateResults:
         session.flush()
         returned = last_good.give_back(late.collection, keep=self._keep, by=Actor(name="system:verdicts"))
         if returned:
-            self._blobs.want_copies(session, last_good.blob_ids)
+            self._blobs.want_copies(session, last_good.content_ids)
             late.events.append(returned)
 
 
@@ -231,14 +231,14 @@ class _Late:
     by: By
     number: int
     events: list[NewEvent] = field(default_factory=list)
-    released_blob_ids: list[int] = field(default_factory=list)
+    released_content_ids: list[int] = field(default_factory=list)
     is_condemned: bool = False
     objection: Objection | None = None
 
     def add(self, rotated: Rotated) -> None:
         """Add what rotation has changed."""
         self.events += rotated.events
-        self.released_blob_ids += rotated.released_blob_ids
+        self.released_content_ids += rotated.released_content_ids
 
 
 def question_about(strategies: Strategies, collection_id: str, version_id: str) -> Question:

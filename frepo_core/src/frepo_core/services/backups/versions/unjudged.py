@@ -71,7 +71,7 @@ class UnjudgedVersions:
             rotated = rotation.admit_judged(row)
             event = version_event(EventKind.VERSION_UNJUDGED, version, by=by, since=str(version.created_at.isoformat()))
             record(session, event, *rotated.events)
-            return rotated.released_blob_ids
+            return rotated.released_content_ids
 
         released = question.settle(lambda: self._database.write(work))
         if released is None:

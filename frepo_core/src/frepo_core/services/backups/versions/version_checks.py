@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, joinedload, undefer
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, File, Version, VersionCheck
+from frepo_core.db.models import Collection, Content, File, Version, VersionCheck
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
@@ -161,16 +161,16 @@ class VersionChecks:
 
         In a collection, those that were tried least often come first. `without` are ids of versions that are left out.
         """
-        order = (VersionCheck.attempts, Blob.size, Version.number)
+        order = (VersionCheck.attempts, Content.size, Version.number)
         of_collection = func.row_number().over(partition_by=Version.collection_id, order_by=order)
         query = (
             select(Version, VersionCheck.at, VersionCheck.attempts)
             .join(VersionCheck, VersionCheck.version_id == Version.id)
             .join(File, File.id == Version.file_id)
-            .join(Blob, Blob.id == File.blob_id)
+            .join(Content, Content.id == File.content_id)
             .options(joinedload(Version.file).joinedload(File.blob))
             .where(VersionCheck.name == name, VersionCheck.outcome == PENDING)
-            .order_by(of_collection, Blob.size, Version.collection_id)
+            .order_by(of_collection, Content.size, Version.collection_id)
             .limit(limit)
         )
         if without:

@@ -59,7 +59,7 @@ class _Edit:
 
     row: Version
     events: list[NewEvent] = field(default_factory=list)
-    released_blob_ids: Sequence[int] = ()
+    released_content_ids: Sequence[int] = ()
 
 
 class VersionEdits:
@@ -116,7 +116,7 @@ class VersionEdits:
             return self._database.write(work)
 
         version, edit = question.settle(transact) if change.releases else transact()
-        self._blobs.collect(edit.released_blob_ids)
+        self._blobs.collect(edit.released_content_ids)
         for event in edit.events:
             number, kind, who = event.version_number, event.kind, describe_actor(by)
             log.info("collection %s: version %s: %s by %s", collection_id, number, kind, who)
@@ -150,7 +150,7 @@ class VersionEdits:
         if not row.is_counted:
             rotation = Rotation(session, collection, question, self._strategies.plugins, keep=self._keep, by=by)
             rotated = rotation.admit(row)
-            edit.released_blob_ids = rotated.released_blob_ids
+            edit.released_content_ids = rotated.released_content_ids
             edit.events += rotated.events
         release(session, row, by)
         judge_again(session, row)

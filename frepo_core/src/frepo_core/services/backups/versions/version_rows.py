@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session, joinedload
 
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, File, Version
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.backups.verdicts import Judgement
 from frepo_core.domain.identity import Identity, new_uuid4
@@ -36,8 +36,7 @@ def select_with_files() -> Select[Version]:
 
 def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:
     """Return whether the collection has a version with this content. Versions in quarantine do not count."""
-    blobs = select(Blob.id).where(Blob.digest == blob.digest)  # one in each storage at most
-    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.blob_id.in_(blobs))
+    query = select(Version.id).join(File).where(Version.collection_id == collection_id, File.content_id == blob.id)
     query = query.where(~Version.is_quarantined)
     return session.scalar(query.limit(1)) is not None
 
@@ -169,7 +168,7 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
     if any(row.pinned for row in rows):
         raise VersionPinnedError()
     file_ids = [row.file_id for row in rows]
-    released_blob_ids = [row.file.blob_id for row in rows]
+    released_content_ids = [row.file.content_id for row in rows]
     sizes = [row.file.blob.size for row in rows]
     quarantined = [row.file.blob.size for row in rows if row.quarantined_at is not None]
     pending = [row.file.blob.size for row in rows if row.pending_since is not None]
@@ -185,4 +184,4 @@ def delete_versions(session: Session, collection: Collection, rows: Sequence[Ver
         with session.no_autoflush:  # the counters change again when a version is added
             session.execute(delete(Version).where(Version.id.in_([row.id for row in rows])))
             session.execute(delete(File).where(File.id.in_(file_ids)))
-    return released_blob_ids
+    return released_content_ids

@@ -153,7 +153,7 @@ class VersionUpload(UploadTransaction[Committed]):
         checked = insert_checks(session, version, [check_of(report) for report in self.reports], by=by)
         record(session, *addition_events(committed, by), *checked)
         self.record_answer(session, committed.added, version.file, version.id)
-        self.unused = [*removed.released_blob_ids]
+        self.unused = [*removed.released_content_ids]
         return committed
 
     def _use_early_answer(self) -> None:

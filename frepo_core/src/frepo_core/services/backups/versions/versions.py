@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, File, Version
+from frepo_core.db.models import Collection, File, Version
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
@@ -31,6 +31,7 @@ from ...base.change_log import describe_file
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, VersionRecord
 from ...content.blobs.lifecycle import Blobs
+from ...content.objects.uses import is_lost
 from ...events.facts import version_event
 from ...events.recording import record
 from ..collections.collection_rows import lock_collection
@@ -193,10 +194,10 @@ class Versions:
             )
             note_newest(session, collection, over=over)
             record(session, version_event(EventKind.VERSION_DELETED, version, by=by, **removed.event_data))
-            return version, removed.released_blob_ids
+            return version, removed.released_content_ids
 
-        deleted, released_blob_ids = self._database.write(work, may_use_reserve=True)
-        self._blobs.collect(released_blob_ids)
+        deleted, released_content_ids = self._database.write(work, may_use_reserve=True)
+        self._blobs.collect(released_content_ids)
         if not simulate:
             what = describe_file(deleted.file)
             log.info(
@@ -206,7 +207,7 @@ class Versions:
 
 def _is_sound() -> ColumnElement[bool]:
     """Return the condition that the bytes of a version are not damaged."""
-    return Version.file.has(File.blob.has(Blob.damaged_at.is_(None)))
+    return Version.file.has(File.blob.has(~is_lost()))
 
 
 def _parse_end(selector: str) -> datetime | None:

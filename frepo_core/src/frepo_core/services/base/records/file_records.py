@@ -1,4 +1,4 @@
-"""The records of blobs and files."""
+"""The records of contents and files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,11 +7,13 @@ from typing import Any
 
 from sqlalchemy import select
 
-from frepo_core.db.models import Blob, File
+from frepo_core.db.models import Content, File, StoredObject
+from frepo_core.db.models.contents import is_place
 
 from ..copy_count import CopyCount
 
-_FILE, _BLOB = File.__table__, Blob.__table__
+_FILE, _CONTENT, _OBJECT = File.__table__, Content.__table__, StoredObject.__table__
+_SOUND = "present"
 # For downloads and listings. A query on tables costs half as much as one on models through a session. Only columns
 # that records need are selected: converting one time costs as much as three texts.
 WITH_BLOB = select(
@@ -22,26 +24,31 @@ WITH_BLOB = select(
     _FILE.c.kind,
     _FILE.c.created_at,
     _FILE.c.password_hash,
-    _BLOB.c.id.label("blob_id"),
-    _BLOB.c.digest,
-    _BLOB.c.size,
-    _BLOB.c.mime,
-    _BLOB.c.storage,
-    _BLOB.c.key,
-    _BLOB.c.checksum,
-    _BLOB.c.damaged_at.is_not(None).label("is_damaged"),
-    _BLOB.c.encoding,
-    _BLOB.c.stored_size,
-).join(_BLOB, _BLOB.c.id == _FILE.c.blob_id)
+    _CONTENT.c.id.label("content_id"),
+    _CONTENT.c.digest,
+    _CONTENT.c.size,
+    _CONTENT.c.mime,
+    _OBJECT.c.storage,
+    _OBJECT.c.key,
+    _CONTENT.c.checksum,
+    _OBJECT.c.state,
+    _OBJECT.c.encoding,
+    _OBJECT.c.stored_size,
+).select_from(
+    _FILE.join(_CONTENT, _CONTENT.c.id == _FILE.c.content_id).outerjoin(
+        _OBJECT, (_OBJECT.c.content_id == _CONTENT.c.id) & is_place(StoredObject)
+    )
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlobRecord:
-    """Bytes in a backend. `size` is in bytes, `digest` is the SHA-256 and `checksum` the XXH3-128, both in hex.
+    """A content, and where it is. `size` is in bytes, `digest` is the SHA-256 and `checksum` the XXH3-128, both in hex.
 
-    `is_damaged` says that the bytes were found to be wrong or missing and were not stored again since. `is_new` says
-    that this transaction has inserted the row and is tried for the first time. `copies` is known of an upload only, and
-    if its content wants a second copy. `encoding` and `stored_size` are those of the stored object, see `Blob`.
+    `storage` and `key` are those of a current object, empty if there is none: a sound one if there is any, else
+    `is_damaged` is true. `encoding` and `stored_size` are those of this object, see `StoredObject`. `is_new` says that
+    this transaction has inserted the row and is tried for the first time. `copies` is known of an upload only, and if
+    its content wants a second copy.
     """
 
     id: int
@@ -63,19 +70,20 @@ class BlobRecord:
         return self.size if self.stored_size is None else self.stored_size
 
     @classmethod
-    def of(cls, row: Blob) -> "BlobRecord":
-        """Make a record of a row."""
+    def of(cls, row: Content, place: StoredObject | None = None) -> "BlobRecord":
+        """Make a record of a row; `place` is given where it was read already."""
+        place = place or row.place
         return cls(
             id=row.id,
             digest=row.digest,
             size=row.size,
             mime=row.mime,
-            storage=row.storage,
-            key=row.key,
+            storage=place.storage if place else "",
+            key=(place.key if place else None) or "",
             checksum=row.checksum,
-            is_damaged=row.damaged_at is not None,
-            encoding=row.encoding,
-            stored_size=row.stored_size,
+            is_damaged=place is None or place.state != _SOUND,
+            encoding=place.encoding if place else "raw",
+            stored_size=place.stored_size if place else None,
         )
 
 
@@ -113,7 +121,7 @@ class FileRecord:
         """Make a record of a row of `WITH_BLOB`."""
         # Unpacking the whole row is much faster than reading each column by its name.
         number, stored_name, requested_name, public, kind, created_at, password_hash, *of_blob = row
-        blob, digest, size, mime, storage, key, checksum, is_damaged, encoding, stored_size = of_blob
+        content_id, digest, size, mime, storage, key, checksum, state, encoding, stored_size = of_blob
         return cls(
             id=number,
             stored_name=stored_name,
@@ -122,15 +130,15 @@ class FileRecord:
             is_version=kind == "version",
             created_at=created_at,
             blob=BlobRecord(
-                id=blob,
+                id=content_id,
                 digest=digest,
                 size=size,
                 mime=mime,
-                storage=storage,
-                key=key,
+                storage=storage or "",
+                key=key or "",
                 checksum=checksum,
-                is_damaged=is_damaged,
-                encoding=encoding,
+                is_damaged=state != _SOUND,
+                encoding=encoding or "raw",
                 stored_size=stored_size,
             ),
             tags=tags,

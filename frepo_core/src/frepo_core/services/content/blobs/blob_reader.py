@@ -1,33 +1,34 @@
-"""Reads blobs and records whether they are sound. Damage is marked; nothing is deleted."""
+"""Reads objects and records whether they are sound. Damage is marked; nothing is deleted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, select, update
+from sqlalchemy import CursorResult, update
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db import Database
+from frepo_core.db.clock import read_clock
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.identity import By
 from frepo_core.plugins import Checksums
 
-from ...events.blob_facts import blob_damaged, blob_healed
-from ...events.recording import record
-from ..chains.chain_damage import find_row_damage
+from ..chains.chain_damage import find_object_damage
 from ..chains.chain_reader import ChainReader
-from ..chains.dependents import verify_dependents
+from ..objects.marks import mark_damaged, mark_sound
+from ..objects.states import ObjectState
+from ..objects.uses import is_second_copy
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .blob_damage import UnreadableError
+from .blob_damage import UnreadableError, find_damage
 
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """A damaged blob: its digest, storage and key, and what is wrong.
+    """A damaged object: the digest of its content, storage and key, and what is wrong.
 
-    `is_marked` is False for a blob that could not be read: its bytes may be fine.
+    `is_marked` is False for one that could not be read: its bytes may be fine.
     """
 
     digest: str
@@ -38,7 +39,7 @@ class Damage:
 
 
 class BlobReader:
-    """Reads blobs and records the results, for `verify` and for downloads of damaged blobs."""
+    """Reads objects and records the results, for `verify` and for downloads of damaged contents."""
 
     def __init__(
         self, database: Database, backends: Backends, pace: Callable[[int], None] | None = None, by: By = None
@@ -51,52 +52,52 @@ class BlobReader:
         self._pace = pace
         self._by = by
 
-    def read(self, row: Blob) -> tuple[bool, Damage | None]:
-        """Read a blob and record the result.
+    def read(self, row: StoredObject) -> tuple[bool, Damage | None]:
+        """Read an object and record the result.
 
-        Return whether the result is current, and the damage. It is out of date if the blob was deleted, moved or stored
-        again since it was listed. Raises `StorageUnavailable` if the storage is not the one it was.
+        Return whether the result is current, and the damage. It is out of date if the object was replaced since it was
+        listed. Raises `StorageUnavailable` if the storage is not the one it was.
         """
-        sums, backend = Checksums(), self._backends.get(row.storage)
-        damage = partial(Damage, digest=row.digest, storage=row.storage, key=row.key)
+        sums = Checksums()
+        damage = partial(Damage, digest=row.digest, storage=row.storage, key=str(row.key))
         try:
-            problem = find_row_damage(self._chains, backend, row, sums=sums, pace=self._pace)
+            problem = self._find_damage(row, sums)
         except UnreadableError as error:
             return True, damage(problem=str(error), is_marked=False)  # not recorded: the next run tries again
         if problem:
             self._presence.look_for_mark(row.storage)
-        is_current = _record_result(self._database, row, problem, sums, self._by)
+        is_current = self._record(row, problem, sums)
         return is_current, damage(problem=problem) if problem else None
 
+    def _find_damage(self, row: StoredObject, sums: Checksums) -> str | None:
+        """Decode a first copy. A second one is compared as it is stored: its bases are read for themselves."""
+        backend = self._backends.get(row.storage)
+        if is_second_copy(self._backends, row):
+            place = {"digest": row.object_digest, "size": row.object_size}
+            return find_damage(backend, str(row.key), pace=self._pace, **place)  # type: ignore[arg-type]
+        return find_object_damage(self._chains, backend, row, sums=sums, pace=self._pace)
 
-def _record_result(database: Database, row: Blob, problem: str | None, sums: Checksums, by: By) -> bool:
-    """Record the result, with the checksum of a sound blob. Return False if the blob was moved or deleted meanwhile."""
-    if problem is None and row.damaged_at is None and database.write(lambda session: _note_sound(session, row, sums)):
-        return True
-    return database.write(lambda session: _note_change(session, row, problem, sums, by))
+    def _record(self, row: StoredObject, problem: str | None, sums: Checksums) -> bool:
+        def work(session: Session) -> bool:
+            if problem is not None:
+                return mark_damaged(session, self._backends, row, problem, by=self._by)
+            is_current = _note_sound(session, row) or mark_sound(session, self._backends, row, by=self._by)
+            if is_current and sums.digest == row.digest:
+                _note_checksum(session, row, sums)
+            return is_current
+
+        return self._database.write(work)
 
 
-def _note_sound(session: Session, row: Blob, sums: Checksums) -> bool:
-    """Record that a blob is still sound, by one statement. Return False if it was changed meanwhile."""
-    change = update(Blob).where(Blob.id == row.id, Blob.key == row.key, Blob.damaged_at.is_(None))
-    result = session.execute(change.values(verified_at=utc_now(), checksum=sums.checksum))
+def _note_sound(session: Session, row: StoredObject) -> bool:
+    """Record that an object is still sound, by one statement. Return False if it was not, or was changed meanwhile."""
+    change = update(StoredObject).where(
+        StoredObject.id == row.id, StoredObject.key == row.key, StoredObject.state == ObjectState.PRESENT.value
+    )
+    result = session.execute(change.values(read_at=read_clock(session)))
     return bool(cast(CursorResult[Any], result).rowcount)
 
 
-def _note_change(session: Session, seen: Blob, problem: str | None, sums: Checksums, by: By) -> bool:
-    """Record the result for a blob that is or was damaged, with an event if that has changed."""
-    row = session.scalar(select(Blob).where(Blob.id == seen.id, Blob.key == seen.key).with_for_update())
-    if row is None:
-        return False
-    was_damaged, row.verified_at = row.damaged_at is not None, utc_now()
-    if problem is not None:
-        row.damaged_at = row.verified_at
-        if not was_damaged:
-            record(session, blob_damaged(session, row, problem, by=by))
-            verify_dependents(session, row.id)
-        return True
-    row.damaged_at, row.checksum = None, sums.checksum
-    if was_damaged:
-        record(session, blob_healed(session, row, by=by))
-        verify_dependents(session, row.id)
-    return True
+def _note_checksum(session: Session, row: StoredObject, sums: Checksums) -> None:
+    differs = (Content.checksum.is_(None)) | (Content.checksum != sums.checksum)
+    session.execute(update(Content).where(Content.id == row.content_id, differs).values(checksum=sums.checksum))

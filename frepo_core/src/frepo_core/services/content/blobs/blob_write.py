@@ -1,46 +1,36 @@
 """Writes one content to a backend, and deletes it again unless a committed row uses it."""
 
-import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, BinaryIO, cast
 
-from sqlalchemy import Row, bindparam, select
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.commit_watch import CommitWatch
-from frepo_core.db.models import Blob
-from frepo_core.db.row_inserts import insert_of, insert_row
+from frepo_core.db.models import Content as ContentRow
+from frepo_core.db.models import StoredObject
+from frepo_core.db.row_inserts import insert_row
 from frepo_core.domain.identity import By
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageFull, StorageUnavailable
-from frepo_core.plugins import StorageBackend
 
 from ...base.records import BlobRecord
-from ...events.blob_facts import blob_damaged, blob_healed
-from ...events.recording import record
-from ..chains.chain_places import RAW
-from ..chains.dependents import is_chain_there, outdate_copies, store_raw, verify_dependents
-from ..ingest import CHUNK, Content
+from ..ingest import Content
+from ..objects.marks import note_healed
+from ..objects.states import CURRENT, LACKING, RAW, ObjectState
 from ..storages.backends import Backends
+from ..storages.first_storage import insert_if_current
 from ..storages.storage_deadlines import WatchedContent
 from ..storages.write_guard import Presence
+from .content_rows import INSERT, LOCATIONS, content_values, lock_rows, require_digest
 from .failpoints import hit
+from .object_replacement import give_way, is_chain_there
 
 log = logging.getLogger(__name__)
-
-_BLOB = Blob.__table__
-_LOCATIONS = select(
-    _BLOB.c.storage, _BLOB.c.key, _BLOB.c.damaged_at, _BLOB.c.size, _BLOB.c.stored_size, _BLOB.c.base_id
-).where(_BLOB.c.digest == bindparam("digest"))
-_INSERT = insert_of(Blob)
-_ROW = select(Blob).where(Blob.digest == bindparam("digest"), Blob.storage == bindparam("storage"))
-# To use the blob as it is, a shared lock is enough. With exclusive ones, two uploads that each evict the content of the
-# other would wait for each other: a row of the trash locks its blob, too.
-_ROW_TO_USE, _ROW_TO_REPLACE = _ROW.with_for_update(read=True), _ROW.with_for_update()
 
 # No sweep can delete new bytes within the first. The second is half of the shortest grace period of a sweep.
 SHORT_WAIT = timedelta(seconds=1)
@@ -71,10 +61,15 @@ class BlobWrite:
         *,
         storage: str,
         require_room: Callable[[int], None],
+        delete_objects: Callable[[Sequence[int]], None],
     ) -> None:
-        """`require_room` is called with the size before the content is stored, and with 0 afterwards."""
+        """`require_room` is called with the size before the content is stored, and with 0 afterwards.
+
+        `delete_objects` is called after the commit, with the ids of damaged objects that were replaced.
+        """
         self.storage = storage
         self._require_room = require_room
+        self._delete_objects = delete_objects
         self._content = content
         self.watched = WatchedContent(content.stream, content.size)
         self._by = by
@@ -86,13 +81,20 @@ class BlobWrite:
         self._bad_key: str | None = None
         self._stored_at = NEVER
         self._must_store_again = False
-        # No blob of the storage had this content a moment ago, which saves a query; nor had one of another storage.
+        # No object of the storage had this content a moment ago, which saves a query; nor had one of another storage.
         self.expects_no_row = False
         self.is_unknown = False
         self._row_uses_key = False
-        self._replaced: tuple[str, str] | None = None
+        self._replaced: list[int] = []
         self._left: tuple[str, str] | None = None
+        # The current objects of the content by storage, as the transaction has read them; empty for a new content.
+        self.current: dict[str, StoredObject] = {}
         self.watch = CommitWatch()
+
+    @property
+    def inserts_content(self) -> bool:
+        """Whether `upsert_row` is about to insert a content that nobody knew a moment ago."""
+        return self._key is not None and self.expects_no_row and self.is_unknown
 
     def change_storage(self, storage: str) -> None:
         """Write to another storage from now on: call it in the transaction, which is given up.
@@ -105,7 +107,7 @@ class BlobWrite:
         raise BlobVanishedError
 
     def ensure_stored(self) -> bool:
-        """Store the content under a fresh key, unless a sound blob with the same digest exists.
+        """Store the content under a fresh key, unless a sound object of the storage has it.
 
         Return whether it was stored. If the storage is full, it may be called again. Raises `StorageUnavailable` if the
         storage is not the one it was. If the upload was given up meanwhile, what was stored is deleted.
@@ -116,13 +118,13 @@ class BlobWrite:
             if self.watched.has_ended():
                 self.watched.release()
                 if self._key:
-                    self._delete(self.storage, self._key)
+                    self._discard(self.storage, self._key)
 
     def _ensure_stored(self) -> bool:
-        self._delete_left()
+        self._discard_left()
         self._presence.require(self.storage)
         if self._must_store_again and self._key:
-            self._delete(self.storage, self._key)
+            self._discard(self.storage, self._key)
             self._key = None
         found = None if self.expects_no_row else self.find_row()
         self.expects_no_row = found is None
@@ -138,24 +140,29 @@ class BlobWrite:
         return True
 
     def upsert_row(self, session: Session) -> BlobRecord:
-        """Return the blob of the content's row: a new one, the existing one, or that with its bytes replaced.
+        """Return the content's record: a new one, the existing one, or that with its bytes in the storage replaced.
 
-        Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its blob.
+        Raises `BlobVanishedError` if the row was deleted after `ensure_stored` found its object.
         """
-        self._row_uses_key, self._replaced = False, None
-        if self._key and self.expects_no_row:
+        self._row_uses_key, self._replaced, self.current = False, [], {}
+        if self._key:
+            self._require_recent()
+        if self.inserts_content:
             self.expects_no_row = False  # if another upload has inserted one, the transaction is tried again
-            return self._insert(session, is_new=self.is_unknown)
-        which = {"digest": self._content.digest, "storage": self.storage}
-        row = session.scalar(_ROW_TO_REPLACE if self._key else _ROW_TO_USE, which)
-        if row is None:
-            return self._insert(session)
-        if self._key and (row.damaged_at or row.key == self._bad_key):
-            self._replace(session, row, self._key)
-        elif row.encoding != RAW and row.expand_since is None:  # it is adopted as a new content
-            row.expand_since = utc_now()
-        row.checksum = self._content.checksum
-        return BlobRecord.of(row)
+            return self._insert_content(session, is_new=True)
+        content, objects = lock_rows(session, self._content.digest, is_stored=self._key is not None)
+        if content is None:
+            return self._insert_content(session)
+        self.current = {row.storage: row for row in objects}
+        found = self.current.get(self.storage)
+        if found is None or (self._key and (found.state in LACKING or found.key == self._bad_key)):
+            return self._insert_object(session, content, found)
+        if found.state != ObjectState.PRESENT:
+            raise BlobVanishedError
+        if found.encoding != RAW and content.expand_since is None:  # it is used as a new content
+            content.expand_since = utc_now()
+        content.checksum = self._content.checksum
+        return BlobRecord.of(content, found)
 
     def check_not_swept(self) -> None:
         """Check at the end of the write transaction that the new bytes still exist.
@@ -169,8 +176,8 @@ class BlobWrite:
         waited = abs(utc_now() - self._stored_at)  # sweeps use the same clock, which may have been set back
         if waited < SHORT_WAIT:
             return
-        if waited > LONGEST_WAIT or not self._is_sound(self.storage, self._key):
-            log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
+        self._require_recent()
+        if not self._is_sound(self.storage, self._key):
             self._must_store_again = True
             raise BlobVanishedError
 
@@ -180,45 +187,64 @@ class BlobWrite:
         """Delete the new bytes if no row uses them, or else the damaged bytes that they replaced."""
         if self.watched.is_given_up:
             return  # the storage hangs; whoever waits for it tidies up
-        self._delete_left()
+        self._discard_left()
         self.watched.release()
         if self.watch.outcome_is_unknown:
             log.warning("the outcome of a commit is unknown, the blob %s stays", self._key)
         elif self.watch.committed and self._row_uses_key:
             if self._replaced:
                 hit("damaged_replaced")
-                log.warning("the damaged blob %s was stored anew as %s", self._replaced[1], self._key)
-                self._delete(*self._replaced)
+                log.warning("a damaged object was stored anew as %s", self._key)
+                self._delete_objects(self._replaced)
         elif self._key:
-            self._delete(self.storage, self._key)
+            self._discard(self.storage, self._key)
 
-    def _insert(self, session: Session, *, is_new: bool = False) -> BlobRecord:
+    def _require_recent(self) -> None:
+        """Raise `BlobVanishedError` if a sweep may delete the new bytes at any moment, or may have taken them over."""
+        waited = abs(utc_now() - self._stored_at)
+        if waited > LONGEST_WAIT:
+            log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
+            self._must_store_again = True
+            raise BlobVanishedError
+
+    def _insert_content(self, session: Session, *, is_new: bool = False) -> BlobRecord:
         if self._key is None:
             raise BlobVanishedError
-        values: dict[str, Any] = {
-            "digest": self._content.digest,
-            "checksum": self._content.checksum,
-            "size": self._content.size,
-            "mime": self._content.mime,
+        values = content_values(self._content)
+        content_id = insert_row(session, INSERT, {**values, "created_at": self._stored_at})
+        self._use_key(session)
+        return BlobRecord(id=content_id, is_new=is_new, storage=self.storage, key=self._key, **values)
+
+    def _insert_object(self, session: Session, content: ContentRow, found: StoredObject | None) -> BlobRecord:
+        """Let the new bytes be the object of a known content in the storage, in place of damaged ones."""
+        if self._key is None:
+            raise BlobVanishedError
+        is_healing = found is not None and found.state not in {ObjectState.WANTED, ObjectState.WRITING}
+        if found is not None:
+            self._replaced = give_way(session, self._backends, found, by=self._by)
+        content.checksum = self._content.checksum
+        session.flush()
+        row = self._use_key(session, content)
+        if is_healing:
+            note_healed(session, self._backends, row, by=self._by)
+        return BlobRecord.of(content, row)
+
+    def _use_key(self, session: Session, content: ContentRow | None = None) -> StoredObject:
+        """Insert the object; return its row, in no session. Raises `BlobVanishedError` after a promotion."""
+        values = {
             "storage": self.storage,
             "key": self._key,
+            "state": ObjectState.PRESENT.value,
+            "slot": CURRENT,
+            "since": self._stored_at,
+            "stored_at": self._stored_at,
+            "read_at": self._stored_at if self._backends.reads_back else None,
         }
-        blob_id = insert_row(session, _INSERT, {**values, "created_at": self._stored_at})
+        if not insert_if_current(session, self._backends, self._content.digest, values):
+            raise BlobVanishedError
         self._row_uses_key = True
-        return BlobRecord(id=blob_id, is_new=is_new, **values)
-
-    def _replace(self, session: Session, row: Blob, key: str) -> None:
-        """Point the row of damaged bytes at the new ones, and record that. Their damage may not be known yet."""
-        if row.damaged_at is None:
-            record(session, blob_damaged(session, row, "the bytes are missing or have another size", by=self._by))
-        self._replaced = (row.storage, row.key)
-        if row.encoding != RAW:
-            outdate_copies(session, row.id)
-        store_raw(row, key)
-        row.damaged_at = row.verified_at = None
-        verify_dependents(session, row.id)
-        self._row_uses_key = True
-        record(session, blob_healed(session, row, by=self._by))
+        known = {} if content is None else {"content_id": content.id}
+        return StoredObject(digest=self._content.digest, size=self._content.size, encoding=RAW, **known, **values)
 
     def _store(self) -> None:
         """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
@@ -236,43 +262,32 @@ class BlobWrite:
             raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
         self._presence.require(self.storage)  # it may have been exchanged while the bytes were stored
         if self._backends.reads_back:
-            self._read_back(backend, self._key)
+            require_digest(backend, self._key, self._content.digest)
         self._stored_at, self._must_store_again = utc_now(), False
 
-    def _read_back(self, backend: StorageBackend, key: str) -> None:
-        sha256 = hashlib.sha256()
-        with backend.open(key) as stored:
-            while chunk := stored.read(CHUNK):
-                sha256.update(chunk)
-        if sha256.hexdigest() != self._content.digest:
-            raise StorageUnavailable("The storage kept other bytes than it was given")
-
     def _is_sound(self, storage: str, key: str) -> bool:
-        """Return whether the blob exists with the right size: an upload that reuses a lost one would be lost, too."""
+        """Return whether the bytes exist with the right size: an upload that reuses lost ones would be lost, too."""
         try:
             return self._backends.get(storage).stat(key).size == self._content.size
         except BlobNotFound:
             return False
 
     def find_row(self) -> Row[Any] | None:
-        """Return where the bytes of the content are in the storage, and since when they are damaged, or None.
-
-        Notes whether the content is in any other storage.
-        """
-        rows = self._database.fetch_rows(_LOCATIONS, digest=self._content.digest)
+        """Return the current object of the content in the storage, or None. Notes whether there is any object of it."""
+        rows = self._database.fetch_rows(LOCATIONS, digest=self._content.digest)
         self.is_unknown = not rows
         for row in rows:
-            if row.storage == self.storage:
+            if row.storage == self.storage and row.slot == CURRENT and row.key is not None:
                 return row
         return None
 
-    def _delete_left(self) -> None:
+    def _discard_left(self) -> None:
         left, self._left = self._left, None
         if left:
-            self._delete(*left)
+            self._discard(*left)
 
-    def _delete(self, storage: str, key: str) -> None:
-        """Delete a key that is not needed. Never raises: the result of the upload is decided already."""
+    def _discard(self, storage: str, key: str) -> None:
+        """Delete a key that never had a row. Never raises: the result of the upload is decided already."""
         try:
             self._backends.get(storage).delete(key)
         except Exception:

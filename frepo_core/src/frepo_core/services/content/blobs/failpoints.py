@@ -11,9 +11,10 @@ POINTS = (
     "versions_deleted",  # the evicted versions' rows, in the open transaction
     "rows_written",  # all rows are written, the COMMIT is next
     "committed",  # unused blobs still exist
-    "damaged_replaced",  # the row points at new bytes, the damaged ones still exist
+    "damaged_replaced",  # the new bytes are current, the damaged ones still exist
     "collect",  # before a blob is checked for use
-    "blob_row_deleted",  # the bytes of the unused blob still exist
+    "object_doomed",  # the bytes of the object that nothing needs still exist
+    "object_deleted",  # its row still exists
     "collected",
 )
 SWEEP_POINTS = (
@@ -22,19 +23,14 @@ SWEEP_POINTS = (
     "mark_current",  # the database knows that, the older mark still exists
     "old_mark_deleted",
 )
-PROMOTION_POINTS = (
-    "promoted",  # the database says so, no record names its copy yet
-    "rows_switched",  # those of one page
-)
+PROMOTION_POINTS = ("promoted",)
 MIRROR_POINTS = (
     "copies_claimed",  # the copies have their keys, no byte is stored yet
     "copy_stored",
     "copy_read_back",  # the copy is sound, its row does not say so yet
     "copies_recorded",
-    "copies_leaving",
     "copies_gone",  # the rows say so, the bytes still exist
-    "copy_deleted",
-    "first_repaired",  # the row names the new bytes, the damaged ones still exist
+    "first_repaired",  # the new bytes are current, the damaged ones still exist
 )
 JOURNAL_POINTS = (
     "journal_stored",  # the storage has the part or the catalogue, the database does not know it yet
@@ -44,8 +40,7 @@ JOURNAL_POINTS = (
 COMPACT_POINTS = (
     "object_stored",  # the encoded object is in the backend, it was not read back yet
     "object_read_back",
-    "blob_switched",  # the row names the new object, the old bytes are noted
-    "replaced_forgotten",  # no row names the old bytes any more, they still exist
+    "blob_switched",  # the new object is the current one, the old one is superseded
 )
 ENVIRONMENT = "FREPO_FAIL_POINT"
 

@@ -1,4 +1,4 @@
-"""Reads the stored bytes of blobs for downloads, restore tests and plug-ins. Whole contents are verified on the way."""
+"""Reads the stored bytes of contents for downloads, restore tests and plug-ins. Whole ones are verified on the way."""
 
 import contextlib
 import logging
@@ -6,21 +6,19 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
-
-from sqlalchemy import select
+from typing import BinaryIO, NoReturn, TypeVar, cast
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.errors import BlobNotFound, BytesMissingError, NotFoundError, ReadersBusyError
 
 from ...base.records import BlobRecord
-from ..chains.chain_places import RAW, Place, first_place, place_of
 from ..chains.chain_reader import ChainReader
 from ..content_cache import ContentCache
 from ..copies.continued_content import ContinuedContent, ContinuedFile, OpenOther
-from ..copies.copy_reads import READ_FAILURES, CopyReads, NoCopyError
+from ..copies.copy_reads import READ_FAILURES, CopyReads
+from ..objects.states import RAW
 from ..read_ahead import PIECE, ReadAhead
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
@@ -35,9 +33,9 @@ BYTES_MISSING = "The bytes of this file are missing in the storage"
 
 
 class StoredContent:
-    """The bytes of blobs. Small whole contents are kept in memory, `cache_size` bytes in all.
+    """The bytes of contents. Small whole contents are kept in memory, `cache_size` bytes in all.
 
-    With `copies`, what the first storage does not give is read from a second copy, also in the middle.
+    What one object does not give is read from another one, with several storages also in the middle.
     """
 
     def __init__(
@@ -47,7 +45,7 @@ class StoredContent:
         presence: Presence,
         chains: ChainReader,
         cache_size: int,
-        copies: CopyReads | None = None,
+        copies: CopyReads,
     ) -> None:
         self._database = database
         self._backends = backends
@@ -57,11 +55,11 @@ class StoredContent:
         self._copies = copies
 
     def has_sound_copy(self, blob: BlobRecord) -> bool:
-        """Return whether a copy is not known to be damaged."""
-        return not blob.is_damaged or (self._copies is not None and self._copies.exists(blob))
+        """Return whether an object is not known to be damaged."""
+        return self._copies.has_sound(blob)
 
     def refuse_damaged(self, blob: BlobRecord) -> None:
-        """Raise `BytesMissingError` if all copies are known to be damaged, and log it as critical."""
+        """Raise `BytesMissingError` if all objects are known to be damaged, and log it as critical."""
         if not self.has_sound_copy(blob):
             log.critical("the bytes of blob %s (%s, key %s) are damaged", blob.id, blob.storage, blob.key)
             raise BytesMissingError("The bytes of this file are damaged in the storage")
@@ -75,8 +73,8 @@ class StoredContent:
             return cached[start : start + length]
         is_whole = length == blob.size
 
-        def read(place: Place) -> bytes:
-            with self._chains.open_part(place, blob.digest, start, None if is_whole else length) as content:
+        def read(place: StoredObject) -> bytes:
+            with self._chains.open_part(place, start, None if is_whole else length) as content:
                 data = content.read(length)
                 while len(data) < length and (more := content.read(length - len(data))):
                     data += more
@@ -104,11 +102,11 @@ class StoredContent:
         """
         size = blob.size - start if length is None else length
 
-        def open_at(place: Place) -> tuple[BinaryIO, Place]:
-            return self._chains.open_part(place, blob.digest, start, length), place
+        def open_at(place: StoredObject) -> tuple[BinaryIO, StoredObject]:
+            return self._chains.open_part(place, start, length), place
 
         content, place = self._use(blob, open_at)
-        if self._copies:
+        if self._copies.notes:
             content = cast(BinaryIO, ContinuedContent(content, start, size, self._others(blob, place, start + size)))
         if size > PIECE:
             content = cast(BinaryIO, ReadAhead(content))
@@ -124,21 +122,21 @@ class StoredContent:
         If there may be a second copy to read, the answer is None, too: `open` falls back.
         """
 
-        def open_file(place: Place) -> tuple[BinaryIO, Place] | None:
-            backend = self._backends.get(place.storage)
-            if place.encoding != RAW or backend.path(place.key) is None:
+        def open_file(place: StoredObject) -> tuple[BinaryIO, StoredObject] | None:
+            backend, key = self._backends.get(place.storage), str(place.key)
+            if place.encoding != RAW or backend.path(key) is None:
                 return None
-            file = backend.open(place.key)
+            file = backend.open(key)
             if file.seek(0, os.SEEK_END) != blob.size:
                 file.close()
-                raise _wrong_size(blob, place.key)
+                raise _wrong_size(blob, key)
             file.seek(start)
             return file, place
 
         if (found := self._use_first(blob, open_file)) is None:
             return None
         file, place = found
-        if self._copies:
+        if self._copies.notes:
             file = cast(BinaryIO, ContinuedFile(file, blob.size, self._others(blob, place, blob.size)))
         if start == 0 and length in {None, blob.size}:
             return cast(BinaryIO, VerifiedFile(file, blob, self._on_wrong(blob, place)))
@@ -150,15 +148,15 @@ class StoredContent:
         Raises as `open_file` does.
         """
 
-        def path(place: Place) -> Path | None:
+        def path(place: StoredObject) -> Path | None:
             if place.encoding != RAW:
                 return None
-            found = self._backends.get(place.storage).path(place.key)
+            found = self._backends.get(place.storage).path(str(place.key))
             if found is not None:
                 with contextlib.suppress(FileNotFoundError):  # deleted in this moment
                     if found.stat().st_size == blob.size:
                         return found
-                raise _wrong_size(blob, place.key)
+                raise _wrong_size(blob, str(place.key))
             return None
 
         return self._use_first(blob, path)
@@ -168,80 +166,56 @@ class StoredContent:
 
         None if the backend has none, if the blob is encoded, or if a second copy has to be read.
         """
-        if blob.encoding != RAW or (self._copies and self._copies.avoids_first(blob)):
+        place = self._copies.find_first(blob)
+        if place is None or place.encoding != RAW:
             return None
-        backend = self._backends.get(blob.storage)
-        return backend.url(blob.key, expires=LINK_SECONDS, filename=filename, content_type=content_type)
+        backend = self._backends.get(place.storage)
+        return backend.url(str(place.key), expires=LINK_SECONDS, filename=filename, content_type=content_type)
 
-    def _use(self, blob: BlobRecord, use: Callable[[Place], Result]) -> Result:
-        """Call `use` with the first copy; if that fails or is damaged, or its storage fails, with a second one."""
-        copies = self._copies
-        if copies is None:
-            return self._with_location(blob, use)
-        if copies.avoids_first(blob):
-            with contextlib.suppress(NoCopyError):
-                result = copies.use(blob, use)
-                copies.note_avoided(blob)
-                return result
+    def _use(self, blob: BlobRecord, use: Callable[[StoredObject], Result]) -> Result:
+        """Call `use` with the objects of the content until it succeeds."""
         try:
-            result = self._with_location(blob, use)
+            return self._copies.use(blob, use)
+        except BlobNotFound as error:
+            self._raise_missing(blob, error)
+
+    def _use_first(self, blob: BlobRecord, use: Callable[[StoredObject], Result | None]) -> Result | None:
+        """Call `use` with the first object. Return None if that fails, or is not tried, and there may be another."""
+        place = self._copies.find_first(blob)
+        if place is None:
+            return None
+        try:
+            return use(place)
         except (NotFoundError, ReadersBusyError):
             raise
         except READ_FAILURES as error:
-            try:
-                result = copies.use(blob, use)
-            except NoCopyError:
-                raise error from None
-            copies.note_failed(blob, first_place(blob), error)
-        else:
-            self._backends.breaker.worked(blob.storage)
-        return result
-
-    def _use_first(self, blob: BlobRecord, use: Callable[[Place], Result | None]) -> Result | None:
-        """Call `use` with the first copy. Return None if that fails, or is not tried, and there may be a second one."""
-        if self._copies is None:
-            return self._with_location(blob, use)
-        if self._copies.avoids_first(blob):
-            return None
-        try:
-            return self._with_location(blob, use)
-        except (NotFoundError, ReadersBusyError):
+            if self._copies.notes or any(other.key != place.key for other in self._copies.find(blob)):
+                return None
+            if isinstance(error, BlobNotFound):
+                self._raise_missing(blob, error)
             raise
-        except READ_FAILURES:
-            return None
 
-    def _others(self, blob: BlobRecord, place: Place, end: int) -> OpenOther:
-        """Return the function that opens another copy than the one in this place, from a position to `end`."""
+    def _others(self, blob: BlobRecord, place: StoredObject, end: int) -> OpenOther:
+        """Return the function that opens another object than this one, from a position to `end`."""
 
         def open_other(position: int, error: Exception) -> BinaryIO:
-            assert self._copies is not None
             return self._copies.open_other(blob, place, position, end - position, error)
 
         return open_other
 
-    def _on_wrong(self, blob: BlobRecord, place: Place) -> Callable[[], None] | None:
-        """Return what marks the copy in this place; None if there can be no other."""
-        return partial(self._copies.note_wrong, blob, place) if self._copies else None
+    def _on_wrong(self, blob: BlobRecord, place: StoredObject) -> Callable[[], None] | None:
+        """Return what marks this object; None if there can be no other."""
+        return partial(self._copies.note_wrong, blob, place) if self._copies.notes else None
 
-    def _with_location(self, blob: BlobRecord, use: Callable[[Place], Result]) -> Result:
-        """Call `use` with the first copy; again if the blob was moved or stored again meanwhile."""
-        place = first_place(blob)
-        while True:
-            try:
-                return use(place)
-            except BlobNotFound as error:
-                with self._database.reading() as session:
-                    row = session.get(Blob, blob.id)
-                    if row is None:  # it may have been moved into the blob that another storage has of this content
-                        moved = select(Blob).where(Blob.digest == blob.digest, Blob.damaged_at.is_(None))
-                        row = session.scalar(moved.order_by(Blob.id).limit(1))
-                if row is None:
-                    raise NotFoundError(FILE_NOT_FOUND) from error
-                if row.key == place.key:
-                    self._presence.look_for_mark(place.storage)
-                    log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, place.storage, place.key)
-                    raise BytesMissingError(BYTES_MISSING) from error
-                place = place_of(row)
+    def _raise_missing(self, blob: BlobRecord, error: BlobNotFound) -> NoReturn:
+        """Raise why no object could be read: the content was deleted, or its bytes are missing in the right storage."""
+        with self._database.reading() as session:
+            if session.get(Content, blob.id) is None:
+                raise NotFoundError(FILE_NOT_FOUND) from error
+        if blob.storage:
+            self._presence.look_for_mark(blob.storage)
+        log.critical("the bytes of blob %s (%s, key %s) are missing", blob.id, blob.storage, blob.key)
+        raise BytesMissingError(BYTES_MISSING) from error
 
 
 def _wrong_size(blob: BlobRecord, key: str) -> BlobNotFound:

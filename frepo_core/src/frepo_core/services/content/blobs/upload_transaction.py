@@ -12,8 +12,8 @@ from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnav
 
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ...base.records import BlobRecord, FileRecord
-from ..copies.outbox import want_copy
 from ..ingest import Content
+from ..objects.upload_wishes import want_copy
 from ..storages.first_storage import follow, follow_promotion, hold_promotion
 from .blob_write import BlobVanishedError, BlobWrite
 from .failpoints import hit
@@ -37,7 +37,7 @@ class Room(Protocol):
 class UploadTransaction(ABC, Generic[Written]):
     """One upload, from its received content to the commit. Without a commit, its context deletes what was stored.
 
-    Call `find_recorded`, `store` and `write` within the context, in this order. Afterwards, collect the blobs in
+    Call `find_recorded`, `store` and `write` within the context, in this order. Afterwards, collect the contents in
     `unused`, which perhaps nothing uses any more.
     """
 
@@ -71,6 +71,7 @@ class UploadTransaction(ABC, Generic[Written]):
             by,
             storage=storage or blobs.backends.current,
             require_room=room.require_room,
+            delete_objects=blobs.delete_objects,
         )
 
     @abstractmethod
@@ -194,7 +195,7 @@ class UploadTransaction(ABC, Generic[Written]):
         """
         self._mirror = self._blobs.backends.mirror_for(mirror)
         if self._mirror is not None:
-            blob = replace(blob, copies=want_copy(session, blob, self._mirror))
+            blob = replace(blob, copies=want_copy(session, blob, self._mirror, self._blob_write.current))
         self._blob = blob
         return blob
 
@@ -224,7 +225,8 @@ class UploadTransaction(ABC, Generic[Written]):
 
     def _write(self, session: Session) -> Written | RecordedAnswer:
         hold_promotion(session, self._blobs.backends)
-        follow(session, self._blobs.backends)
+        if not self._blob_write.inserts_content:  # or else its insert looks for a promotion
+            follow(session, self._blobs.backends)
         self.require_storage(self._storage)
         blob = self._blob_write.upsert_row(session)
         hit("blob_row_written")

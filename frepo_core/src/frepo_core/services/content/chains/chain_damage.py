@@ -1,31 +1,32 @@
-"""Reads the first copy of a blob, encoded or not, and compares its content with the digest of its row."""
+"""Reads an object, encoded or not, and compares its content with the digest of its row."""
 
 from collections.abc import Callable
 
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobDamaged, BlobNotFound, DamagedBaseError, DamagedObjectError, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
 from ..blobs.blob_damage import CHUNK, MISSING, UnreadableError, find_damage, is_there
-from .chain_places import RAW, place_of
+from ..objects.states import RAW
 from .chain_reader import ChainReader
 
 
-def find_row_damage(
+def find_object_damage(
     reader: ChainReader,
     backend: StorageBackend,
-    row: Blob | BlobCopy,
+    row: StoredObject,
     *,
     sums: Checksums | None = None,
     pace: Callable[[int], None] | None = None,
 ) -> str | None:
-    """Return what is wrong with a blob or a second copy, or why it cannot be decoded; None if it is sound.
+    """Return what is wrong with an object, or why it cannot be decoded; None if it is sound.
 
-    The parameters and errors are those of `find_damage`. A base is read from a second copy if its first one is damaged:
-    the blob is not affected then.
+    The parameters and errors are those of `find_damage`. A base is read from another object if one is damaged: the
+    object is not affected then.
     """
+    key = str(row.key)
     if row.encoding == RAW:
-        return find_damage(backend, place_of(row).key, digest=row.digest, size=row.size, sums=sums, pace=pace)
+        return find_damage(backend, key, digest=row.digest, size=row.size, sums=sums, pace=pace)
     try:
         found = _read(reader, row, sums or Checksums(), pace)
     except BlobNotFound:
@@ -33,16 +34,16 @@ def find_row_damage(
     except (BlobDamaged, DamagedObjectError, DamagedBaseError) as error:
         return error.message
     except (StorageUnavailable, OSError) as error:
-        if is_there(backend, place_of(row).key):
+        if is_there(backend, key):
             raise UnreadableError(f"it cannot be read: {error}") from error
         return MISSING
     return None if found == row.size else f"it has {found} bytes, not {row.size}"
 
 
-def _read(reader: ChainReader, row: Blob | BlobCopy, sums: Checksums, pace: Callable[[int], None] | None) -> int:
+def _read(reader: ChainReader, row: StoredObject, sums: Checksums, pace: Callable[[int], None] | None) -> int:
     """Read a content to its end, which compares its SHA-256; return its size."""
     found = 0
-    with reader.open(place_of(row), row.digest, is_verified=True) as content:
+    with reader.open(row, is_verified=True) as content:
         while chunk := content.read(CHUNK):
             found += len(chunk)
             sums.update(chunk)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import BinaryIO, Self, cast
 
 from frepo_core.db import Database
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import (
     BlobDamaged,
     BlobNotFound,
@@ -18,9 +19,11 @@ from frepo_core.errors import (
 
 from ..blobs.blob_damage import MISSING
 from ..encodings.decoder import DecodedContent
+from ..objects.decodable import MOST_LEVELS
+from ..objects.places import find_places
+from ..objects.states import RAW
 from ..seekable_content import seekable_content
 from ..storages.backends import Backends
-from .chain_places import MOST_LEVELS, RAW, Place, find_places
 
 log = logging.getLogger(__name__)
 
@@ -37,42 +40,42 @@ class ChainReader:
         self._backends = backends
         self._readers = threading.BoundedSemaphore(READERS)
 
-    def open_part(self, place: Place, digest: str, start: int = 0, length: int | None = None) -> BinaryIO:
+    def open_part(self, place: StoredObject, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open `length` bytes of a content from `start`, all if it is None; the caller closes the stream.
 
         Raises `ReadersBusyError` if four encoded contents are open, `BlobNotFound` if the object is missing, and what
         the storage and the decoder raise.
         """
         if place.encoding == RAW:
-            return self._backends.get(place.storage).open(place.key, start, length)
+            return self._backends.get(place.storage).open(str(place.key), start, length)
         if not self._readers.acquire(blocking=False):
             raise ReadersBusyError(
                 f"This process reads {READERS} compressed contents already, send this request again later"
             )
         try:
-            content = self.open(place, digest)
+            content = self.open(place)
             content.seek(start)
         except BaseException:
             self._readers.release()
             raise
         return cast(BinaryIO, _Part(content, length, self._readers.release))
 
-    def open(self, place: Place, digest: str, *, is_verified: bool = False, level: int = 0) -> BinaryIO:
+    def open(self, place: StoredObject, *, is_verified: bool = False, above: tuple[str, ...] = ()) -> BinaryIO:
         """Open the content of an object, seekable. With `is_verified`, the SHA-256 of a whole read is compared.
 
-        Jobs use it, one at a time. `level` is the number of objects above this one. Raises `BlobNotFound`, and what the
+        Jobs use it, one at a time. `above` are the contents that need this one. Raises `BlobNotFound`, and what the
         decoder raises.
         """
         backend = self._backends.get(place.storage)
-        stored = seekable_content(partial(backend.open, place.key), place.size)
+        stored = seekable_content(partial(backend.open, str(place.key)), place.object_size)
         if place.encoding == RAW:
             return stored
-        bases = _Bases(self, self._database, place, digest, level)
+        bases = _Bases(self, self._database, place, above)
         try:
             content = DecodedContent(
                 stored,
-                digest=digest,
-                size=place.content_size,
+                digest=place.digest,
+                size=place.size,
                 open_base=bases.open,
                 open_other_base=bases.open_other,
                 is_base=not is_verified,
@@ -84,24 +87,26 @@ class ChainReader:
 
 
 class _Bases:
-    """Opens the base of one object, and then its other copies, each once."""
+    """Opens the base of one object from each object that has it, one after the other."""
 
-    def __init__(self, reader: ChainReader, database: Database, place: Place, digest: str, level: int) -> None:
+    def __init__(self, reader: ChainReader, database: Database, place: StoredObject, above: tuple[str, ...]) -> None:
         self._reader = reader
         self._database = database
         self._place = place
-        self._digest = digest
-        self._level = level
-        self._places: Iterator[Place] = iter(())
+        self._digest = place.digest
+        self._above = (*above, place.digest)
+        self._places: Iterator[StoredObject] = iter(())
         self._base = ""
 
     def open(self, base: str) -> BinaryIO:
         """Open the base with this SHA-256. Raises `DamagedBaseError`, or the error of the storage that fails."""
-        if self._level >= MOST_LEVELS:
+        if len(self._above) > MOST_LEVELS:
             raise DamagedBaseError(self._digest, base, f"more than {MOST_LEVELS} objects are above each other")
         self._base = base
         with self._database.reading() as session:
-            self._places = iter(find_places(session, base, self._place.storage))
+            places = find_places(session, base, self._place.storage)
+        # One that needs a content above it leads nowhere.
+        self._places = iter([place for place in places if place.base_digest not in self._above])
         return self._open_next(BlobNotFound(MISSING))
 
     def open_other(self, error: Exception) -> BinaryIO:
@@ -112,7 +117,7 @@ class _Bases:
     def _open_next(self, error: Exception) -> BinaryIO:
         for place in self._places:
             try:
-                return self._reader.open(place, self._base, level=self._level + 1)
+                return self._reader.open(place, above=self._above)
             except _FAILURES as failure:
                 log.error("%s in %s, a base of the content %s: %s", place.key, place.storage, self._digest, failure)
                 error = failure

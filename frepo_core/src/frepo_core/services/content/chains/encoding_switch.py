@@ -1,4 +1,4 @@
-"""Changes how a blob is stored: encoded, or raw again. The bytes before are deleted two days later."""
+"""Changes how a content is stored: encoded, or raw again. The object before is superseded, and kept for a time."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -7,54 +7,54 @@ from datetime import timedelta
 from functools import partial
 from typing import BinaryIO
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import Database
+from frepo_core.db.clock import read_clock
 from frepo_core.db.commit_watch import CommitWatch
-from frepo_core.db.models import Blob, ReplacedObject
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import DamagedObjectError, FrepoError
 
 from ..blobs.blob_damage import find_damage
 from ..blobs.failpoints import hit
 from ..encodings.format import Head
+from ..objects.decodable import MOST_LEVELS, find_dependents, find_path
+from ..objects.gate import lock_contents
+from ..objects.states import CURRENT, RAW, ObjectState
+from ..objects.supersession import supersede
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .chain_places import MOST_LEVELS, RAW, place_of
 from .chain_reader import ChainReader
-from .dependents import find_dependents, outdate_copies, store_raw
-from .replaced_objects import delete_replaced
 
 log = logging.getLogger(__name__)
 
-# A database that is restored from the last night names the bytes before.
-KEPT_FOR = timedelta(hours=48)
-# Decides in the transaction, with the locked rows of a blob and its new base.
-Allow = Callable[[Session, Blob, Blob | None], bool]
+# Decides in the transaction, with the locked object of a content and that of its new base.
+Allow = Callable[[Session, StoredObject, StoredObject | None], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewObject:
-    """An object that is stored for a blob and was read back: its key, encoding, size in bytes and SHA-256 (hex).
+    """An object that is stored for a content and was read back: its key, encoding, size in bytes and SHA-256 (hex).
 
-    `base_id` is the blob that a delta needs.
+    `base_digest` is the content that a delta needs.
     """
 
     key: str
     encoding: str
     size: int
     digest: str
-    base_id: int | None = None
+    base_digest: str | None = None
 
 
-def always(session: Session, blob: Blob, base: Blob | None) -> bool:
+def always(session: Session, row: StoredObject, base: StoredObject | None) -> bool:
     """Allow every change."""
     return True
 
 
 class EncodingSwitch:
-    """Stores a blob in another way: under a fresh key, read back, then one transaction. A crash leaves an orphan."""
+    """Stores a content in another way: under a fresh key, read back, then one transaction. A crash leaves an orphan."""
 
     def __init__(
         self,
@@ -62,10 +62,15 @@ class EncodingSwitch:
         backends: Backends,
         presence: Presence,
         reader: ChainReader,
-        collect: Callable[[Iterable[int]], None],
+        collect: Callable[[Iterable[str]], None],
+        keeps: timedelta,
     ) -> None:
-        """`collect` gets the ids of blobs that perhaps nothing uses any more, and deletes them."""
+        """`collect` gets the digests of contents that perhaps nothing needs any more, and deletes them.
+
+        `keeps` is for how long the object before is kept: a database that is restored from the last night names it.
+        """
         self._collect = collect
+        self._keeps = keeps
         self._database = database
         self._backends = backends
         self._presence = presence
@@ -73,136 +78,170 @@ class EncodingSwitch:
 
     def replace(
         self,
-        blob: Blob,
+        row: StoredObject,
         content: BinaryIO,
         head: Head,
         *,
         digest: str,
-        base_id: int | None = None,
         most_levels: int = MOST_LEVELS - 1,
         allow: Allow = always,
         pace: Callable[[int], None] = lambda size: None,
     ) -> bool:
-        """Store the encoded object in the file `content` instead of the bytes of a blob, as its row was read.
+        """Store the encoded object in the file `content` instead of an object, as its row was read.
 
-        `head` is what `encode` has returned, `digest` the SHA-256 (hex) of the object, and `base_id` the blob of its
-        base. `encode` has decoded each segment, so the object is read back without its base, and its SHA-256 is
-        compared. `pace` gets the size of each piece that was read back; it may wait, or end the work.
-        Returns False, and leaves no object, if the blob or its base was changed meanwhile, if the chain would be deeper
-        than `most_levels`, or if `allow` returns False. Raises the errors of the storage, and `DamagedObjectError` if
-        it has other bytes.
+        `head` is what `encode` has returned, `digest` the SHA-256 (hex) of the object. `encode` has decoded each
+        segment, so the object is read back without its base, and its SHA-256 is compared. `pace` gets the size of each
+        piece that was read back; it may wait, or end the work.
+        Returns False, and leaves no object, if the object or its base was changed meanwhile, if the chain would be
+        deeper than `most_levels`, if the base cannot be decoded in the storage without this content, or if `allow`
+        returns False. Raises the errors of the storage, and `DamagedObjectError` if it has other bytes.
         """
         new = NewObject(
-            key=new_blob_key(blob.digest), encoding=head.codec, size=head.stored, digest=digest, base_id=base_id
+            key=new_blob_key(row.digest), encoding=head.codec, size=head.stored, digest=digest, base_digest=head.base
         )
         content.seek(0)
-        return self._store_and_switch(blob, new, content, partial(self._compare, blob, new, pace), most_levels, allow)
+        return self._store_and_switch(row, new, content, partial(self._compare, row, new, pace), most_levels, allow)
 
-    def expand(self, blob: Blob, *, pace: Callable[[int], None] = lambda size: None) -> bool:
-        """Decode a blob, as its row was read, from any copies, and store it raw. Return and raise as `use_raw` does."""
-        if blob.encoding == RAW:
+    def expand(self, row: StoredObject, *, pace: Callable[[int], None] = lambda size: None) -> bool:
+        """Decode a content, as its row was read, from any objects, and store it raw. Return and raise as `use_raw`."""
+        if row.encoding == RAW:
             return False
-        with self._reader.open(place_of(blob), blob.digest, is_verified=True) as content:
-            return self.use_raw(blob, content, pace=pace)
+        with self._reader.open(row, is_verified=True) as content:
+            return self.use_raw(row, content, pace=pace)
 
-    def use_raw(self, blob: Blob, content: BinaryIO, *, pace: Callable[[int], None] = lambda size: None) -> bool:
-        """Store the content of an encoded blob raw. Return whether it was changed. Raises as `replace` does."""
-        new = NewObject(key=new_blob_key(blob.digest), encoding=RAW, size=blob.size, digest=blob.digest)
-        return self._store_and_switch(blob, new, content, partial(self._compare, blob, new, pace), 0, always)
+    def use_raw(self, row: StoredObject, content: BinaryIO, *, pace: Callable[[int], None] = lambda size: None) -> bool:
+        """Store the content of an encoded object raw. Return whether it was changed. Raises as `replace` does."""
+        new = NewObject(key=new_blob_key(row.digest), encoding=RAW, size=row.size, digest=row.digest)
+        return self._store_and_switch(row, new, content, partial(self._compare, row, new, pace), 0, always)
 
     def switch(
-        self, blob: Blob, new: NewObject, *, most_levels: int, allow: Allow = always, watch: CommitWatch | None = None
+        self,
+        row: StoredObject,
+        new: NewObject,
+        *,
+        most_levels: int,
+        allow: Allow = always,
+        watch: CommitWatch | None = None,
     ) -> bool:
-        """Let a blob, as its row was read, use an object that is stored already. Return False as `replace` does.
+        """Let a content, as its row was read, use an object that is stored already. Return False as `replace` does.
 
         Raises `BlobNotFound` if a sweep has deleted the object while this process was suspended: it had no row.
         """
 
         def work(session: Session) -> bool:
-            is_switched = _switch(session, blob, new, most_levels=most_levels, allow=allow)
-            self._backends.get(blob.storage).stat(new.key)
+            is_switched = _switch(session, row, new, most_levels=most_levels, allow=allow, keeps=self._keeps)
+            self._backends.get(row.storage).stat(new.key)
             return is_switched
 
         is_switched = self._database.write(work, watch=watch)
         hit("blob_switched")
-        if is_switched and blob.base_id is not None:
-            self._collect([blob.base_id])
+        if is_switched and row.base_digest is not None:
+            self._collect([row.base_digest])
         return is_switched
-
-    def delete_replaced(self, storage: str, *, keep_going: Callable[[], None] = lambda: None) -> int:
-        """Delete the bytes in a storage that were replaced long enough ago; return their number."""
-        return delete_replaced(self._database, self._backends, self._presence, storage, keep_going=keep_going)
 
     def _store_and_switch(
-        self, blob: Blob, new: NewObject, content: BinaryIO, check: Callable[[], None], most_levels: int, allow: Allow
+        self,
+        row: StoredObject,
+        new: NewObject,
+        content: BinaryIO,
+        check: Callable[[], None],
+        most_levels: int,
+        allow: Allow,
     ) -> bool:
         watch, is_switched = CommitWatch(), False
-        self._presence.require(blob.storage)
+        self._presence.require(row.storage)
         try:
-            self._backends.get(blob.storage).store(new.key, content, new.size)
+            self._backends.get(row.storage).store(new.key, content, new.size)
             hit("object_stored")
-            self._presence.require(blob.storage)
+            self._presence.require(row.storage)
             check()
             hit("object_read_back")
-            is_switched = self.switch(blob, new, most_levels=most_levels, allow=allow, watch=watch)
+            is_switched = self.switch(row, new, most_levels=most_levels, allow=allow, watch=watch)
         finally:
             if not is_switched and not watch.outcome_is_unknown:
-                self._discard(blob.storage, new.key)
+                self._discard(row.storage, new.key)
         return is_switched
 
-    def _compare(self, blob: Blob, new: NewObject, pace: Callable[[int], None]) -> None:
-        backend = self._backends.get(blob.storage)
+    def _compare(self, row: StoredObject, new: NewObject, pace: Callable[[int], None]) -> None:
+        backend = self._backends.get(row.storage)
         if problem := find_damage(backend, new.key, digest=new.digest, size=new.size, pace=pace):
-            raise DamagedObjectError(blob.digest, f"read back: {problem}")
+            raise DamagedObjectError(row.digest, f"read back: {problem}")
 
     def _discard(self, storage: str, key: str) -> None:
+        """Delete a key that never had a row."""
         try:
             self._backends.get(storage).delete(key)
         except FrepoError:
             log.exception("the object %s was not deleted, storage:sweep will delete it", key)
 
 
-def _switch(session: Session, seen: Blob, new: NewObject, *, most_levels: int, allow: Allow) -> bool:
-    rows = _lock_chain(session, seen.id, new.base_id)
-    blob, chain = rows.get(seen.id), _chain(rows, seen.id, new.base_id)
-    if blob is None or blob.key != seen.key or blob.storage != seen.storage or chain is None:
+def _switch(
+    session: Session, seen: StoredObject, new: NewObject, *, most_levels: int, allow: Allow, keeps: timedelta
+) -> bool:
+    _lock_chain(session, seen, new.base_digest)
+    row = session.scalar(select(StoredObject).where(StoredObject.id == seen.id).with_for_update())
+    if row is None or row.key != seen.key or row.slot != CURRENT or row.content_id is None:
         return False
-    base = chain[0] if chain else None
-    if base is not None and (base.storage != blob.storage or base.damaged_at or blob.damaged_at):
+    base = None
+    if new.base_digest is not None:
+        base = _find_base(session, row, new.base_digest, most_levels)
+        if base is None or row.state != ObjectState.PRESENT:
+            return False
+    if not allow(session, row, base):
         return False
-    if chain and len(chain) + sum(1 for _ in find_dependents(session, blob.id)) > most_levels:
-        return False
-    if not allow(session, blob, base):
-        return False
-    replaced = ReplacedObject(
-        storage=blob.storage, key=blob.key, size=blob.object_size, delete_after=utc_now() + KEPT_FOR
+    supersede(session, row, keeps=keeps)
+    is_raw = new.encoding == RAW
+    session.add(
+        StoredObject(
+            content_id=row.content_id,
+            digest=row.digest,
+            size=row.size,
+            storage=row.storage,
+            key=new.key,
+            encoding=new.encoding,
+            stored_size=None if is_raw else new.size,
+            stored_digest=None if is_raw else new.digest,
+            base_digest=new.base_digest,
+            state=ObjectState.PRESENT.value,
+            slot=CURRENT,
+            role=row.role,
+            since=row.since,
+            stored_at=row.since,
+            read_at=row.since,
+        )
     )
-    session.add(replaced)
-    store_raw(blob, new.key)
-    if new.encoding != RAW:
-        blob.encoding, blob.stored_size, blob.stored_digest = new.encoding, new.size, new.digest
-        blob.base_id = new.base_id
-    blob.verified_at = utc_now()
-    outdate_copies(session, blob.id)
+    session.flush()
+    if is_raw:
+        session.execute(update(Content).where(Content.id == row.content_id).values(expand_since=None))
+    outdate_others(session, row)
     return True
 
 
-def _lock_chain(session: Session, blob_id: int, base_id: int | None) -> dict[int, Blob]:
-    """Return the rows of a blob, its new base and all bases of that, locked in the order of their ids."""
-    ids = {blob_id}
-    while base_id is not None and base_id not in ids and len(ids) <= MOST_LEVELS + 1:
-        ids.add(base_id)
-        base_id = session.scalar(select(Blob.base_id).where(Blob.id == base_id))
-    query = select(Blob).where(Blob.id.in_(ids)).order_by(Blob.id)
-    return {row.id: row for row in session.scalars(query.with_for_update())}
+def outdate_others(session: Session, row: StoredObject) -> None:
+    """Let the job `mirror` make the other current objects of a content again, because it is stored in another way."""
+    others = (StoredObject.content_id == row.content_id, StoredObject.storage != row.storage)
+    present = (StoredObject.state == ObjectState.PRESENT.value, StoredObject.slot == CURRENT)
+    session.execute(update(StoredObject).where(*others, *present).values(next_try=read_clock(session)))
 
 
-def _chain(rows: dict[int, Blob], blob_id: int, base_id: int | None) -> list[Blob] | None:
-    """Return the new base and its bases; None if that is a circle, or was changed while the rows were locked."""
-    chain: list[Blob] = []
-    while base_id is not None:
-        if base_id == blob_id or base_id not in rows or len(chain) > len(rows):
-            return None
-        chain.append(rows[base_id])
-        base_id = rows[base_id].base_id
-    return chain
+def _find_base(session: Session, row: StoredObject, digest: str, most_levels: int) -> StoredObject | None:
+    """Return the current object of the new base, if it can be decoded without this content and is not too deep."""
+
+    def is_other(one: StoredObject) -> bool:
+        return one.digest != row.digest and one.state == ObjectState.PRESENT and one.slot == CURRENT
+
+    path = find_path(session, digest, row.storage, allows=is_other)
+    if path is None:
+        return None
+    above = sum(1 for _ in find_dependents(session, row.digest, row.storage, only_current=True))
+    return path[0] if len(path) + above <= most_levels else None
+
+
+def _lock_chain(session: Session, row: StoredObject, base_digest: str | None) -> None:
+    """Lock a content, its new base and all bases of that, in the order of their ids."""
+    digests, level = {row.digest}, base_digest
+    while level is not None and level not in digests and len(digests) <= MOST_LEVELS + 1:
+        digests.add(level)
+        current = (StoredObject.digest == level, StoredObject.storage == row.storage, StoredObject.slot == CURRENT)
+        level = session.scalar(select(StoredObject.base_digest).where(*current))
+    lock_contents(session, session.scalars(select(Content.id).where(Content.digest.in_(digests))))

@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import ConfigurationError
 
 from ..encodings.libraries import require_libraries
@@ -15,6 +15,6 @@ def require_decoder(database: Database) -> None:
         require_libraries()
     except ConfigurationError as error:
         with database.reading() as session:
-            count = session.scalar(select(func.count()).where(Blob.stored_size.is_not(None)))
+            count = session.scalar(select(func.count(StoredObject.id)).where(StoredObject.stored_size.is_not(None)))
         if count:
             raise ConfigurationError(f"{count} contents are stored compressed. {error.message}") from error

@@ -1,4 +1,4 @@
-"""Makes one second copy: store the bytes of the first one, read them back, compare the digest."""
+"""Makes one object from another: store its bytes, or its content, read them back, compare the digest."""
 
 import logging
 from collections.abc import Callable
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import BinaryIO, Self, cast
 
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound, FrepoError, StorageError
 from frepo_core.plugins import Checksums, StorageBackend
 
-from ..blobs.blob_damage import UnreadableError, find_damage, is_there
+from ..blobs.blob_damage import UnreadableError, find_damage
 from ..blobs.failpoints import hit
-from ..chains.chain_places import RAW
+from ..chains.chain_reader import ChainReader
+from ..objects.states import RAW
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 
@@ -21,31 +23,29 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class CopyTask:
-    """A copy to make: the id of its row, its blob, the target with a key that only this row has, and the source.
+    """An object to make: the id of its row, its content, and the storage with a key that only this row has.
 
-    `digest`, `size` (bytes) and `encoding` are those of the object in the source, which is copied as it is.
-    `base_digest` is the content that a delta needs.
-    `may_exist` says that bytes may be stored under the key already: by a process that was killed, or for a blob of the
-    same content that was deleted. `as_before` is the same task for the object that the copy was before, if that is
-    another one: a first copy that a promotion made a second one may be encoded in another way than its source.
+    `digest`, `size` (bytes) and `encoding` are those of the bytes to store. `source` is the object that has them, or,
+    with `is_decoded`, the content: its base is not in the storage. `is_repair`: a first copy was damaged or is missing.
+    Without a source, bytes may be stored under the key already, by a process that was killed, or were found damaged or
+    missing: they are read.
     """
 
     id: int
-    blob_id: int
+    content_id: int
     digest: str
     size: int
     storage: str
     key: str
-    from_storage: str
-    from_key: str
+    source: StoredObject | None
     encoding: str = RAW
     base_digest: str | None = None
-    may_exist: bool = False
-    as_before: "CopyTask | None" = None
+    is_decoded: bool = False
+    is_repair: bool = False
 
 
 class Outcome(Enum):
-    """How a task ended. After `AGAIN` no bytes exist under its key: it is tried again at once, with another one.
+    """How a task ended. After `AGAIN` no sound bytes are under its key: it is tried again at once, with another one.
 
     `SKIPPED`: nothing was done, because the storage does not work.
     """
@@ -70,10 +70,13 @@ class CopyResult:
 class Copier:
     """Makes copies. Each process may make several at a time."""
 
-    def __init__(self, backends: Backends, presence: Presence, pace: Callable[[int], None]) -> None:
+    def __init__(
+        self, backends: Backends, presence: Presence, chains: ChainReader, pace: Callable[[int], None]
+    ) -> None:
         """`pace` is called with the size of each piece that was read from a source; it may wait or raise."""
         self._backends = backends
         self._presence = presence
+        self._chains = chains
         self._pace = pace
 
     def copy(self, task: CopyTask) -> CopyResult:
@@ -93,10 +96,10 @@ class Copier:
         in_source = False
         try:
             target = self._backends.get(task.storage)
-            if task.may_exist:
+            if task.source is None:
                 return self._check_earlier(task, target)
             in_source = True
-            with _Source(self._backends.get(task.from_storage), task.from_key, self._pace) as source:
+            with _Source(self._open(task, task.source), self._pace) as source:
                 in_source = False
                 target.store(task.key, cast(BinaryIO, source), task.size)
             hit("copy_stored")
@@ -110,27 +113,14 @@ class Copier:
                 error=error if isinstance(error, StorageError) else None,
             )
 
-    def discard(self, task: CopyTask) -> None:
-        """Delete the bytes of a copy whose row was changed meanwhile. Never raises: a sweep deletes the rest."""
-        try:
-            self._backends.get(task.storage).delete(task.key)
-        except Exception:
-            log.exception("the copy %s in %s was not deleted, storage:sweep will delete it", task.key, task.storage)
+    def _open(self, task: CopyTask, source: StoredObject) -> BinaryIO:
+        if task.is_decoded:
+            return self._chains.open(source, is_verified=True)
+        return self._backends.get(source.storage).open(str(source.key))
 
     def _check_earlier(self, task: CopyTask, target: StorageBackend) -> CopyResult:
-        """Keep what is under the key if it is sound. Otherwise delete it, but only if the source is."""
-        for one in (task, task.as_before):
-            if one and find_damage(target, one.key, digest=one.digest, size=one.size, pace=self._pace) is None:
-                return CopyResult(task=one, outcome=Outcome.PRESENT)
-        if is_there(target, task.key):
-            source = self._backends.get(task.from_storage)
-            try:
-                problem = find_damage(source, task.from_key, digest=task.digest, size=task.size, pace=self._pace)
-            except (FrepoError, UnreadableError) as error:
-                problem = str(error)
-            if problem:
-                return CopyResult(task=task, outcome=Outcome.SOURCE_FAILED, problem=problem)
-            target.delete(task.key)
+        if find_damage(target, task.key, digest=task.digest, size=task.size, pace=self._pace) is None:
+            return CopyResult(task=task, outcome=Outcome.PRESENT)
         return CopyResult(task=task, outcome=Outcome.AGAIN)
 
     def _check(self, task: CopyTask, target: StorageBackend, source: "_Source") -> CopyResult:
@@ -141,15 +131,15 @@ class Copier:
         if problem is None:
             return CopyResult(task=task, outcome=Outcome.PRESENT)
         if source.digest != task.digest:
-            return CopyResult(task=task, outcome=Outcome.SOURCE_FAILED, problem="the first copy has other bytes")
+            return CopyResult(task=task, outcome=Outcome.SOURCE_FAILED, problem="the other copy has other bytes")
         return CopyResult(task=task, outcome=Outcome.TARGET_FAILED, problem=f"read back: {problem}")
 
 
 class _Source:
-    """The bytes of the first copy, hashed while the second storage reads them."""
+    """The bytes of another object, hashed while the storage reads them."""
 
-    def __init__(self, backend: StorageBackend, key: str, pace: Callable[[int], None]) -> None:
-        self._stream = backend.open(key)
+    def __init__(self, stream: BinaryIO, pace: Callable[[int], None]) -> None:
+        self._stream = stream
         self._sums = Checksums()
         self._pace = pace
         self.has_failed = False

@@ -1,12 +1,12 @@
-"""Reads a content from its second copy when the first one is missing, unreachable, short or known to be damaged."""
+"""Reads a content from any of its objects: what one does not give, another one may."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, TypeVar
 
 from sqlalchemy import select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import (
     BlobDamaged,
     BlobNotFound,
@@ -18,89 +18,168 @@ from frepo_core.errors import (
 )
 
 from ...base.records import BlobRecord
-from ..chains.chain_places import Place, first_place, place_of
 from ..chains.chain_reader import ChainReader
+from ..objects.places import find_places
+from ..objects.states import CURRENT, SOUND, ObjectState
+from ..objects.uses import is_second_copy
 from ..storages.backends import Backends
 from .fallback_notes import Doubt, FallbackNotes
-from .states import CopyState
 
 Result = TypeVar("Result")
 # What reading from a storage may raise.
 READ_FAILURES = (FrepoError, OSError)
 
 
-class NoCopyError(Exception):
-    """There is no second copy that can be read."""
-
-
 class CopyReads:
-    """The second copies, for readers. What fails is noted: by an event, in the states of storages, and at the copy."""
+    """Tries the objects of a content in their order. What fails is noted, if another one has answered.
 
-    def __init__(self, database: Database, backends: Backends, chains: ChainReader, notes: FallbackNotes) -> None:
+    Without `notes`, as in a service with one storage, nothing is noted.
+    """
+
+    def __init__(
+        self, database: Database, backends: Backends, chains: ChainReader, notes: FallbackNotes | None
+    ) -> None:
         self._chains = chains
         self._database = database
         self._backends = backends
         self.notes = notes
 
-    def avoids_first(self, blob: BlobRecord) -> bool:
-        """Return whether the first copy is not tried: it is damaged, or its storage failed several times just now."""
-        return blob.is_damaged or self._backends.breaker.skips(blob.storage)
+    def find(self, blob: BlobRecord) -> Sequence[StoredObject]:
+        """Return the objects of a content, best first. Those in storages that fail just now are tried last."""
+        with self._database.reading() as session:
+            places = find_places(session, blob.digest, self._backends.current)
+        return sorted(places, key=self._is_skipped)
 
-    def exists(self, blob: BlobRecord) -> bool:
-        """Return whether the content has a second copy."""
-        return bool(self._find(blob))
+    def find_first(self, blob: BlobRecord) -> StoredObject | None:
+        """Return the object that is read first; None if it is not a first copy in a storage that works."""
+        if (known := self._known(blob)) is not None:
+            return known
+        places = self.find(blob)
+        return None if not places or self._avoids_first(places) else places[0]
 
-    def use(self, blob: BlobRecord, use: Callable[[Place], Result], but: Place | None = None) -> Result:
-        """Call `use` with each second copy until it succeeds. Raises `NoCopyError` if it does with none."""
-        for place in self._find(blob):
-            if place == but:
-                continue
+    def has_sound(self, blob: BlobRecord) -> bool:
+        """Return whether an object is not known to be damaged."""
+        return not blob.is_damaged or any(place.state in SOUND for place in self.find(blob))
+
+    def use(
+        self, blob: BlobRecord, use: Callable[[StoredObject], Result], *, but: StoredObject | None = None
+    ) -> Result:
+        """Call `use` with each object until it succeeds. Raises the error of the first one if it does with none.
+
+        Raises `BlobNotFound` if there is no object.
+        """
+        failed: list[tuple[StoredObject, Exception]] = []
+        for place in self._untried(blob, but):
             try:
                 result = use(place)
             except ReadersBusyError:
                 raise
             except READ_FAILURES as error:
-                self.note_failed(blob, place, error)
+                failed.append((place, error))
             else:
                 self._backends.breaker.worked(place.storage)
+                self._note(blob, place, failed, but)
                 return result
-        raise NoCopyError
+        self._note_missing(blob, failed[1:])
+        raise failed[0][1] if failed else BlobNotFound(f"No object of the content {blob.digest} is left")
 
-    def open_other(self, blob: BlobRecord, failed: Place, start: int, length: int | None, error: Exception) -> BinaryIO:
-        """Open `length` bytes from `start` of another copy than the one that has failed, and note the failure.
+    def open_other(
+        self, blob: BlobRecord, failed: StoredObject, start: int, length: int | None, error: Exception
+    ) -> BinaryIO:
+        """Open `length` bytes from `start` of another object than the one that has failed, and note the failure.
 
         Raises `error` if there is none.
         """
         self.note_failed(blob, failed, error)
         try:
-            return self.use(blob, lambda place: self._chains.open_part(place, blob.digest, start, length), but=failed)
-        except NoCopyError:
+            return self.use(blob, lambda place: self._chains.open_part(place, start, length), but=failed)
+        except ReadersBusyError:
+            raise
+        except READ_FAILURES:
             raise error from None
 
-    def note_failed(self, blob: BlobRecord, place: Place, error: Exception) -> None:
-        """Note that a copy could not be read. If its bytes are certainly missing, mark it."""
+    def note_failed(self, blob: BlobRecord, place: StoredObject, error: Exception) -> None:
+        """Note that an object could not be read. If its bytes are certainly missing, mark it."""
         problem = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
         doubt = _doubt(error)
         if doubt is Doubt.UNREADABLE:
             self._backends.breaker.failed(place.storage)
-        self.notes.note(blob, place, problem, doubt)
+        if self.notes:
+            self.notes.note(blob, place, problem, doubt)
 
-    def note_avoided(self, blob: BlobRecord) -> None:
-        """Note that the first copy was not tried."""
-        problem = "its bytes are damaged" if blob.is_damaged else "its storage failed several times"
-        self.notes.note(blob, first_place(blob), problem, Doubt.KNOWN)
+    def note_wrong(self, blob: BlobRecord, place: StoredObject) -> None:
+        """Mark an object whose bytes are not those that were stored."""
+        if self.notes:
+            self.notes.note(blob, place, "its content is not what was stored", Doubt.WRONG)
 
-    def note_wrong(self, blob: BlobRecord, place: Place) -> None:
-        """Mark a copy whose bytes are not those that were stored."""
-        self.notes.note(blob, place, "its content is not what was stored", Doubt.WRONG)
+    def _untried(self, blob: BlobRecord, but: StoredObject | None) -> Iterator[StoredObject]:
+        """Yield the objects; then those that have taken their places meanwhile."""
+        tried = {but.key} if but is not None else set()
+        if but is None and (known := self._known(blob)) is not None:
+            tried.add(known.key)
+            yield known
+        while places := [place for place in self.find(blob) if place.key not in tried]:
+            for place in places:
+                tried.add(place.key)
+                yield place
 
-    def _find(self, blob: BlobRecord) -> list[Place]:
-        """Return the second copies in storages that work; also what has become the first one meanwhile."""
-        query = select(BlobCopy).where(BlobCopy.blob_id == blob.id, BlobCopy.state == CopyState.PRESENT.value)
-        moved = select(Blob).where(Blob.id == blob.id, Blob.key != blob.key)
+    def _known(self, blob: BlobRecord) -> StoredObject | None:
+        """Return the object that a record names, if it is read first. That saves a query for nearly each download."""
+        if blob.is_damaged or blob.storage != self._backends.current or self._backends.breaker.skips(blob.storage):
+            return None
+        return StoredObject(
+            content_id=blob.id,
+            digest=blob.digest,
+            size=blob.size,
+            storage=blob.storage,
+            key=blob.key,
+            encoding=blob.encoding,
+            stored_size=blob.stored_size,
+            state=ObjectState.PRESENT.value,
+            slot=CURRENT,
+        )
+
+    def _note(
+        self,
+        blob: BlobRecord,
+        used: StoredObject,
+        failed: Sequence[tuple[StoredObject, Exception]],
+        but: StoredObject | None,
+    ) -> None:
+        """Note what failed before an object has answered, or why a first copy was not tried."""
+        for place, error in failed:
+            if used.content_id != place.content_id or used.storage != place.storage or self._is_still_there(place):
+                self.note_failed(blob, place, error)
+        if self.notes and not failed and but is None and is_second_copy(self._backends, used):
+            self._note_avoided(blob)
+
+    def _note_avoided(self, blob: BlobRecord) -> None:
+        """Note that the first copy was not tried, because it is damaged or its storage failed."""
+        for place in self.find(blob):
+            if place.slot == CURRENT and not is_second_copy(self._backends, place) and self.notes:
+                is_bad = place.state in {ObjectState.DAMAGED, ObjectState.MISSING}
+                problem = "its bytes are damaged" if is_bad else "its storage failed several times"
+                self.notes.note(blob, place, problem, Doubt.KNOWN)
+                return
+
+    def _note_missing(self, blob: BlobRecord, failed: Sequence[tuple[StoredObject, Exception]]) -> None:
+        """Note which second copies failed, too, although nothing has answered."""
+        for place, error in failed:
+            if place.state in SOUND and is_second_copy(self._backends, place):
+                self.note_failed(blob, place, error)
+
+    def _is_still_there(self, seen: StoredObject) -> bool:
         with self._database.reading() as session:
-            places = [place_of(row) for row in [*session.scalars(moved), *session.scalars(query)]]
-        return [place for place in places if not self._backends.breaker.skips(place.storage)]
+            query = select(StoredObject).where(StoredObject.storage == seen.storage, StoredObject.key == seen.key)
+            row = session.scalar(query)
+            return row is not None and row.slot == CURRENT and row.state == ObjectState.PRESENT
+
+    def _avoids_first(self, places: Sequence[StoredObject]) -> bool:
+        first = places[0]
+        return first.state not in SOUND or is_second_copy(self._backends, first) or self._is_skipped(first)
+
+    def _is_skipped(self, place: StoredObject) -> bool:
+        return self._backends.breaker.skips(place.storage)
 
 
 def _doubt(error: Exception) -> Doubt:

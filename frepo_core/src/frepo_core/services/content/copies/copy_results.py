@@ -1,90 +1,101 @@
 """Records what became of copies. Rows change in batches, one transaction each."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db import Database
+from frepo_core.db.clock import read_clock
+from frepo_core.db.models import StoredObject
+from frepo_core.domain.identity import By
 
-from ..chains.chain_places import RAW, needs_itself
-from .copier import CopyResult, CopyTask, Outcome
-from .states import LACKING, CopyState
+from ..objects.gate import lock_contents, note_doomed
+from ..objects.marks import note_healed, verify_dependents
+from ..objects.states import CURRENT, LACKING, ObjectState
+from ..objects.wishes import wish
+from ..storages.backends import Backends
+from .copier import CopyResult, Outcome
 
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MAX_PROBLEM = 500
 
 
-def record_results(database: Database, results: Sequence[CopyResult]) -> list[CopyTask]:
-    """Record what became of copies. Return the tasks whose rows were changed meanwhile: their bytes are not needed."""
-    return database.write(lambda session: _record(session, results, utc_now())) if results else []
+def record_results(
+    database: Database, backends: Backends, results: Sequence[CopyResult], *, by: By = None
+) -> list[int]:
+    """Record what became of copies. Return the ids of objects that are to be deleted: what they have replaced."""
+    return database.write(partial(_record, backends, results, by)) if results else []
 
 
-def _record(session: Session, results: Sequence[CopyResult], now: datetime) -> list[CopyTask]:
-    blobs = _lock_blobs(session, [result.task.blob_id for result in results if result.outcome is Outcome.PRESENT])
-    query = select(BlobCopy).where(BlobCopy.id.in_([result.task.id for result in results]))
-    rows = {row.id: row for row in session.scalars(query.with_for_update())}
-    changed: list[CopyTask] = []
+def _record(backends: Backends, results: Sequence[CopyResult], by: By, session: Session) -> list[int]:
+    now = read_clock(session)
+    lock_contents(session, [result.task.content_id for result in results])
+    query = select(StoredObject).where(StoredObject.id.in_([result.task.id for result in results]))
+    rows = {row.id: row for row in session.scalars(query.order_by(StoredObject.id).with_for_update())}
+    ended: list[int] = []
     for result in results:
         row = rows.get(result.task.id)
-        if row is None or row.key != result.task.key or row.state not in {state.value for state in LACKING}:
-            changed.append(result.task)
+        if row is None or row.key != result.task.key or row.slot != CURRENT or row.state not in LACKING:
+            ended += [row.id] if row is not None and row.state == ObjectState.DOOMED else []
+        elif result.outcome is Outcome.PRESENT:
+            ended += _note_present(session, backends, row, result, now, by)
+        elif result.outcome is Outcome.AGAIN:
+            ended += want_again(session, row, now)
         else:
-            _record_one(row, blobs.get(result.task.blob_id), result, now)
-    return changed
+            _note_failed(row, result, now)
+    return ended
 
 
-def _lock_blobs(session: Session, blob_ids: Sequence[int]) -> dict[int, Blob]:
-    """Return blobs that nobody stores in another way until the end of the transaction."""
-    query = select(Blob).where(Blob.id.in_(blob_ids)).order_by(Blob.id)
-    return {blob.id: blob for blob in session.scalars(query.with_for_update(read=True))}
+def _note_present(
+    session: Session, backends: Backends, row: StoredObject, result: CopyResult, now: datetime, by: By
+) -> list[int]:
+    """Note that an object is there and was read. Return the damaged ones that it has replaced."""
+    was_damaged = row.state in {ObjectState.DAMAGED, ObjectState.MISSING}
+    row.state, row.since, row.read_at = ObjectState.PRESENT.value, now, now
+    row.stored_at = row.stored_at if was_damaged else now
+    row.attempts, row.error, row.next_try = 0, None, _find_next_try(session, result, now)
+    same = (StoredObject.content_id == row.content_id, StoredObject.storage == row.storage)
+    bad = StoredObject.state.in_([ObjectState.DAMAGED, ObjectState.MISSING])
+    replaced = session.scalars(select(StoredObject.id).where(*same, bad, StoredObject.slot.is_(None))).all()
+    if result.task.is_repair or was_damaged:
+        note_healed(session, backends, row, by=by)
+        verify_dependents(session, row)
+    return list(replaced)
 
 
-def _record_one(row: BlobCopy, blob: Blob | None, result: CopyResult, now: datetime) -> None:
-    if result.outcome is Outcome.PRESENT:
-        row.state = CopyState.PRESENT.value
-        row.attempts, row.error, row.next_try = 0, None, now
-        row.stored_at = row.verified_at = now
-        note_object(row, result.task)
-        if blob is not None and blob.object_digest != row.object_digest:  # it was stored in another way meanwhile
-            row.delete_after = now
-    elif result.outcome is Outcome.AGAIN:
-        row.key, row.next_try = None, now
+def _find_next_try(session: Session, result: CopyResult, now: datetime) -> datetime | None:
+    """Return when the object is made again: now, if the content was stored in another way meanwhile."""
+    source = result.task.source
+    if source is None:
+        return None
+    is_current = (StoredObject.id == source.id, StoredObject.slot == CURRENT)
+    was_current = source.slot == CURRENT
+    return now if was_current and session.scalar(select(StoredObject.id).where(*is_current)) is None else None
+
+
+def want_again(session: Session, row: StoredObject, now: datetime) -> list[int]:
+    """Let another object be made in place of one that has no sound bytes.
+
+    Return its id if it is to be deleted. One that is damaged stays until the other one is there.
+    """
+    values = wish(row.content_id or 0, row.digest, row.size, row.storage, row.since, now, row.role)
+    ended = [row.id] if row.state in {ObjectState.WANTED, ObjectState.WRITING} else []
+    if ended:
+        note_doomed(session, row)
     else:
-        row.next_try = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(row.attempts, 20))
-        row.attempts += 1
-        row.error = (result.problem or "")[:MAX_PROBLEM]
+        row.slot, row.delete_after, row.next_try = None, now, None
+    session.flush()
+    session.add(StoredObject(**values, attempts=row.attempts, error=row.error))
+    session.flush()
+    return ended
 
 
-def note_object(row: BlobCopy, task: CopyTask) -> None:
-    """Note which object the copy is."""
-    row.encoding, row.base_digest = task.encoding, task.base_digest
-    is_raw = task.encoding == RAW
-    row.stored_size, row.stored_digest = (None, None) if is_raw else (task.size, task.digest)
-
-
-def task_of(session: Session, copy: BlobCopy, blob: Blob, key: str, *, may_exist: bool = False) -> CopyTask:
-    """Return the task to copy the object of a blob under this key."""
-    base = None if blob.base_id is None else session.scalar(select(Blob.digest).where(Blob.id == blob.base_id))
-    task = CopyTask(
-        id=copy.id,
-        blob_id=blob.id,
-        digest=blob.object_digest,
-        size=blob.object_size,
-        storage=copy.storage,
-        key=key,
-        from_storage=blob.storage,
-        from_key=blob.key,
-        encoding=blob.encoding,
-        base_digest=base,
-        may_exist=may_exist,
-    )
-    if not may_exist or copy.object_digest == task.digest:
-        return task
-    if needs_itself(session, copy.digest, copy.base_digest, copy.storage):
-        return task
-    before = replace(task, digest=copy.object_digest, size=copy.object_size)
-    return replace(task, as_before=replace(before, encoding=copy.encoding, base_digest=copy.base_digest))
+def _note_failed(row: StoredObject, result: CopyResult, now: datetime) -> None:
+    if row.state == ObjectState.WRITING:
+        row.state = ObjectState.WANTED.value
+    row.next_try = now + min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(row.attempts, 20))
+    row.attempts += 1
+    row.error = (result.problem or "")[:MAX_PROBLEM]

@@ -7,17 +7,20 @@ from functools import partial
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, BlobCopy
-from frepo_core.domain.naming import new_blob_key
+from frepo_core.db import Database
+from frepo_core.db.clock import read_clock
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import FrepoError, StorageError
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
+from ..chains.chain_reader import ChainReader
+from ..objects.gate import Gate
+from ..objects.states import CURRENT, ObjectState
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 from .copier import Copier, CopyTask, Outcome
-from .copy_results import record_results, task_of
-from .states import CopyState
+from .copy_claims import claim
+from .copy_results import record_results
 
 log = logging.getLogger(__name__)
 
@@ -35,48 +38,43 @@ class CopyWaits:
         self._wait = wait
         self._threads = PluginThreads("frepo copying", wait.total_seconds())
 
-    def make_copy(self, blob_id: int, storage: str) -> bool:
+    def make_copy(self, content_id: int, storage: str) -> bool:
         """Return whether the copy is present before `mirror.wait` is over. Never raises: the upload is accepted."""
         if not self._wait or self._backends.breaker.skips(storage):
             return False
         try:
-            return self._threads.call(partial(self._copy, blob_id, storage))
+            return self._threads.call(partial(self._copy, content_id, storage))
         except PluginHangs:
             return False
         except FrepoError as error:
-            log.warning("the second copy of blob %s is left to the job mirror: %s", blob_id, error.message)
+            log.warning("the second copy of blob %s is left to the job mirror: %s", content_id, error.message)
         except Exception:
-            log.exception("the second copy of blob %s is left to the job mirror", blob_id)
+            log.exception("the second copy of blob %s is left to the job mirror", content_id)
         return False
 
-    def _copy(self, blob_id: int, storage: str) -> bool:
+    def _copy(self, content_id: int, storage: str) -> bool:
         try:
             self._presence.require(storage)
         except StorageError:
             self._backends.breaker.failed(storage)
             raise
-        task = self._database.write(lambda session: _claim(session, blob_id, storage))
+        task = self._database.write(lambda session: self._claim(session, content_id, storage))
         if task is None:
             return False
-        copier = Copier(self._backends, self._presence, lambda size: None)
-        result = copier.copy(task)
-        for changed in record_results(self._database, [result]):
-            copier.discard(changed)
-            return False
-        return result.outcome is Outcome.PRESENT
+        chains = ChainReader(self._database, self._backends)
+        result = Copier(self._backends, self._presence, chains, lambda size: None).copy(task)
+        ended = record_results(self._database, self._backends, [result])
+        Gate(self._database, self._backends, self._presence).delete(ended)
+        return result.outcome is Outcome.PRESENT and not ended
 
-
-def _claim(session: Session, blob_id: int, storage: str) -> CopyTask | None:
-    """Give the wanted copy its key, unless the job has begun to make it."""
-    query = select(BlobCopy).where(
-        BlobCopy.blob_id == blob_id,
-        BlobCopy.storage == storage,
-        BlobCopy.state == CopyState.WANTED.value,
-        BlobCopy.key.is_(None),
-    )
-    row = session.scalar(query.with_for_update())
-    blob = session.get(Blob, blob_id)
-    if row is None or blob is None or blob.base_id is not None:  # the copy of a delta waits for that of its base
-        return None
-    row.key, row.next_try = new_blob_key(row.digest), utc_now() + CLAIM
-    return task_of(session, row, blob, row.key)
+    def _claim(self, session: Session, content_id: int, storage: str) -> CopyTask | None:
+        """Give the wanted copy its key, unless the job has begun to make it."""
+        query = select(StoredObject).where(
+            StoredObject.content_id == content_id,
+            StoredObject.storage == storage,
+            StoredObject.slot == CURRENT,
+            StoredObject.state == ObjectState.WANTED.value,
+            StoredObject.key.is_(None),
+        )
+        row = session.scalar(query.with_for_update())
+        return None if row is None else claim(session, self._backends, row, read_clock(session) + CLAIM)

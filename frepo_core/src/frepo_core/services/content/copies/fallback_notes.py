@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Installation
+from frepo_core.db.models import Installation, StoredObject
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BlobNotFound, FrepoError, StorageUnavailable
@@ -19,11 +19,11 @@ from frepo_core.errors import BlobNotFound, FrepoError, StorageUnavailable
 from ...base.records import BlobRecord
 from ...events.event_counts import Counts
 from ...events.recording import NewEvent, record
-from ..chains.chain_places import Place
+from ..blobs.blob_damage import MISSING
+from ..objects.marks import mark_damaged
 from ..storages.backends import Backends
 from ..storages.storage_troubles import StorageStates
 from ..storages.write_guard import Presence
-from .marks import mark_copy, mark_first
 
 log = logging.getLogger(__name__)
 
@@ -82,26 +82,26 @@ class FallbackNotes:
         self._start = start
         self._counts = Counts()
 
-    def note(self, blob: BlobRecord, place: Place, problem: str, doubt: Doubt) -> None:
+    def note(self, blob: BlobRecord, place: StoredObject, problem: str, doubt: Doubt) -> None:
         """Note that one copy of a content could not be used, so that another one is read."""
         log.warning("the copy %s of blob %s in %s is not read: %s", place.key, blob.id, place.storage, problem)
         if not self._is_read_only:
             self._start(partial(self._write, blob, place, problem, doubt))
 
-    def _write(self, blob: BlobRecord, place: Place, problem: str, doubt: Doubt) -> None:
+    def _write(self, blob: BlobRecord, place: StoredObject, problem: str, doubt: Doubt) -> None:
         try:
             if doubt is Doubt.UNREADABLE:
                 self._states.failed(place.storage, StorageUnavailable(problem), by=_READER)
             elif doubt is Doubt.WRONG or (doubt is Doubt.MISSING and self._lacks_bytes(place)):
-                self._mark(blob, place, problem, doubt)
+                self._mark(place, problem, doubt)
             self._record(blob, place, problem)
         except Exception:
             log.exception("that blob %s was read from another copy was not recorded", blob.id)
 
-    def _lacks_bytes(self, place: Place) -> bool:
+    def _lacks_bytes(self, place: StoredObject) -> bool:
         """Return whether the bytes are missing or short in a storage that is the one it was."""
         try:
-            if self._backends.get(place.storage).stat(place.key).size == place.size:
+            if self._backends.get(place.storage).stat(str(place.key)).size == place.object_size:
                 return False
         except BlobNotFound:
             pass
@@ -112,16 +112,15 @@ class FallbackNotes:
             return False
         return True
 
-    def _mark(self, blob: BlobRecord, place: Place, problem: str, doubt: Doubt) -> None:
-        def work(session: Session) -> None:
-            if place.is_first:
-                mark_first(session, blob.id, place.key, problem, by=_READER)
-            else:
-                mark_copy(session, place.storage, place.key, problem, is_missing=doubt is Doubt.MISSING, by=_READER)
+    def _mark(self, place: StoredObject, problem: str, doubt: Doubt) -> None:
+        text = MISSING if doubt is Doubt.MISSING else problem
+
+        def work(session: Session) -> bool:
+            return mark_damaged(session, self._backends, place, text, by=_READER, only=True)
 
         self._database.write(work, may_use_reserve=True)
 
-    def _record(self, blob: BlobRecord, place: Place, problem: str) -> None:
+    def _record(self, blob: BlobRecord, place: StoredObject, problem: str) -> None:
         key = (place.storage, "", "")
         count = self._counts.take(key)
         if not count:

@@ -50,6 +50,8 @@ class Backends:
         self._mirror = mirror
         self.former: str | None = None
         self.epoch = 0
+        # The value of the row that names the last promotion which this process follows, see `first_storage`.
+        self.promotion = ""
         self.follow(current, former=None, epoch=0)
         self.reads_back = reads_back
         self.breaker = Breaker()

@@ -1,15 +1,17 @@
 """Which storage is the first one: that of `fs.adapter`, unless another one was promoted after its loss."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, cast
 
-from sqlalchemy import select, text
+from sqlalchemy import CursorResult, bindparam, func, select, text
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Installation
+from frepo_core.db.models import Content, Installation, StoredObject
+from frepo_core.db.row_inserts import insert_of
 
 from ...base.installation import ID
 from .backends import Backends
@@ -23,6 +25,21 @@ _VALUE = select(_ROW.c.value).where(_ROW.c.name == NAME)
 # The lock of PostgreSQL has a number, made from the letters "frepo". MariaDB locks a row that each database has.
 _NUMBER = int.from_bytes(b"frepo")
 _LOCK, _SHARED_LOCK = (text(f"SELECT pg_advisory_xact_lock{kind}({_NUMBER})") for kind in ("", "_shared"))
+_CONTENT, _OBJECT = Content.__table__, StoredObject.__table__
+_VALUES = ("storage", "key", "state", "slot", "since", "stored_at", "read_at")
+_INSERT = insert_of(StoredObject).from_select(
+    ["content_id", "digest", "size", *_VALUES],
+    select(
+        _CONTENT.c.id,
+        _CONTENT.c.digest,
+        _CONTENT.c.size,
+        *(bindparam(name, type_=_OBJECT.c[name].type) for name in _VALUES),
+    ).where(
+        _CONTENT.c.digest == bindparam("digest"),
+        func.coalesce(_VALUE.scalar_subquery(), "") == bindparam("promotion"),
+    ),
+    include_defaults=False,
+)
 _ID = select(_ROW.c.value).where(_ROW.c.name == ID)
 
 
@@ -79,9 +96,22 @@ def hold_promotion(session: Session, backends: Backends, *, is_exclusive: bool =
         session.execute(_ID.with_for_update(read=not is_exclusive))
 
 
+def insert_if_current(session: Session, backends: Backends, digest: str, values: Mapping[str, Any]) -> bool:
+    """Insert the object of an upload, whose content has a row, unless another storage was promoted meanwhile.
+
+    Then follow the promotion and return False. One statement does both, because each upload waits for it.
+    """
+    known = {**values, "digest": digest, "promotion": backends.promotion}
+    if cast(CursorResult[Any], session.connection().execute(_INSERT, known)).rowcount:
+        return True
+    follow(session, backends)
+    return False
+
+
 def follow(session: Session, backends: Backends) -> None:
     """Let this process store new contents in the storage that was promoted last."""
     promotion = read_promotion(session)
+    backends.promotion = promotion.as_text() if promotion else ""
     epoch = promotion.epoch if promotion else 0
     if epoch == backends.epoch:
         return

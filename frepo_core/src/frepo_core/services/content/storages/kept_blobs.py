@@ -9,14 +9,18 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Installation
+from frepo_core.db.models import Installation, StorageMark
 
 KEPT_FOR = timedelta(days=30)
 # The clocks of the storage and of the database may differ.
 _TOLERANCE = timedelta(hours=1)
 _PREFIX = "adopted:"
+# What the names of the values begin with that name storages which were adopted and not reconciled since: no content is
+# deleted until then, because the records may be older than the storages.
+RECONCILE = "reconcile."
 
 
 def note_adoption(database: Database, storage: str, epoch: int) -> None:
@@ -25,8 +29,14 @@ def note_adoption(database: Database, storage: str, epoch: int) -> None:
     `epoch` is that of the first mark since: what others wrote, such as the journal, has a lower one.
     """
     value = json.dumps({"at": utc_now().isoformat(), "epoch": epoch})
-    row = Installation(name=_PREFIX + storage, value=value)
-    database.write(lambda session: session.merge(row), may_use_reserve=True)
+
+    def work(session: Session) -> None:
+        session.merge(Installation(name=_PREFIX + storage, value=value))
+        names = {storage, *session.scalars(select(StorageMark.storage).distinct())}
+        for name in sorted(names):  # what one of them lacks may be in another one
+            session.merge(Installation(name=RECONCILE + name, value=utc_now().isoformat()))
+
+    database.write(work, may_use_reserve=True)
 
 
 def find_kept(database: Database, storage: str) -> datetime | None:

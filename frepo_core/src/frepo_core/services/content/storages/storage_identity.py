@@ -3,7 +3,7 @@
 from sqlalchemy import select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import StorageBackend
 
@@ -11,6 +11,7 @@ from .backends import Backends
 
 # How many of the newest blobs are looked for in a storage that has no mark yet.
 NEWEST = 10
+_PRESENT = "present"
 
 
 def is_there(backend: StorageBackend, key: str) -> bool:
@@ -39,8 +40,9 @@ def find_absence(database: Database, backends: Backends, storage: str) -> str | 
     The database names blobs in it, and none of the newest is there.
     """
     with database.reading() as session:
-        sound = select(Blob.key).where(Blob.storage == storage, Blob.damaged_at.is_(None))
-        keys = session.scalars(sound.order_by(Blob.id.desc()).limit(NEWEST)).all()
+        present = (StoredObject.storage == storage, StoredObject.state == _PRESENT, StoredObject.key.is_not(None))
+        newest = select(StoredObject.key).where(*present).order_by(StoredObject.id.desc()).limit(NEWEST)
+        keys = [str(key) for key in session.scalars(newest)]
     backend = backends.get(storage)
     if not keys or any(is_there(backend, key) for key in keys):
         return None

@@ -22,7 +22,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, StorageMark
+from frepo_core.db.models import StorageMark, StoredObject
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound, StorageFull, SweepStoppedError
@@ -70,7 +70,9 @@ class Ownership:
     def require_unused(self, storage: str) -> None:
         """Raise `ConfigurationError` if another storage keeps its blobs in this one: they have no rows of its name."""
         with self._database.reading() as session:
-            others = session.scalars(select(Blob.storage).where(Blob.storage != storage).distinct()).all()
+            others = session.scalars(
+                select(StoredObject.storage).where(StoredObject.storage != storage).distinct()
+            ).all()
         self._backends.require_unused(storage, others)
 
     def current(self, storage: str) -> OwnerMark | None:

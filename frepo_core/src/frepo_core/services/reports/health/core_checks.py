@@ -86,7 +86,7 @@ class CoreChecks:
 
     def _check_blobs(self) -> None:
         with self._database.reading() as session:
-            damaged = count_damaged(session)
+            damaged = count_damaged(session, self._backends)
         if damaged:
             blobs = "1 blob is" if damaged == 1 else f"{damaged} blobs are"
             raise BytesMissingError(f"{blobs} damaged, storage:verify lists them")

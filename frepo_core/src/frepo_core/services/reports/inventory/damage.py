@@ -4,16 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, Collection, CollectionToken, File, Version
+from frepo_core.db.models import Collection, CollectionToken, File, StoredObject, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
 from ...access.visibility.visible_files import Sight, see_files, sees_all_files
 from ...base.keyset import Page, PageRequest, cut, paged
+from ...content.objects.states import CURRENT, ObjectState
+from ...content.objects.uses import is_second
+from ...content.storages.backends import Backends
 
 # How many of the versions and files that use a blob are named.
 NAMED = 20
@@ -54,44 +57,50 @@ class DamageRecord:
     advice: str
 
 
-def count_damaged(session: Session) -> int:
-    """Return the number of damaged blobs."""
-    return session.scalar(select(func.count()).select_from(Blob).where(Blob.damaged_at.is_not(None))) or 0
+def _is_damaged(backends: Backends) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for first copies that are wrong or missing. Second ones are in the figures about copies."""
+    bad = StoredObject.state.in_([ObjectState.DAMAGED, ObjectState.MISSING])
+    return bad, StoredObject.slot == CURRENT, ~is_second(backends)
 
 
-def count_damaged_by_storage(session: Session) -> Mapping[str, int]:
-    """Return the numbers of damaged blobs of the storages that have any."""
-    query = select(Blob.storage, func.count()).where(Blob.damaged_at.is_not(None)).group_by(Blob.storage)
+def count_damaged(session: Session, backends: Backends) -> int:
+    """Return the number of damaged first copies."""
+    return session.scalar(select(func.count(StoredObject.id)).where(*_is_damaged(backends))) or 0
+
+
+def count_damaged_by_storage(session: Session, backends: Backends) -> Mapping[str, int]:
+    """Return the numbers of damaged first copies of the storages that have any."""
+    query = select(StoredObject.storage, func.count()).where(*_is_damaged(backends)).group_by(StoredObject.storage)
     return {storage: number for storage, number in session.execute(query)}
 
 
-def list_damage(database: Database, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
+def list_damage(database: Database, backends: Backends, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
     """Return a page of the damaged blobs, the latest finding first, with the versions and files that the token may see.
 
     A token that may not see all collections and files gets no blob of which it sees no version and no file, so the page
     may be shorter.
     """
     page = replace(page, is_descending=True)
-    query = select(Blob).where(Blob.damaged_at.is_not(None))
+    query = select(StoredObject).where(*_is_damaged(backends))
     with database.reading(is_snapshot=True) as session:
-        rows = session.scalars(paged(query, page, [Blob.damaged_at, Blob.id])).all()
-        found = cut(rows, page, lambda row: [row.damaged_at, row.id])
+        rows = session.scalars(paged(query, page, [StoredObject.since, StoredObject.id])).all()
+        found = cut(rows, page, lambda row: [row.since, row.id])
         records = [_record(session, row, by) for row in found.items]
     sees_all = allows("collection.fetch", by) and sees_all_files(by)
     shown = [record for record in records if sees_all or record.versions or record.files]
     return Page(items=shown, next=found.next)
 
 
-def _record(session: Session, row: Blob, by: Identity) -> DamageRecord:
-    used_by = session.scalar(select(func.count()).select_from(File).where(File.blob_id == row.id)) or 0
+def _record(session: Session, row: StoredObject, by: Identity) -> DamageRecord:
+    used_by = session.scalar(select(func.count()).select_from(File).where(File.content_id == row.content_id)) or 0
     versions, files = _users(session, row, by)
-    again = ADVICE_KEY.format(key=row.key, storage=row.storage)
+    again = ADVICE_KEY.format(key=str(row.key), storage=row.storage)
     return DamageRecord(
         sha256=row.digest,
         size=row.size,
         storage=row.storage,
-        key=row.key,
-        found_at=row.damaged_at or row.created_at,
+        key=str(row.key),
+        found_at=row.read_at or row.since,
         versions=versions,
         files=files,
         used_by=used_by,
@@ -99,13 +108,13 @@ def _record(session: Session, row: Blob, by: Identity) -> DamageRecord:
     )
 
 
-def _users(session: Session, row: Blob, by: Identity) -> tuple[list[DamagedVersion], list[str]]:
+def _users(session: Session, row: StoredObject, by: Identity) -> tuple[list[DamagedVersion], list[str]]:
     """Return the first versions and the first plain files that use a blob, of those that the token may see."""
     query = (
         select(File.id, File.stored_name, Version.number, Collection.id.label("collection"), Collection.filename)
         .join(Version, Version.file_id == File.id, isouter=True)
         .join(Collection, Collection.id == Version.collection_id, isouter=True)
-        .where(File.blob_id == row.id)
+        .where(File.content_id == row.content_id)
         .order_by(File.id)
         .limit(NAMED)
     )

@@ -44,7 +44,7 @@ class Inventory:
 
     def damage(self, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
         """Return a page of the damaged blobs that the token may see, the latest finding first."""
-        return list_damage(self._base.database, page, by=by)
+        return list_damage(self._base.database, self._base.backends, page, by=by)
 
     def _models(self) -> Iterator[FilledModel]:
         base = self._base

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import OBJECT_SIZE, Blob, Collection
+from frepo_core.db.models import OBJECT_SIZE, Collection, StoredObject
 from frepo_core.plugins.registry import PluginRegistry
 
+from ...content.objects.states import CURRENT, FIRST
 from ...content.storages.backends import Backends
 from ...content.storages.storage_space import find_free_space
 from ...content.storages.storage_troubles import StorageTrouble, read_troubles
@@ -45,8 +46,10 @@ class StorageContent:
 
 
 def count_contents(database: Database, backends: Backends) -> dict[str, StorageContent]:
-    """Return what is in each storage by its name. Reads all rows of blobs."""
-    blobs = select(Blob.storage, func.count(), func.sum(OBJECT_SIZE)).group_by(Blob.storage)
+    """Return what is in each storage by its name. Reads all rows of objects."""
+    first = (StoredObject.role == FIRST, StoredObject.slot == CURRENT, StoredObject.key.is_not(None))
+    blobs = select(StoredObject.storage, func.count(), func.sum(OBJECT_SIZE)).where(*first)
+    blobs = blobs.group_by(StoredObject.storage)
     choices = select(Collection.storage, func.count()).group_by(Collection.storage)
     with database.reading() as session:
         found = {name: (number, int(size)) for name, number, size in session.execute(blobs)}
@@ -64,7 +67,7 @@ def count_contents(database: Database, backends: Backends) -> dict[str, StorageC
 def list_storages(database: Database, backends: Backends, plugins: PluginRegistry) -> list[StorageRecord]:
     """Return the storages by name: the named ones, one for each adapter, and others that are known to fail."""
     with database.reading() as session:
-        damaged, troubles = count_damaged_by_storage(session), read_troubles(session)
+        damaged, troubles = count_damaged_by_storage(session, backends), read_troubles(session)
     packages = {spec.name: plugin.distribution for plugin in plugins.found for spec in plugin.storages}
     summaries = {name: spec.summary for name, spec in plugins.storages.items()}
     return [

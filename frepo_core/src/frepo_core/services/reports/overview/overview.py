@@ -119,7 +119,7 @@ class Overviews:
                 growth=service_growth(session, now, free_space),
                 last_day=last_day,
                 last_month=last_month,
-                damaged_blobs=count_damaged(session),
+                damaged_blobs=count_damaged(session, self._backends),
                 copies=self._copies.read(),
                 compact=self._compact.read(),
                 failing_jobs=find_failing_jobs(session),

@@ -6,10 +6,16 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import OBJECT_SIZE, Blob, Collection, File, ReplacedObject, Sample, TrashEntry
+from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, Sample, StoredObject, TrashEntry
+
+from ...content.objects.states import ENDED, FIRST
 
 # Up to this many files are added up at each request, which takes milliseconds. Beyond, the last sample is used.
 MEASURED_AT_ONCE = 20_000
+
+
+# Objects that are, or were, first copies, and have bytes.
+_OF_FIRST = (StoredObject.role == FIRST, StoredObject.key.is_not(None), StoredObject.state.not_in(ENDED))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +37,14 @@ class Sizes:
 def measure_sizes(session: Session, now: datetime) -> Sizes:
     """Add up the sizes of all blobs, versions, files and what is in the trash. It takes longer the more there are."""
     blobs, stored = session.execute(
-        select(func.count(), func.coalesce(func.sum(OBJECT_SIZE), 0)).select_from(Blob)
+        select(func.count(StoredObject.slot), func.coalesce(func.sum(OBJECT_SIZE), 0)).where(*_OF_FIRST)
     ).one()
-    replaced = session.scalar(select(func.coalesce(func.sum(ReplacedObject.size), 0)))
     versions = session.scalar(select(func.coalesce(func.sum(Collection.stored_size + Collection.quarantined_size), 0)))
-    plain = select(func.coalesce(func.sum(Blob.size), 0)).join(File, File.blob_id == Blob.id)
+    plain = select(func.coalesce(func.sum(Content.size), 0)).join(File, File.content_id == Content.id)
     files = session.scalar(plain.where(File.kind == "plain"))
     trash = int(session.scalar(select(func.coalesce(func.sum(TrashEntry.size), 0))) or 0)
     sent = int(versions or 0) + int(files or 0) + trash
-    return Sizes(at=now, blobs=blobs, stored=int(stored) + int(replaced or 0), sent=sent, trash=trash)
+    return Sizes(at=now, blobs=blobs, stored=int(stored), sent=sent, trash=trash)
 
 
 def read_sizes(session: Session, now: datetime, *, least: int = 0) -> Sizes:

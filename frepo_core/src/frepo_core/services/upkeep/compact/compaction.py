@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.backups.compaction import Encoding, Freedom, Step
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
@@ -22,6 +22,7 @@ from ...content.blobs.lifecycle import Blobs
 from ...content.chains.encoding_switch import EncodingSwitch
 from ...content.encodings.format import read_head
 from ...content.encodings.libraries import require_libraries
+from ...content.objects.states import CURRENT
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE
@@ -58,7 +59,7 @@ class Compaction:
         self._database = database
         self._blobs = blobs
         self._switch = switch
-        self._plans = Plans(database, previews, settings)
+        self._plans = Plans(database, blobs.backends, previews, settings)
         self._settings = settings
         self._directory = directory
 
@@ -91,7 +92,7 @@ class Compaction:
                 saved = readable_size(report.before_size - report.after_size)
                 progress(f"{report.encoded} contents encoded, {saved} saved")
         for storage in self._blobs.backends.configured:
-            report.deleted += self._switch.delete_replaced(storage, keep_going=keep_going)
+            report.deleted += self._end_superseded(storage, keep_going)
         note_figures(self._database, report.failed + report.skipped + report.waiting)
         share()
         return report
@@ -102,22 +103,23 @@ class Compaction:
         One content of each collection is encoded to see what that saves, of at most 20 collections.
         """
         require_libraries()
-        found, tried, samples = dict[str, list[tuple[Blob, Step]]](), 0, 0
+        found, tried, samples = dict[str, list[tuple[StoredObject, StoredObject | None, Step]]](), 0, 0
         for survey, step in self._plans.steps(CompactReport().note_failure, keep_going):
-            found.setdefault(survey.collection_id, []).append((survey.rows[step.content_id], step))
+            base = survey.rows.get(step.base_id) if step.base_id is not None else None
+            found.setdefault(survey.collection_id, []).append((survey.rows[step.content_id], base, step))
         encode = [
             steps
             for all_steps in found.values()
-            if (steps := [one for one in all_steps if one[1].encoding != Encoding.RAW])
+            if (steps := [one for one in all_steps if one[2].encoding != Encoding.RAW])
         ]
         with self._encoder(0, keep_going, RateLimit(0, keep_going=keep_going)) as encoder:
-            for (row, step), *_ in encode[:SAMPLES]:
+            for (row, base, _), *_ in encode[:SAMPLES]:
                 progress(f"{samples} of {min(len(encode), SAMPLES)} samples")
-                with encoder.encoded(row, self._read(step)[1]) as encoded:
+                with encoder.encoded(row, base) as encoded:
                     is_left = encoded.codec == Encoding.RAW
                     samples += row.size if is_left else encoded.path.stat().st_size
                 tried += row.size
-        size = sum(row.object_size for steps in encode for row, _ in steps)
+        size = sum(row.object_size for steps in encode for row, *_ in steps)
         share = 1 - samples / tried if tried else 0.0
         return Forecast(contents=sum(len(steps) for steps in encode), size=size, saved_size=round(size * share))
 
@@ -150,8 +152,8 @@ class Compaction:
         report: CompactReport,
         pace: Callable[[int], None],
     ) -> None:
-        row, base = self._read(step)
-        if row is None or row.key != survey.rows[row.id].key or (step.base_id is not None and base is None):
+        row, base = self._read(survey, step)
+        if row is None or row.key != survey.rows[step.content_id].key or (step.base_id is not None and base is None):
             report.skipped += 1
             return
         if step.encoding is Encoding.RAW:
@@ -159,7 +161,7 @@ class Compaction:
             return
         try:
             with encoder.encoded(row, base) as encoded:
-                self._use(encoded, row, base, expansion, report, pace)
+                self._use(encoded, row, expansion, report, pace)
         except LeaseLost:
             raise
         except FrepoError as error:
@@ -168,16 +170,26 @@ class Compaction:
             else:
                 report.skipped += 1
 
-    def _read(self, step: Step) -> tuple[Blob | None, Blob | None]:
+    def _read(self, survey: Survey, step: Step) -> tuple[StoredObject | None, StoredObject | None]:
+        """Return the present objects of the content of a step, and of its base."""
+
+        def read(session: Session, content_id: int | None) -> StoredObject | None:
+            current = (StoredObject.content_id == content_id, StoredObject.storage == survey.storage)
+            return session.scalar(select(StoredObject).where(*current, StoredObject.slot == CURRENT))
+
         with self._database.reading() as session:
-            base = session.get(Blob, step.base_id) if step.base_id is not None else None
-            return session.get(Blob, step.content_id), base
+            return read(session, step.content_id), read(session, step.base_id) if step.base_id is not None else None
+
+    def _end_superseded(self, storage: str, keep_going: Callable[[], None]) -> int:
+        """Delete what was superseded long enough ago; return the number."""
+        ended = self._blobs.gate.delete_due(storage, keep_going=keep_going)
+        self._blobs.collect(self._blobs.find_ids(ended.bases))
+        return ended.objects
 
     def _use(
         self,
         encoded: Encoded,
-        row: Blob,
-        base: Blob | None,
+        row: StoredObject,
         expansion: Expansion,
         report: CompactReport,
         pace: Callable[[int], None],
@@ -185,14 +197,12 @@ class Compaction:
         if encoded.codec == Encoding.RAW or encoded.codec == row.encoding == Encoding.ZSTD:
             self._note_tried(row, encoded.codec, expansion, report)
             return
-        base = base if encoded.codec == Encoding.DELTA else None
         with encoded.path.open("rb") as file:
             is_switched = self._switch.replace(
                 row,
                 file,
                 head := read_head(file, row.digest),
                 digest=encoded.digest,
-                base_id=base.id if base is not None else None,
                 most_levels=self._settings.compact_depth,
                 allow=self._is_allowed,
                 pace=pace,
@@ -203,25 +213,26 @@ class Compaction:
         report.encoded += 1
         report.before_size += row.object_size
         report.after_size += head.stored
-        if row.base_id is not None:
-            self._blobs.collect([row.base_id])
 
-    def _note_tried(self, row: Blob, codec: str, expansion: Expansion, report: CompactReport) -> None:
+    def _note_tried(self, row: StoredObject, codec: str, expansion: Expansion, report: CompactReport) -> None:
         """Leave a content as it is for good, because it is compressed or encrypted, or differs too much from others.
 
         One that has a base is moved away from it.
         """
-        self._database.execute(update(Blob).where(Blob.id == row.id).values(tried_at=utc_now()))
+        self._database.execute(update(Content).where(Content.id == row.content_id).values(tried_at=utc_now()))
         report.left += 1
         if row.encoding != codec:
             expansion.expand(row)
 
-    def _is_allowed(self, session: Session, blob: Blob, base: Blob | None) -> bool:
-        """Return whether a content may still be encoded, by what uses it now that its row is locked."""
-        now = utc_now()
-        users = read_users(session, [blob.id], now)[blob.id]
+    def _is_allowed(self, session: Session, row: StoredObject, base: StoredObject | None) -> bool:
+        """Return whether a content may still be encoded, by what uses it now that it is locked."""
+        now, content_id = utc_now(), row.content_id
+        content = session.get(Content, content_id) if content_id is not None else None
+        if content is None or content_id is None:
+            return False
+        users = read_users(session, [content_id], now)[content_id]
         heads = read_heads(session, users.collections)
-        freedom = freedom_of(blob, users, heads, self._settings, now)
+        freedom = freedom_of(content, row, users, heads, self._settings, now)
         return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)
 
 

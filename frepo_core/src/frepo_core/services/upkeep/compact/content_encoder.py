@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 
 from ...content.blobs.failpoints import hit
 from ...content.encodings.tasks import Task
@@ -49,7 +49,7 @@ class ContentEncoder:
         self._process = EncoderProcess()
 
     @contextlib.contextmanager
-    def encoded(self, row: Blob, base: Blob | None) -> Iterator[Encoded]:
+    def encoded(self, row: StoredObject, base: StoredObject | None) -> Iterator[Encoded]:
         """Encode a content, as the difference to a base if that saves more, into a file that is deleted afterwards.
 
         Raises `EncodingError`, `StorageFull` if the disk has no room for that, and what the storage raises.
@@ -69,7 +69,7 @@ class ContentEncoder:
             yield Encoded(codec=outcome.codec, digest=outcome.digest, path=files.target)
 
     @contextlib.contextmanager
-    def decoded(self, row: Blob) -> Iterator[Path]:
+    def decoded(self, row: StoredObject) -> Iterator[Path]:
         """Decode a content into a file that is deleted afterwards.
 
         Only first copies are read. Raises as `encoded` does.

@@ -3,15 +3,17 @@
 import logging
 from collections.abc import Callable
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.backups.compaction import Encoding
 from frepo_core.errors import FrepoError
 
 from ...content.blobs.lifecycle import Blobs
 from ...content.chains.encoding_switch import EncodingSwitch
+from ...content.objects.states import CURRENT
+from ...content.objects.uses import is_second
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder
 
@@ -47,7 +49,8 @@ class Expansion:
         """
         after = 0
         while True:
-            query = select(Blob).where(Blob.encoding != Encoding.RAW, Blob.id > after).order_by(Blob.id).limit(PAGE)
+            encoded = (StoredObject.encoding != Encoding.RAW, StoredObject.id > after, *self._is_first())
+            query = select(StoredObject).where(*encoded).order_by(StoredObject.id).limit(PAGE)
             with self._database.reading() as session:
                 rows = session.scalars(query).all()
             if not rows:
@@ -59,28 +62,30 @@ class Expansion:
 
     def expand_adopted(self) -> None:
         """Expand those contents that were uploaded again, or that something waits for."""
-        query = select(Blob).where(Blob.expand_since.is_not(None)).order_by(Blob.expand_since)
+        query = select(StoredObject).join(Content, Content.id == StoredObject.content_id)
+        query = query.where(Content.expand_since.is_not(None), *self._is_first()).order_by(Content.expand_since)
         with self._database.reading() as session:
             rows = session.scalars(query).all()
         for row in rows:
             self.expand(row)
 
-    def expand(self, row: Blob) -> None:
+    def _is_first(self) -> tuple[ColumnElement[bool], ...]:
+        return StoredObject.slot == CURRENT, StoredObject.key.is_not(None), ~is_second(self._blobs.backends)
+
+    def expand(self, row: StoredObject) -> None:
         """Expand one content, as its row was read. If that fails, it is reported, unless it was deleted or changed."""
         try:
             if self._use_raw(row):
                 self._report.expanded += 1
                 self._report.before_size += row.object_size
                 self._report.after_size += row.size
-                if row.base_id is not None:
-                    self._blobs.collect([row.base_id])
         except FrepoError as error:
             if is_unchanged(self._database, row):
                 self._report.note_failure(f"content {row.digest}", error)
             else:
                 self._report.skipped += 1
 
-    def _use_raw(self, row: Blob) -> bool:
+    def _use_raw(self, row: StoredObject) -> bool:
         """Decode a content in the process of low priority; in this one if that fails, where second copies are read."""
         if row.encoding == Encoding.RAW:
             return False
@@ -92,10 +97,10 @@ class Expansion:
         return self._switch.expand(row, pace=self._pace)
 
 
-def is_unchanged(database: Database, *rows: Blob) -> bool:
-    """Return whether blobs are still stored as their rows say. Otherwise a failure to read them does not matter."""
+def is_unchanged(database: Database, *rows: StoredObject) -> bool:
+    """Return whether objects are still current. Otherwise a failure to read them does not matter."""
     with database.reading() as session:
         return all(
-            session.scalar(select(Blob.id).where(Blob.id == row.id, Blob.storage == row.storage, Blob.key == row.key))
+            session.scalar(select(StoredObject.id).where(StoredObject.id == row.id, StoredObject.slot == CURRENT))
             for row in rows
         )

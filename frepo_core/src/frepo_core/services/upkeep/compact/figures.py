@@ -3,17 +3,20 @@
 import json
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database
-from frepo_core.db.models import OBJECT_SIZE, Blob, Installation, TrashEntry
+from frepo_core.db.models import OBJECT_SIZE, Content, Installation, StoredObject
 from frepo_core.domain.backups.compaction import Encoding
 
-from ...content.blobs.blob_use import is_used_by_file
-from ...content.chains.chain_places import MOST_LEVELS
+from ...content.objects.decodable import MOST_LEVELS
+from ...content.objects.states import CURRENT, FIRST
+from ...content.objects.uses import is_used
 
 _NAME = "compact.figures"
+# First copies: second ones are not counted.
+_IS_STORED = (StoredObject.role == FIRST, StoredObject.slot == CURRENT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +32,8 @@ class Figures:
 def note_figures(database: Database, waiting: int) -> None:
     """Count what is encoded, and note it. It takes longer the more contents there are."""
     with database.reading() as session:
-        query = select(func.count(), func.coalesce(func.sum(Blob.size - OBJECT_SIZE), 0)).select_from(Blob)
-        encoded, saved = session.execute(query.where(Blob.encoding != Encoding.RAW)).one()
+        query = select(func.count(), func.coalesce(func.sum(StoredObject.size - OBJECT_SIZE), 0)).where(*_IS_STORED)
+        encoded, saved = session.execute(query.where(StoredObject.encoding != Encoding.RAW)).one()
         figures = Figures(encoded=encoded, saved=int(saved), depth=_depth(session), waiting=waiting)
     value = json.dumps(asdict(figures))
     database.write(lambda session: session.merge(Installation(name=_NAME, value=value)))
@@ -45,11 +48,12 @@ def read_figures(session: Session) -> Figures:
 def _depth(session: Session) -> int:
     """Return how many differences the longest chain has."""
     for depth in range(MOST_LEVELS):
-        first = above = aliased(Blob)
-        query = select(first.id).where(first.base_id.is_not(None))
+        first = above = aliased(StoredObject)
+        query = select(first.id).where(first.base_digest.is_not(None), first.slot == CURRENT, first.role == FIRST)
         for _ in range(depth):
-            below = aliased(Blob)
-            query = query.join(below, below.id == above.base_id).where(below.base_id.is_not(None))
+            below = aliased(StoredObject)
+            is_below = and_(below.digest == above.base_digest, below.storage == above.storage, below.slot == CURRENT)
+            query = query.join(below, is_below).where(below.base_digest.is_not(None))
             above = below
         if session.scalar(query.limit(1)) is None:
             return depth
@@ -59,9 +63,16 @@ def _depth(session: Session) -> int:
 def measure_debt(session: Session) -> int:
     """Return the bytes of contents that neither a file nor the trash has any more, and that others need as their base.
 
-    An index finds the bases.
+    An index finds the bases. What only superseded bytes still need is none: it ends with them.
     """
-    bases = select(Blob.base_id).where(Blob.base_id.is_not(None))
-    in_trash = select(TrashEntry.id).where(TrashEntry.blob_id == Blob.id).exists()
-    query = select(func.coalesce(func.sum(OBJECT_SIZE), 0)).where(Blob.id.in_(bases))
-    return int(session.scalar(query.where(~is_used_by_file(), ~in_trash)) or 0)
+    query = select(StoredObject.id, OBJECT_SIZE, StoredObject.base_digest)
+    query = query.join(Content, Content.id == StoredObject.content_id).where(*_IS_STORED, ~is_used())
+    needing, used = aliased(StoredObject), aliased(Content)
+    bases = select(needing.base_digest).join(used, used.id == needing.content_id)
+    needed = needing.base_digest.is_not(None), needing.role == FIRST, needing.slot == CURRENT, is_used(used)
+    debt, level = dict[int, int](), list(session.execute(query.where(Content.digest.in_(bases.where(*needed)))))
+    while level:
+        debt |= {id_: size for id_, size, _ in level}
+        below = session.execute(query.where(Content.digest.in_([base for _, _, base in level if base])))
+        level = [row for row in below if row.id not in debt]
+    return sum(debt.values())

@@ -7,13 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import select
-
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import StorageFull
 
 from ...content.encodings.tasks import ObjectFile
+from ...content.objects.decodable import find_path
 from ...content.storages.backends import Backends
 
 _PIECE = 1 << 20
@@ -34,13 +33,13 @@ class ObjectFiles:
         self._directory = Path(tempfile.mkdtemp(prefix="frepo-compact-", dir=directory))
         self.target = self._directory / "target"
 
-    def chain(self, row: Blob) -> list[ObjectFile]:
-        """Return the file of a blob, then those of all that it needs. Raises what the storage raises."""
+    def chain(self, row: StoredObject) -> list[ObjectFile]:
+        """Return the file of an object, then those of all that it needs. Raises what the storage raises."""
         files = [self._file(row)]
-        while row.base_id is not None:
+        if row.base_digest is not None:
             with self._database.reading() as session:
-                row = session.scalars(select(Blob).where(Blob.id == row.base_id)).one()
-            files.append(self._file(row))
+                path = find_path(session, row.base_digest, row.storage) or []
+            files += [self._file(each) for each in path]
         return files
 
     def require_room(self, size: int) -> None:
@@ -49,14 +48,15 @@ class ObjectFiles:
         if disk.free - size < disk.total * _LEFT_FREE:
             raise StorageFull(f"{self._directory.parent} has no room for {size} bytes and a tenth of the disk")
 
-    def _file(self, row: Blob) -> ObjectFile:
+    def _file(self, row: StoredObject) -> ObjectFile:
         backend = self._backends.get(row.storage)
-        path = backend.path(row.key)
+        key = str(row.key)
+        path = backend.path(key)
         if path is None:
             path = self._directory / row.digest
             if not path.exists():
                 self.require_room(row.object_size)
-                with backend.open(row.key) as content, path.open("wb") as file:
+                with backend.open(key) as content, path.open("wb") as file:
                     while piece := content.read(_PIECE):
                         file.write(piece)
                         self._pace(len(piece))

@@ -13,6 +13,7 @@ from frepo_core.errors import FrepoError
 from frepo_core.settings import Settings
 
 from ...backups.preview.preview import Previews
+from ...content.storages.backends import Backends
 from .survey import Survey, Surveys
 
 PAGE = 100
@@ -22,9 +23,9 @@ FORTNIGHT = timedelta(days=14)
 class Plans:
     """What is to be stored in another way, in all collections."""
 
-    def __init__(self, database: Database, previews: Previews, settings: Settings) -> None:
+    def __init__(self, database: Database, backends: Backends, previews: Previews, settings: Settings) -> None:
         self._database = database
-        self._surveys = Surveys(database, previews, settings)
+        self._surveys = Surveys(database, backends, previews, settings)
         self._depth = settings.compact_depth
 
     def steps(

@@ -12,7 +12,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, File, TrashEntry, Version
+from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Version
+from frepo_core.db.models import Content as ContentRow
 from frepo_core.domain.backups.compaction import Content, Encoding, Freedom
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.settings import Settings
@@ -20,6 +21,9 @@ from frepo_core.settings import Settings
 from ...backups.collections.collection_change import CollectionChange
 from ...backups.preview.preview import NIGHTLY, Previews, UploadPlan
 from ...backups.trash.removal import incarnation_of
+from ...content.objects.states import CURRENT
+from ...content.objects.uses import is_second
+from ...content.storages.backends import Backends
 from .uses import Heads, Users, freedom_of, read_heads, read_users
 
 PAGE = 500
@@ -30,19 +34,21 @@ LONGEST = timedelta(days=730)
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """The contents of a collection in one storage, in ascending order, and their rows."""
+    """The contents of a collection in one storage, in ascending order, and their objects there, by their ids."""
 
     collection_id: str
+    storage: str
     contents: list[Content]
-    rows: Mapping[int, Blob]
+    rows: Mapping[int, StoredObject]
     users: Mapping[int, Users]
 
 
 class Surveys:
     """Reads collections."""
 
-    def __init__(self, database: Database, previews: Previews, settings: Settings) -> None:
+    def __init__(self, database: Database, backends: Backends, previews: Previews, settings: Settings) -> None:
         self._database = database
+        self._backends = backends
         self._previews = previews
         self._settings = settings
 
@@ -55,6 +61,7 @@ class Surveys:
                 return []
             incarnation = incarnation_of(collection)
             rows = _read_rows(session, collection_id, incarnation)
+            objects = _read_objects(session, self._backends, rows)
             users = read_users(session, rows, now)
             heads = read_heads(session, {name for each in users.values() for name in each.collections})
             facts = _Facts(
@@ -64,13 +71,16 @@ class Surveys:
                 collection_id=collection_id,
                 incarnation=incarnation,
                 now=now,
+                base_ids=_read_base_ids(session, objects),
             )
             possible = _find_possible(session, collection_id, rows, users)
         surveys = []
-        for storage in sorted({row.storage for row in rows.values()}):
-            mine = sorted((row for row in rows.values() if row.storage == storage), key=facts.place)
-            contents = [facts.content(row, possible.get(row.id)) for row in mine]
-            surveys.append(Survey(collection_id=collection_id, contents=contents, rows=rows, users=users))
+        for storage in sorted({row.storage for row in objects}):
+            there = {row.content_id or 0: row for row in objects if row.storage == storage}
+            mine = sorted(there, key=lambda id_: facts.place(rows[id_]))
+            contents = [facts.content(rows[id_], there[id_], possible.get(id_)) for id_ in mine]
+            survey = Survey(collection_id=collection_id, storage=storage, contents=contents, rows=there, users=users)
+            surveys.append(survey)
         return surveys
 
     def with_ends(self, collection_id: str, survey: Survey) -> Survey:
@@ -119,59 +129,79 @@ class _Facts:
     collection_id: str
     incarnation: str
     now: datetime
+    base_ids: Mapping[str, int]
 
-    def place(self, row: Blob) -> int:
+    def place(self, row: ContentRow) -> int:
         """Return the number of the newest version of the collection that uses the content."""
         users = self.users[row.id]
         versions = [each.number for each in users.versions if each.collection_id == self.collection_id]
         return max([*versions, *(number for name, number, _ in users.trash if name == self.incarnation)])
 
-    def content(self, row: Blob, possible: frozenset[int] | None) -> Content:
+    def content(self, row: ContentRow, stored: StoredObject, possible: frozenset[int] | None) -> Content:
         """Return what the plan needs to know of a content."""
         users = self.users[row.id]
-        freedom = freedom_of(row, users, self.heads, self.settings, self.now)
+        freedom = freedom_of(row, stored, users, self.heads, self.settings, self.now)
         if users.collections and min(users.collections) != self.collection_id:
             freedom = Freedom.NONE  # it is planned with the other collection
         return Content(
             id=row.id,
-            encoding=Encoding(row.encoding),
+            encoding=Encoding(stored.encoding),
             freedom=freedom,
-            base_id=row.base_id,
+            base_id=self.base_ids.get(stored.base_digest or ""),
             ends_at=None if users.versions else max(end for _, _, end in users.trash),
             is_alive=bool(users.versions),
             possible=possible,
         )
 
 
-def _read_rows(session: Session, collection_id: str, incarnation: str) -> dict[int, Blob]:
+def _read_rows(session: Session, collection_id: str, incarnation: str) -> dict[int, ContentRow]:
     """Return the contents of a collection and of its trash."""
-    versions = select(File.blob_id).join(Version, Version.file_id == File.id)
+    versions = select(File.content_id).join(Version, Version.file_id == File.id)
     ids = set(session.scalars(versions.where(Version.collection_id == collection_id)))
-    ids |= set(session.scalars(select(TrashEntry.blob_id).where(TrashEntry.incarnation == incarnation)))
-    ordered, rows = sorted(ids), dict[int, Blob]()
+    ids |= set(session.scalars(select(TrashEntry.content_id).where(TrashEntry.incarnation == incarnation)))
+    ordered, rows = sorted(ids), dict[int, ContentRow]()
     for start in range(0, len(ordered), PAGE):
-        page = select(Blob).where(Blob.id.in_(ordered[start : start + PAGE]))
+        page = select(ContentRow).where(ContentRow.id.in_(ordered[start : start + PAGE]))
         rows |= {row.id: row for row in session.scalars(page)}
     return rows
+
+
+def _read_objects(session: Session, backends: Backends, content_ids: Iterable[int]) -> list[StoredObject]:
+    """Return the first copies of contents: second ones are made as these are."""
+    ordered, found = sorted(content_ids), list[StoredObject]()
+    for start in range(0, len(ordered), PAGE):
+        page = StoredObject.content_id.in_(ordered[start : start + PAGE])
+        current = (StoredObject.slot == CURRENT, StoredObject.key.is_not(None), ~is_second(backends))
+        found += session.scalars(select(StoredObject).where(page, *current))
+    return found
+
+
+def _read_base_ids(session: Session, objects: Iterable[StoredObject]) -> dict[str, int]:
+    digests, found = sorted({row.base_digest for row in objects if row.base_digest}), dict[str, int]()
+    for start in range(0, len(digests), PAGE):
+        query = select(ContentRow.digest, ContentRow.id)
+        page = query.where(ContentRow.digest.in_(digests[start : start + PAGE]))
+        found |= {digest: content_id for digest, content_id in session.execute(page)}
+    return found
 
 
 def _find_possible(
     session: Session, collection_id: str, rows: Iterable[int], users: Mapping[int, Users]
 ) -> dict[int, frozenset[int]]:
     """Return, for contents that other collections use, too, which contents are newer in all of these."""
-    shared = {blob_id: users[blob_id].collections - {collection_id} for blob_id in rows}
+    shared = {content_id: users[content_id].collections - {collection_id} for content_id in rows}
     numbers: dict[str, dict[int, int]] = {}
     for name in {name for names in shared.values() for name in names}:
-        query = select(File.blob_id, Version.number).join(Version, Version.file_id == File.id)
+        query = select(File.content_id, Version.number).join(Version, Version.file_id == File.id)
         query = query.where(Version.collection_id == name).order_by(Version.number)
-        numbers[name] = {blob_id: number for blob_id, number in session.execute(query)}  # the newest of each
+        numbers[name] = {content_id: number for content_id, number in session.execute(query)}  # the newest of each
     return {
-        blob_id: frozenset.intersection(
+        content_id: frozenset.intersection(
             *(
-                frozenset(other for other, number in numbers[name].items() if number > numbers[name][blob_id])
+                frozenset(other for other, number in numbers[name].items() if number > numbers[name][content_id])
                 for name in names
             )
         )
-        for blob_id, names in shared.items()
+        for content_id, names in shared.items()
         if names
     }

@@ -8,12 +8,13 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Blob, File, TrashEntry, Version
+from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.backups.compaction import Encoding, Freedom, Use, find_freedom
 from frepo_core.settings import Settings
 
 from ...backups.collections.newest_good import read_newest_good
-from ...content.chains.encoding_switch import KEPT_FOR
+from ...content.objects.states import ObjectState
+from ...content.objects.supersession import KEPT_FOR
 
 PAGE = 500
 
@@ -54,24 +55,24 @@ class Heads:
     good: dict[str, int]
 
 
-def read_users(session: Session, blob_ids: Iterable[int], now: datetime) -> dict[int, Users]:
+def read_users(session: Session, content_ids: Iterable[int], now: datetime) -> dict[int, Users]:
     """Return what uses each of these contents."""
     users: dict[int, Users] = defaultdict(Users)
-    ids = sorted(set(blob_ids))
+    ids = sorted(set(content_ids))
     for start in range(0, len(ids), PAGE):
         page = ids[start : start + PAGE]
         _read_versions(session, page, now, users)
         _read_trash(session, page, now, users)
-        plain = select(File.blob_id).where(File.blob_id.in_(page), File.kind != "version")
-        for blob_id in session.scalars(plain):
-            users[blob_id].has_plain_file = True
+        plain = select(File.content_id).where(File.content_id.in_(page), File.kind != "version")
+        for content_id in session.scalars(plain):
+            users[content_id].has_plain_file = True
     return users
 
 
 def _read_versions(session: Session, page: list[int], now: datetime, users: dict[int, Users]) -> None:
     query = (
         select(
-            File.blob_id,
+            File.content_id,
             Version.id,
             Version.collection_id,
             Version.number,
@@ -82,7 +83,7 @@ def _read_versions(session: Session, page: list[int], now: datetime, users: dict
             Version.pending_since,
         )
         .join(File, File.id == Version.file_id)
-        .where(File.blob_id.in_(page))
+        .where(File.content_id.in_(page))
     )
     for row in session.execute(query):
         ends = [end for end in (row.protected_until, row.locked_until) if end is not None]
@@ -94,19 +95,19 @@ def _read_versions(session: Session, page: list[int], now: datetime, users: dict
             is_held=row.pinned or any(end > now for end in ends),
             is_pending=row.pending_since is not None,
         )
-        users[row.blob_id].versions.append(version)
-        users[row.blob_id].arrived.append(row.created_at)
+        users[row.content_id].versions.append(version)
+        users[row.content_id].arrived.append(row.created_at)
 
 
 def _read_trash(session: Session, page: list[int], now: datetime, users: dict[int, Users]) -> None:
     entry = TrashEntry
     query = select(
-        entry.blob_id, entry.incarnation, entry.number, entry.ends_at, entry.created_at, entry.locked_until
-    ).where(entry.blob_id.in_(page))
+        entry.content_id, entry.incarnation, entry.number, entry.ends_at, entry.created_at, entry.locked_until
+    ).where(entry.content_id.in_(page))
     for row in session.execute(query):
-        users[row.blob_id].trash.append((row.incarnation, row.number, row.ends_at))
-        users[row.blob_id].arrived.append(row.created_at)
-        users[row.blob_id].is_held_in_trash |= row.locked_until is not None and row.locked_until > now
+        users[row.content_id].trash.append((row.incarnation, row.number, row.ends_at))
+        users[row.content_id].arrived.append(row.created_at)
+        users[row.content_id].is_held_in_trash |= row.locked_until is not None and row.locked_until > now
 
 
 def read_heads(session: Session, collection_ids: Iterable[str]) -> Heads:
@@ -121,7 +122,7 @@ def read_heads(session: Session, collection_ids: Iterable[str]) -> Heads:
     return Heads(newest=newest, good=good)
 
 
-def describe_use(blob: Blob, users: Users, heads: Heads) -> Use:
+def describe_use(content: Content, row: StoredObject, users: Users, heads: Heads) -> Use:
     """Return what the rules need to know about the use of a content."""
 
     def is_head(numbers: dict[str, int]) -> bool:
@@ -133,13 +134,15 @@ def describe_use(blob: Blob, users: Users, heads: Heads) -> Use:
         is_newest_good=is_head(heads.good),
         is_held=users.is_held_in_trash or any(each.is_held for each in users.versions),
         is_pending=any(each.is_pending for each in users.versions),
-        is_damaged=blob.damaged_at is not None,
-        was_tried=blob.tried_at is not None,
-        used_at=max(users.arrived, default=blob.created_at),
+        is_damaged=row.state != ObjectState.PRESENT,
+        was_tried=content.tried_at is not None,
+        used_at=max(users.arrived, default=content.created_at),
     )
 
 
-def freedom_of(row: Blob, users: Users, heads: Heads, settings: Settings, now: datetime) -> Freedom:
+def freedom_of(
+    content: Content, row: StoredObject, users: Users, heads: Heads, settings: Settings, now: datetime
+) -> Freedom:
     """Return what may be done with a content, by what uses it.
 
     The bytes of a newest version stay for two days after it is compressed. If the next one comes before, that only
@@ -147,5 +150,5 @@ def freedom_of(row: Blob, users: Users, heads: Heads, settings: Settings, now: d
     """
     before = now - settings.compact_after
     newest_before = before - KEPT_FOR if settings.compact_newest == "zstd" else None
-    use = describe_use(row, users, heads)
+    use = describe_use(content, row, users, heads)
     return find_freedom(use, Encoding(row.encoding), before=before, newest_before=newest_before)

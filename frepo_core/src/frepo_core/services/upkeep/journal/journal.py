@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.migrations import head_revision
-from frepo_core.db.models import Blob, Event, StorageMark
+from frepo_core.db.models import Event, StorageMark, StoredObject
 from frepo_core.errors import FrepoError, StorageUnavailable
 
 from ...base.installation import ensure_id
@@ -161,7 +161,7 @@ class Journal:
         at, head = utc_now(), self._head()
         with self._database.reading(is_snapshot=True) as session:
             position = find_last_position(session)
-            names = sorted(self._names(session.scalars(select(Blob.storage).distinct())))
+            names = sorted(self._names(session.scalars(select(StoredObject.storage).distinct())))
             writer = JournalWriter(file, CATALOGUE, head | {"made_at": at, "position": position})
             for kind in OBJECTS:
                 conditions = [Event.at >= at - EVENTS_FOR] if kind.name == "event" else []

@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 from frepo_core.db.models import (
     Alias,
     Base,
-    Blob,
     Collection,
     CollectionToken,
+    Content,
     DeletedCollection,
     DeletedCollectionToken,
     EnrolmentCode,
@@ -29,6 +29,7 @@ from frepo_core.db.models import (
     PluginValue,
     Run,
     Sample,
+    StoredObject,
     Tag,
     Token,
     TrashCheck,
@@ -43,17 +44,28 @@ from ...base.installation import IDS_FROM
 from .json_rows import Values, names_of, to_values
 
 PAGE = 1000
+# The name of the list of the current objects of a content.
+PLACES = "objects"
 FoundObject = tuple[tuple[Any, ...], Values]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListPart:
-    """Rows that belong to an object: those of `source` whose column `link` is the object's column `parent`."""
+    """Rows that belong to an object: those of `source` whose column `link` is the object's column `parent`.
+
+    With `within`, that is the column of a joined row.
+    """
 
     source: FromClause
     link: str
     parent: str
     columns: tuple[str, ...]
+    within: str | None = None
+    conditions: tuple[ColumnElement[bool], ...] = ()
+
+    def parent_of(self, values: Values) -> Any:
+        """Return what the rows of an object are found by."""
+        return (values[self.within] if self.within else values)[self.parent]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,21 +133,32 @@ class ObjectKind:
                 values[part] = to_values(part_names, row[start:ends])
         for part, listed in self.lists.items():
             _add_list(session, found, part, listed)
+            if part == PLACES:
+                _add_places(found)
         return [(tuple(values[name] for name in self.key), values) for values in found]
 
 
 def _add_list(session: Session, found: Sequence[Values], part: str, listed: ListPart) -> None:
     link = listed.source.columns[listed.link]
     columns = [listed.source.columns[name] for name in listed.columns]
-    parents = [values[listed.parent] for values in found]
-    rows = session.execute(select(link, *columns).where(link.in_(parents)).order_by(link, columns[0])).all()
+    parents = [listed.parent_of(values) for values in found]
+    query = select(link, *columns).where(link.in_(parents), *listed.conditions)
+    rows = session.execute(query.order_by(link, columns[0])).all()
     by_parent = {
         parent: [to_values(listed.columns, row[1:]) for row in group]
         for parent, group in groupby(rows, key=itemgetter(0))
     }
     for values in found:
-        if own := by_parent.get(values[listed.parent]):
+        if own := by_parent.get(listed.parent_of(values)):
             values[part] = own
+
+
+def _add_places(found: Sequence[Values]) -> None:
+    """Say in a content where it is, too: a hint for a reader, since the listings of the storages know it."""
+    for values in found:
+        if places := values.get(PLACES):
+            best = min(places, key=lambda one: (one["state"] != "present", one["role"] != "first"))
+            values["blob"] |= {"storage": best["storage"], "key": best["key"]}
 
 
 def table_of(model: type[Base]) -> Table:
@@ -144,13 +167,26 @@ def table_of(model: type[Base]) -> Table:
 
 
 TAGS = select(file_tag.c.file_id, table_of(Tag).c.name).join_from(file_tag, table_of(Tag)).subquery()
-_BLOB, _FILE, _TRASH = table_of(Blob), table_of(File), table_of(TrashEntry)
+_CONTENT, _FILE, _TRASH = table_of(Content), table_of(File), table_of(TrashEntry)
+_PLACE = table_of(StoredObject)
+_OF_PLACE = ("storage", "key", "encoding", "stored_size", "stored_digest", "base_digest", "state", "role")
 
 
 def _children(model: type[Base], link: str, parent: str = "id") -> ListPart:
     table = table_of(model)
     names = tuple(name for name in names_of(table) if name != link)
     return ListPart(source=table, link=link, parent=parent, columns=names)
+
+
+def _places(within: str | None) -> ListPart:
+    return ListPart(
+        source=_PLACE,
+        link="content_id",
+        parent="content_id",
+        within=within,
+        columns=_OF_PLACE,
+        conditions=(_PLACE.c.slot == 1, _PLACE.c.key.is_not(None)),
+    )
 
 
 def _kind(name: str, model: type[Base], *key: str, **more: Any) -> ObjectKind:
@@ -175,8 +211,8 @@ OBJECTS: tuple[ObjectKind, ...] = (
         "file",
         File,
         "id",
-        joined={"blob": (_BLOB, _BLOB.c.id == _FILE.c.blob_id)},
-        lists={"tags": ListPart(source=TAGS, link="file_id", parent="id", columns=("name",))},
+        joined={"blob": (_CONTENT, _CONTENT.c.id == _FILE.c.content_id)},
+        lists={"tags": ListPart(source=TAGS, link="file_id", parent="id", columns=("name",)), PLACES: _places(None)},
         conditions=(File.kind == "plain",),
     ),
     _kind(
@@ -185,16 +221,16 @@ OBJECTS: tuple[ObjectKind, ...] = (
         *("collection_id", "number"),
         joined={
             "file": (_FILE, _FILE.c.id == table_of(Version).c.file_id),
-            "blob": (_BLOB, _BLOB.c.id == _FILE.c.blob_id),
+            "blob": (_CONTENT, _CONTENT.c.id == _FILE.c.content_id),
         },
-        lists={"checks": _children(VersionCheck, "version_id")},
+        lists={"checks": _children(VersionCheck, "version_id"), PLACES: _places("file")},
     ),
     _kind(
         "trash",
         TrashEntry,
         *("collection_id", "number"),
-        joined={"blob": (_BLOB, _BLOB.c.id == _TRASH.c.blob_id)},
-        lists={"checks": _children(TrashCheck, "trash_id")},
+        joined={"blob": (_CONTENT, _CONTENT.c.id == _TRASH.c.content_id)},
+        lists={"checks": _children(TrashCheck, "trash_id"), PLACES: _places(None)},
     ),
     _kind("alias", Alias, "name"),
     _kind("run", Run, "id", is_journaled=False),

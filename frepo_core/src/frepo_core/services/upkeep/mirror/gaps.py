@@ -1,28 +1,31 @@
-"""Compares blobs with their second copies: once a day, and when the mirror of the service or a collection was changed.
+"""Compares contents with their objects: once a day, and when the mirror of the service or a collection was changed.
 
-What lacks a copy gets a row for one. A copy that no collection wants any more begins to leave.
+A content that lacks an object in a storage that promises it gets a wish for one. A copy that nothing wants any more
+begins to leave.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, BlobCopy, Collection, File, Installation, TrashEntry, Version
+from frepo_core.db.clock import read_clock
+from frepo_core.db.models import Collection, Content, File, Installation, StoredObject, TrashEntry, Version
 
-from ...content.blobs.blob_use import is_used
-from ...content.copies.outbox import want_copies
-from ...content.copies.states import CopyState
-from ...content.copies.wishes import CHANGED, find_locked, find_wishes, want_all
+from ...content.objects.gate import lock_contents
+from ...content.objects.promises import find_promises
+from ...content.objects.states import CURRENT, ObjectState
+from ...content.objects.uses import is_base_anywhere, is_second_copy, is_used
+from ...content.objects.wishes import CHANGED, find_storages, want, want_all
 from ...content.storages.backends import Backends
 
 PAGE = 500
 AGAIN_AFTER = timedelta(hours=24)
-# What the name of the value in the table `installation` begins with that says when the blobs were compared.
+# What the name of the value in the table `installation` begins with that says when contents were compared.
 PREFIX = "mirror.compared."
 
 
@@ -31,7 +34,7 @@ def _name(backends: Backends) -> str:
 
 
 def read_compared_at(session: Session, backends: Backends) -> datetime | None:
-    """Return when all blobs were compared with their copies the last time (UTC, aware), None for never."""
+    """Return when all contents were compared with their objects the last time (UTC, aware), None for never."""
     found = session.get(Installation, _name(backends))
     return datetime.fromisoformat(found.value) if found else None
 
@@ -44,24 +47,24 @@ def is_compared(session: Session, backends: Backends) -> bool:
     changed = select(Installation.name).where(Installation.name.startswith(CHANGED, autoescape=True))
     if read_compared_at(session, backends) is not None and session.scalar(changed.limit(1)) is None:
         return True
-    return session.scalar(select(Blob.id).limit(1)) is None
+    return session.scalar(select(Content.id).limit(1)) is None
 
 
 def compare_again(database: Database) -> None:
-    """Let the next run compare all blobs with their copies, whenever the last one did."""
+    """Let the next run compare all contents with their objects, whenever the last one did."""
     database.execute(delete(Installation).where(Installation.name.startswith(PREFIX, autoescape=True)))
 
 
 @dataclass(kw_only=True)
 class Compared:
-    """The number of copies that were missing, and of those that begin to leave."""
+    """The number of objects that were missing, and of those that begin to leave."""
 
     wanted: int = 0
     leaving: int = 0
 
 
 class Gaps:
-    """Compares blobs with their copies, page by page. What is unwanted stays for the time `delay`."""
+    """Compares contents with their objects, page by page. What is unwanted stays for the time `delay`."""
 
     def __init__(
         self, database: Database, backends: Backends, *, delay: timedelta, keep_going: Callable[[], None]
@@ -86,24 +89,30 @@ class Gaps:
             )
         if last is None or abs(now - datetime.fromisoformat(last)) >= AGAIN_AFTER:
             if is_needed:
-                self._compare(self._pages(is_used()), done)
+                self._compare(self._pages(or_(is_used(), is_base_anywhere())), done)
             self._database.write(lambda session: session.merge(Installation(name=name, value=now.isoformat())))
         return done
 
     def fill(self, storage: str) -> int:
-        """Insert the rows that are missing for one storage; return their number.
+        """Insert the wishes that are missing for one storage; return their number.
 
-        If nothing names the storage as its mirror, that is for all blobs with the mirror of the service.
+        If nothing names the storage as its mirror, that is for all contents with the mirror of the service.
         """
         with self._database.reading() as session:
             is_named = session.scalar(select(Collection.id).where(Collection.mirror == storage).limit(1))
         is_other, filled = not is_named and storage != self._backends.mirror, 0
         for ids in self._pages(is_used()):
-            with self._database.reading() as session:
-                wishes = find_wishes(session, self._backends, ids)
-            wanted = [id_ for id_ in ids if storage in wishes[id_].storages or (is_other and wishes[id_].keeps_others)]
-            filled += self._database.write(lambda session, wanted=wanted: want_copies(session, wanted, storage))  # type: ignore[misc]
+            filled += self._database.write(partial(self._fill, ids, storage, is_other))
         return filled
+
+    def _fill(self, content_ids: Sequence[int], storage: str, is_other: bool, session: Session) -> int:
+        promises, has = find_promises(session, self._backends, content_ids), find_storages(session, content_ids)
+        wanted = {
+            id_: {storage}
+            for id_, promise in promises.items()
+            if storage not in has[id_] and (storage in promise.storages or (is_other and promise.keeps_others))
+        }
+        return want(session, promises, dict(wanted))
 
     def _changed(self) -> Sequence[tuple[str, str]]:
         """Return the ids of the collections whose mirror was changed, and the time of the change."""
@@ -113,16 +122,17 @@ class Gaps:
         return [(row.name.removeprefix(CHANGED), row.value) for row in found]
 
     def _pages_of(self, collection_id: str) -> Iterator[Sequence[int]]:
-        versions = select(File.blob_id).join(Version, Version.file_id == File.id)
+        versions = select(File.content_id).join(Version, Version.file_id == File.id)
         incarnation = select(func.coalesce(Collection.incarnation, Collection.id)).where(Collection.id == collection_id)
-        trash = select(TrashEntry.blob_id).where(TrashEntry.incarnation.in_(incarnation))
-        return self._pages(or_(Blob.id.in_(versions.where(Version.collection_id == collection_id)), Blob.id.in_(trash)))
+        trash = select(TrashEntry.content_id).where(TrashEntry.incarnation.in_(incarnation))
+        of_versions = Content.id.in_(versions.where(Version.collection_id == collection_id))
+        return self._pages(or_(of_versions, Content.id.in_(trash)))
 
     def _pages(self, condition: ColumnElement[bool]) -> Iterator[Sequence[int]]:
         after = 0
         while True:
             self._keep_going()
-            query = select(Blob.id).where(Blob.id > after, condition).order_by(Blob.id).limit(PAGE)
+            query = select(Content.id).where(Content.id > after, condition).order_by(Content.id).limit(PAGE)
             with self._database.reading() as session:
                 ids = session.scalars(query).all()
             if not ids:
@@ -133,49 +143,60 @@ class Gaps:
     def _compare(self, pages: Iterator[Sequence[int]], done: Compared) -> None:
         for ids in pages:
             with self._database.reading() as session:
-                lacking, surplus = _differences(session, self._backends, ids)
+                lacking, surplus = self._differences(session, ids)
             if lacking:
-                done.wanted += self._database.write(
-                    lambda session, lacking=lacking: want_all(session, self._backends, lacking)  # type: ignore[misc]
-                )
+                done.wanted += self._database.write(partial(self._want, lacking))
             if surplus:
-                done.leaving += self._database.write(lambda session, surplus=surplus: self._release(session, surplus))  # type: ignore[misc]
+                done.leaving += self._database.write(partial(self._release, list(surplus)))
 
-    def _release(self, session: Session, blob_ids: Sequence[int]) -> int:
-        """Let copies begin to leave that nothing wants, if that is still so: nobody begins to use a locked blob."""
-        session.execute(select(Blob.id).where(Blob.id.in_(blob_ids)).order_by(Blob.id).with_for_update())
-        copy_ids = _differences(session, self._backends, blob_ids)[1].values()
-        ids = [copy_id for of_blob in copy_ids for copy_id in of_blob]
-        for row in session.scalars(select(BlobCopy).where(BlobCopy.id.in_(ids)).with_for_update()):
+    def _want(self, content_ids: Sequence[int], session: Session) -> int:
+        lock_contents(session, content_ids)
+        return want_all(session, self._backends, content_ids)
+
+    def _release(self, content_ids: Sequence[int], session: Session) -> int:
+        """Let copies begin to leave that nothing wants, if that is still so: nobody begins to use a locked content."""
+        lock_contents(session, content_ids)
+        rows, now = self._differences(session, content_ids)[1].values(), read_clock(session)
+        surplus = [row for of_content in rows for row in of_content]
+        for row in surplus:
             if row.key is None:
                 session.delete(row)
             else:
-                row.blob_id, row.state = None, CopyState.LEAVING.value
-                row.delete_after = utc_now() + self._delay
-        return len(ids)
+                row.state, row.slot, row.since = ObjectState.LEAVING.value, None, now
+                row.delete_after, row.next_try = now + self._delay, now
+        return len(surplus)
+
+    def _differences(
+        self, session: Session, content_ids: Sequence[int]
+    ) -> tuple[list[int], dict[int, list[StoredObject]]]:
+        """Return which contents lack objects, and the copies that nothing wants, by the id of their content.
+
+        A copy is wanted until those that shall be there instead are present, and while a locked version has its bytes.
+        """
+        promises = find_promises(session, self._backends, content_ids)
+        current = select(StoredObject).where(StoredObject.slot == CURRENT, StoredObject.content_id.in_(content_ids))
+        found: dict[int, dict[str, StoredObject]] = {id_: {} for id_ in content_ids}
+        for row in session.scalars(current):
+            found[row.content_id or 0][row.storage] = row
+        lacking, surplus = [], dict[int, list[StoredObject]]()
+        for id_, promise in promises.items():
+            has, wanted = found[id_], promise.storages | promise.as_base
+            present = {name for name, row in has.items() if row.state == ObjectState.PRESENT}
+            if promise.lacking(set(has)):
+                lacking.append(id_)
+            elif promise.storages and not promise.keeps_others and wanted & set(has) <= present:
+                rows = [row for name, row in has.items() if name not in wanted and is_second_copy(self._backends, row)]
+                surplus |= {id_: rows} if rows and wanted & present else {}
+        for id_ in _find_locked(session, list(surplus)) if surplus else ():
+            del surplus[id_]
+        return lacking, surplus
 
 
-def _differences(
-    session: Session, backends: Backends, blob_ids: Sequence[int]
-) -> tuple[list[int], dict[int, list[int]]]:
-    """Return which blobs lack copies, and the ids of the copies that nothing wants, by the id of their blob.
-
-    A copy is wanted until those that shall be there instead are present, and while a locked version has its bytes.
-    """
-    wishes = find_wishes(session, backends, blob_ids)
-    homes = {id_: home for id_, home in session.execute(select(Blob.id, Blob.storage).where(Blob.id.in_(blob_ids)))}
-    copies = select(BlobCopy.blob_id, BlobCopy.storage, BlobCopy.state, BlobCopy.id)
-    found = defaultdict[int, dict[str, tuple[str, int]]](dict)
-    for blob_id, storage, state, id_ in session.execute(copies.where(BlobCopy.blob_id.in_(blob_ids))):
-        found[blob_id or 0][storage] = state, id_
-    lacking, surplus = [], dict[int, list[int]]()
-    for blob_id, home in homes.items():
-        wanted, has = wishes[blob_id].storages - {home}, found[blob_id]
-        if wanted - set(has):
-            lacking.append(blob_id)
-        elif not wishes[blob_id].keeps_others and all(has[name][0] == CopyState.PRESENT for name in wanted):
-            surplus[blob_id] = [id_ for storage, (_, id_) in has.items() if storage not in wanted]
-    surplus = {blob_id: ids for blob_id, ids in surplus.items() if ids}
-    for blob_id in find_locked(session, list(surplus)) if surplus else ():
-        del surplus[blob_id]
-    return lacking, surplus
+def _find_locked(session: Session, content_ids: Sequence[int]) -> set[int]:
+    """Return those of the contents that have the bytes of a locked version: their copies stay."""
+    versions = select(File.content_id).join(Version, Version.file_id == File.id)
+    versions = versions.where(File.content_id.in_(content_ids), Version.locked_until > utc_now())
+    trash = select(TrashEntry.content_id).where(
+        TrashEntry.content_id.in_(content_ids), TrashEntry.locked_until > utc_now()
+    )
+    return {*session.scalars(versions), *session.scalars(trash)}

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from sqlalchemy import func, select, update
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import BlobCopy
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound
 
-from ...content.copies.states import LACKING, CopyState
+from ...content.objects.states import CURRENT, LACKING, ObjectState
 from ...content.storages.backends import Backends
 
 PAGE = 500
@@ -28,8 +28,12 @@ def read_lack(database: Database, storage: str) -> Lack:
     copies = size = 0
     with database.reading() as session:
         for state in LACKING:
-            query = select(func.count(), func.sum(BlobCopy.size))
-            found = session.execute(query.where(BlobCopy.storage == storage, BlobCopy.state == state.value)).one()
+            query = select(func.count(), func.sum(StoredObject.size))
+            found = session.execute(
+                query.where(
+                    StoredObject.storage == storage, StoredObject.state == state.value, StoredObject.slot == CURRENT
+                )
+            ).one()
             copies, size = copies + found[0], size + int(found[1] or 0)
     return Lack(copies=copies, size=size)
 
@@ -38,16 +42,20 @@ def make_due(database: Database, storage: str) -> None:
     """End the pauses after failures."""
     now = utc_now()
     for state in LACKING:
-        waiting = (BlobCopy.storage == storage, BlobCopy.state == state.value, BlobCopy.next_try > now)
-        database.execute(update(BlobCopy).where(*waiting, BlobCopy.attempts > 0).values(next_try=now))
+        waiting = (StoredObject.storage == storage, StoredObject.state == state.value, StoredObject.next_try > now)
+        database.execute(update(StoredObject).where(*waiting, StoredObject.attempts > 0).values(next_try=now))
 
 
 def find_missing(database: Database, backends: Backends, storage: str, *, keep_going: Callable[[], None]) -> int:
     """Mark the copies whose bytes are missing or have another size; return their number. No byte is read."""
     backend, found, after = backends.get(storage), 0, 0
     while True:
-        present = (BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value, BlobCopy.id > after)
-        query = select(BlobCopy).where(*present).order_by(BlobCopy.id).limit(PAGE)
+        present = (
+            StoredObject.storage == storage,
+            StoredObject.state == ObjectState.PRESENT.value,
+            StoredObject.id > after,
+        )
+        query = select(StoredObject).where(*present).order_by(StoredObject.id).limit(PAGE)
         with database.reading() as session:
             rows = session.scalars(query).all()
         if not rows:
@@ -61,7 +69,7 @@ def find_missing(database: Database, backends: Backends, storage: str, *, keep_g
                 is_there = False
             missing += [] if is_there else [row.id]
         if missing:
-            lost = (BlobCopy.id.in_(missing), BlobCopy.state == CopyState.PRESENT.value)
-            values = {"state": CopyState.MISSING.value, "wanted_at": utc_now(), "next_try": utc_now()}
-            found += database.execute(update(BlobCopy).where(*lost).values(values))
+            lost = (StoredObject.id.in_(missing), StoredObject.state == ObjectState.PRESENT.value)
+            values = {"state": ObjectState.MISSING.value, "since": utc_now(), "next_try": utc_now()}
+            found += database.execute(update(StoredObject).where(*lost).values(values))
         after = rows[-1].id

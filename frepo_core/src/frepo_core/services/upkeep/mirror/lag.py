@@ -1,16 +1,17 @@
 """How long contents wait for their second copies, and the events when that is too long, and when it is over."""
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import BlobCopy, Installation
+from frepo_core.db.models import Installation, StoredObject
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
-from ...content.copies.states import LACKING
+from ...content.objects.states import COPY, CURRENT, LACKING, ObjectState
 from ...content.storages.backends import Backends
 from ...events.recording import NewEvent, record
 
@@ -19,23 +20,36 @@ LATE = "mirror.late."
 
 
 def find_copy_storages(database: Database, backends: Backends) -> list[str]:
-    """Return the configured storages that hold second copies or shall get some, by name."""
+    """Return the configured storages that hold second copies, or shall get objects, by name."""
     found = {backends.mirror or ""}
-    last = ""
     with database.reading() as session:
-        while last := session.scalar(select(func.min(BlobCopy.storage)).where(BlobCopy.storage > last)) or "":
-            found.add(last)
+        found |= set(_find_names(session, StoredObject.role == COPY)) - {backends.current}
+        for state in (ObjectState.WANTED, ObjectState.WRITING):
+            found |= set(_find_names(session, StoredObject.state == state.value))
     return sorted(found & set(backends.configured))
 
 
+def find_work(database: Database, backends: Backends) -> list[str]:
+    """Return the configured storages that the job `mirror` has to look at, by name: also those with damaged objects."""
+    found = {*find_copy_storages(database, backends)}
+    with database.reading() as session:
+        for state in (*LACKING, ObjectState.LEAVING, ObjectState.DOOMED, ObjectState.GONE):
+            found |= set(_find_names(session, StoredObject.state == state.value))
+    return sorted(found & set(backends.configured))
+
+
+def _find_names(session: Session, condition: ColumnElement[bool]) -> Iterator[str]:
+    """Yield the names of storages with such objects. An index finds one after the other."""
+    last = ""
+    query = select(func.min(StoredObject.storage)).where(condition)
+    while last := session.scalar(query.where(StoredObject.storage > last)) or "":
+        yield last
+
+
 def find_oldest(session: Session, storage: str) -> datetime | None:
-    """Return since when the content waits that has waited longest for a sound copy in this storage; None if none."""
-    found = [
-        session.scalar(
-            select(func.min(BlobCopy.wanted_at)).where(BlobCopy.storage == storage, BlobCopy.state == state.value)
-        )
-        for state in LACKING
-    ]
+    """Return since when the content waits that has waited longest for a sound object in this storage; None if none."""
+    oldest = select(func.min(StoredObject.since)).where(StoredObject.storage == storage, StoredObject.slot == CURRENT)
+    found = [session.scalar(oldest.where(StoredObject.state == state.value)) for state in LACKING]
     return min((at for at in found if at is not None), default=None)
 
 

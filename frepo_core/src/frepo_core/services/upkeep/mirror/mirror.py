@@ -9,18 +9,19 @@ from frepo_core.domain.identity import By
 from frepo_core.settings import Settings
 
 from ...base.rate_limit import RateLimit
+from ...content.chains.chain_reader import ChainReader
+from ...content.copies.copier import Copier
+from ...content.objects.gate import Gate
 from ...content.storages.backends import Backends
 from ...content.storages.storage_troubles import StorageStates
 from ...content.storages.write_guard import Presence
-from ..storage.verify import VerifyOptions, VerifyReport
-from .copy_verification import verify_copies
+from ..storage.verify import VerifyOptions, VerifyReport, verify_copies
 from .departures import Departures, confirm_departures, part_with_copies
 from .gaps import Compared, Gaps
 from .lacks import Lack, find_missing, make_due, read_lack
-from .lag import find_copy_storages
+from .lag import find_copy_storages, find_work
 from .mirror_run import CopyReport, MirrorRun
-from .renewal import renew_copies
-from .repairs import Repairs
+from .renewal import Renewal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,7 @@ class MirrorReport:
     """What a run has done in one storage.
 
     :param copied: the number of copies that were made, and `size` their bytes
+    :param repaired: the number of damaged first copies that were made again
     :param failed: the number of copies that failed
     :param leaving: the number of copies whose contents were deleted since the last run
     :param deleted: the number of copies that were deleted
@@ -35,6 +37,7 @@ class MirrorReport:
     """
 
     copied: int
+    repaired: int
     size: int
     failed: int
     leaving: int
@@ -53,32 +56,20 @@ class Mirror:
         self._presence = presence
         self._states = states
         self._settings = settings
-        self._not_repaired: dict[int, float] = {}
 
     def verify(self, **options: Unpack[VerifyOptions]) -> VerifyReport:
         """Check the second copies in all storages, see `verify_copies`."""
-        reports = [verify_copies(self._database, self._backends, storage, **options) for storage in self.storages()]
+        names = find_copy_storages(self._database, self._backends)
+        reports = [verify_copies(self._database, self._backends, storage, **options) for storage in names]
         return sum(reports, start=VerifyReport(checked=0, size=0, damaged=()))
-
-    def repair(self, *, keep_going: Callable[[], None], by: By = None) -> int:
-        """Repair first copies that are damaged from second ones; return their number."""
-        return Repairs(
-            database=self._database,
-            backends=self._backends,
-            presence=self._presence,
-            pace=RateLimit(self._settings.mirror_rate, keep_going=keep_going),
-            keep_going=keep_going,
-            failed=self._not_repaired,
-            by=by,
-        ).run()
 
     def compare(self, *, keep_going: Callable[[], None]) -> Compared:
         """Compare what was changed with its copies, and once a day all: see `Gaps`."""
         return self._gaps(keep_going).compare()
 
     def storages(self) -> list[str]:
-        """Return the configured storages that hold second copies or shall get some, by name."""
-        return find_copy_storages(self._database, self._backends)
+        """Return the configured storages in which objects are made, repaired or deleted, by name."""
+        return find_work(self._database, self._backends)
 
     def run(
         self,
@@ -97,16 +88,11 @@ class Mirror:
         left = Departures(leaving=0, deleted=0)
         if copied.problem is None:
             pace = RateLimit(self._settings.mirror_rate, keep_going=keep_going)
-            renew_copies(self._database, self._backends, self._presence, storage, pace=pace, keep_going=keep_going)
-            delay = self._settings.mirror_delete_delay
-            left = part_with_copies(
-                self._database,
-                self._backends,
-                self._presence,
-                storage,
-                delay=delay,
-                keep_going=keep_going,
-            )
+            chains = ChainReader(self._database, self._backends)
+            copier = Copier(self._backends, self._presence, chains, pace)
+            Renewal(self._database, self._backends, copier).run(storage, keep_going=keep_going)
+            gate = Gate(self._database, self._backends, self._presence)
+            left = part_with_copies(self._database, gate, storage, keep_going=keep_going)
         return MirrorReport(**asdict(copied), **asdict(left))
 
     def resilver(

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 
 from frepo_core.db import Database
@@ -13,9 +14,12 @@ from frepo_core.errors import StorageError
 from frepo_core.settings import Settings
 
 from ...base.rate_limit import RateLimit
+from ...content.blobs.blob_reader import BlobReader
 from ...content.blobs.failpoints import hit
+from ...content.chains.chain_reader import ChainReader
 from ...content.copies.copier import Copier, CopyResult, CopyTask, Outcome
 from ...content.copies.copy_results import record_results
+from ...content.objects.gate import Gate
 from ...content.storages.backends import Backends
 from ...content.storages.storage_troubles import StorageStates
 from ...content.storages.sweep_guard import Ownership
@@ -28,9 +32,13 @@ POLL_SECONDS = 0.5
 
 @dataclass(kw_only=True)
 class CopyReport:
-    """What a run has copied, in contents and bytes, and how many failed; `problem` is why it ended early, or None."""
+    """What a run has copied, in contents and bytes, and how many failed; `problem` is why it ended early, or None.
+
+    `repaired` is the number of damaged first copies that were made again, which do not count as copied.
+    """
 
     copied: int = 0
+    repaired: int = 0
     size: int = 0
     failed: int = 0
     problem: str | None = None
@@ -69,6 +77,8 @@ class MirrorRun:
         self._keep_going = keep_going
         self._progress = progress
         self._by = by
+        self._gate = Gate(database, backends, presence)
+        self._reader = BlobReader(database, backends, by=by)
 
     def copy_all(self, storage: str) -> CopyReport:
         """Copy what is due in this storage. A storage that does not work is no error: the report says so."""
@@ -80,7 +90,8 @@ class MirrorRun:
             self._note_failure(storage, error, report)
             return report
         stop = threading.Event()
-        copier = Copier(self._backends, self._presence, self._make_pace(stop))
+        chains = ChainReader(self._database, self._backends)
+        copier = Copier(self._backends, self._presence, chains, self._make_pace(stop))
         pool = ThreadPoolExecutor(self._parallel, thread_name_prefix="frepo mirror")
         try:
             self._copy(storage, report, copier, pool)
@@ -97,7 +108,7 @@ class MirrorRun:
             self._keep_going()
             if self._may_claim(storage, active, looked):
                 but = [task.id for task in active.values()] + [result.task.id for result in results]
-                claimed = claim_batch(self._database, storage, but)
+                claimed = claim_batch(self._database, self._backends, storage, but)
                 hit("copies_claimed")
                 active.update((pool.submit(copier.copy, task), task) for task in claimed)
                 looked = time.monotonic()
@@ -109,7 +120,7 @@ class MirrorRun:
                     results.append(result)
                     self._count(result, storage, report)
             if len(results) >= BATCH or not active or time.monotonic() - flushed > FLUSH_SECONDS:
-                self._flush(results, copier, report)
+                self._flush(results, report)
                 flushed = time.monotonic()
 
     def _may_claim(self, storage: str, active: Mapping[Future[CopyResult], CopyTask], looked: float) -> bool:
@@ -118,23 +129,34 @@ class MirrorRun:
             return False
         return len(active) < self._parallel or time.monotonic() - looked > FLUSH_SECONDS
 
-    def _flush(self, results: list[CopyResult], copier: Copier, report: CopyReport) -> None:
-        for task in record_results(self._database, results):
-            copier.discard(task)
+    def _flush(self, results: list[CopyResult], report: CopyReport) -> None:
+        ended = record_results(self._database, self._backends, results, by=self._by)
         if results:
             hit("copies_recorded")
+            self._gate.delete(ended)
+            self._doubt_sources(results)
             self._progress(f"{report.copied} contents copied, {readable_size(report.size)}")
         results.clear()
 
     def _count(self, result: CopyResult, storage: str, report: CopyReport) -> None:
         if result.outcome is Outcome.PRESENT:
             self._states.worked(storage, by=self._by, size=result.task.size)
-            report.copied += 1
-            report.size += result.task.size
+            if result.task.is_repair:
+                report.repaired += 1
+                hit("first_repaired")
+            else:
+                report.copied, report.size = report.copied + 1, report.size + result.task.size
         elif result.outcome is not Outcome.AGAIN:
             report.failed += 1
             if result.outcome is Outcome.TARGET_FAILED and result.error is not None:
                 self._note_failure(storage, result.error, report, size=result.task.size)
+
+    def _doubt_sources(self, results: list[CopyResult]) -> None:
+        """Read objects from which others could not be made, and mark them if they are wrong."""
+        for result in results:
+            if result.outcome is Outcome.SOURCE_FAILED and result.task.source is not None:
+                with suppress(StorageError):
+                    self._reader.read(result.task.source)
 
     def _note_failure(self, storage: str, error: StorageError, report: CopyReport, *, size: int = 0) -> None:
         self._presence.forget(storage)

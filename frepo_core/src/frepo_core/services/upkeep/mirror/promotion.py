@@ -1,22 +1,23 @@
-"""Makes the second storage the first one, after the loss of the first."""
+"""Makes the second storage the first one, after the loss of the first. No object is changed by that."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, BlobCopy, Collection, File, TrashEntry, Version
+from frepo_core.db.models import Collection, Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, StorageError
 
 from ...base.lease import find_older_process
-from ...content.blobs.blob_use import is_used
 from ...content.blobs.failpoints import hit
 from ...content.blobs.lifecycle import Blobs
-from ...content.copies.states import CopyState
+from ...content.objects.decodable_set import find_decodable
+from ...content.objects.states import CURRENT, ObjectState
+from ...content.objects.uses import is_used
 from ...content.storages.first_storage import (
     Promotion,
     follow_promotion,
@@ -26,11 +27,10 @@ from ...content.storages.first_storage import (
 )
 from ...content.storages.storage_identity import NEWEST, is_there
 from ...events.recording import NewEvent, record
-from ..storage.progress import Progress, no_progress
-from .incomplete_chains import with_incomplete_chain
-from .row_switch import RowSwitch
+from .gaps import compare_again
 
 NAMED = 20
+PAGE = 500
 
 
 class PromotionRefusedError(FrepoError):
@@ -63,7 +63,7 @@ class Plan:
 
 
 class Promotions:
-    """Promotes storages. The steps can be repeated: a process may be killed after each of them."""
+    """Promotes storages. It can be repeated: a process may be killed at each moment."""
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self._database = database
@@ -89,9 +89,9 @@ class Promotions:
             )
         self._require_works(storage)
         with self._database.reading() as session:
-            contents = _count(session, Blob.storage == former, is_used())[0]
-            number, size = _count(session, *_lacks_copy(storage, former))
-            names = _name_users(session, *_lacks_copy(storage, former)) if number else []
+            contents, lacking = _compare(session, storage, former)
+            names = _name_users(session, sorted(lacking)) if lacking else []
+        number, size = len(lacking), sum(lacking.values())
         loss = Loss(contents=number, size=size, names=names, works=self._works(former))
         return Plan(storage=storage, former=former, contents=contents, loss=loss)
 
@@ -104,40 +104,20 @@ class Promotions:
         made = self._database.write(lambda session: self._write(session, plan, by))
         hit("promoted")
         follow_promotion(self._database, self._backends)
+        compare_again(self._database)  # what lacks an object in the promoted storage gets a wish for one
         return made
 
     def _write(self, session: Session, plan: Plan, by: By) -> Promotion | None:
         hold_promotion(session, self._backends, is_exclusive=True)
         return _promote(session, plan, by)
 
-    def switch_rows(
-        self, *, keep_going: Callable[[], None] = lambda: None, progress: Progress = no_progress, again: bool = True
-    ) -> int:
-        """Let the records of contents name their copies in the promoted storage, in pages; return the number.
-
-        What names the former storage without a copy stays, until the job `mirror` has copied it. Without `again`, do
-        nothing if a run since the promotion came to its end.
-        """
-        switch = RowSwitch(self._database, self._blobs, keep_going=keep_going, progress=progress)
-        return switch.run(again=again)
-
-    def return_rows(self, *, keep_going: Callable[[], None] = lambda: None) -> int:
-        """Let the records of contents in the storage for second copies name their copies in the first one, if any.
-
-        Return their number. After a recovery from that storage, it has the first copies.
-        """
-        if self._backends.mirror is None:
-            return 0
-        switch = RowSwitch(self._database, self._blobs, keep_going=keep_going, progress=no_progress)
-        return switch.return_to(self._backends.current, self._backends.mirror)
-
     def _require_works(self, storage: str) -> None:
         try:
             self._presence.look(storage)
             self._backends.get(storage).check()
             with self._database.reading() as session:
-                present = (BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value)
-                query = select(BlobCopy.key).where(*present).order_by(BlobCopy.stored_at.desc()).limit(NEWEST)
+                present = (StoredObject.storage == storage, StoredObject.state == ObjectState.PRESENT.value)
+                query = select(StoredObject.key).where(*present).order_by(StoredObject.stored_at.desc()).limit(NEWEST)
                 keys = [key for key in session.scalars(query) if key is not None]
             lost = [key for key in keys if not is_there(self._backends.get(storage), key)]
         except StorageError as error:
@@ -171,26 +151,26 @@ def _promote(session: Session, plan: Plan, by: By) -> Promotion | None:
     return made
 
 
-def _lacks_copy(storage: str, former: str) -> tuple[ColumnElement[bool], ...]:
-    copies = select(BlobCopy.id).where(
-        BlobCopy.blob_id == Blob.id, BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value
-    )
-    return Blob.storage == former, or_(~copies.exists(), Blob.id.in_(with_incomplete_chain(storage))), is_used()
+def _compare(session: Session, storage: str, former: str) -> tuple[int, dict[int, int]]:
+    """Return how many used contents the former storage has, and the sizes of those that the other one cannot decode."""
+    current = (StoredObject.slot == CURRENT, StoredObject.key.is_not(None), StoredObject.storage == former)
+    query = select(Content.id, Content.digest, Content.size).join(StoredObject, StoredObject.content_id == Content.id)
+    decodable, total, lacking = find_decodable(session, storage), 0, dict[int, int]()
+    for content_id, digest, size in session.execute(query.where(*current, is_used())):
+        total += 1
+        if digest not in decodable:
+            lacking[content_id] = size
+    return total, lacking
 
 
-def _count(session: Session, *conditions: ColumnElement[bool]) -> tuple[int, int]:
-    number, size = session.execute(select(func.count(), func.sum(Blob.size)).where(*conditions)).one()
-    return number, int(size or 0)
-
-
-def _name_users(session: Session, *conditions: ColumnElement[bool]) -> list[str]:
-    """Return what uses the blobs, the newest first: versions and plain files, then versions in the trash."""
-    blobs = select(Blob.id).where(*conditions)
+def _name_users(session: Session, content_ids: Sequence[int]) -> list[str]:
+    """Return what uses contents, the newest first: versions and plain files, then versions in the trash."""
+    newest = content_ids[-PAGE:]
     files = (
         select(File.stored_name, Version.number, Collection.filename, Collection.id)
         .join(Version, Version.file_id == File.id, isouter=True)
         .join(Collection, Collection.id == Version.collection_id, isouter=True)
-        .where(File.blob_id.in_(blobs))
+        .where(File.content_id.in_(newest))
         .order_by(File.id.desc())
         .limit(NAMED)
     )
@@ -198,8 +178,8 @@ def _name_users(session: Session, *conditions: ColumnElement[bool]) -> list[str]
         f"version {number} of {filename} (collection {collection})" if collection else f"file {stored}"
         for stored, number, filename, collection in session.execute(files)
     ]
-    trash = select(TrashEntry.number, TrashEntry.collection_id).where(TrashEntry.blob_id.in_(blobs))
-    newest = trash.order_by(TrashEntry.id.desc()).limit(NAMED - len(names))
+    trash = select(TrashEntry.number, TrashEntry.collection_id).where(TrashEntry.content_id.in_(newest))
+    trash = trash.order_by(TrashEntry.id.desc()).limit(NAMED - len(names))
     return names + [
-        f"version {number} of collection {collection}, in the trash" for number, collection in session.execute(newest)
+        f"version {number} of collection {collection}, in the trash" for number, collection in session.execute(trash)
     ]

@@ -1,117 +1,170 @@
-"""Makes second copies again whose blobs are stored in another way since. The old one stays until then."""
+"""Makes second copies again whose contents are stored in another way since. The old one stays until then."""
 
 import logging
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import Database
+from frepo_core.db.clock import read_clock
 from frepo_core.db.commit_watch import CommitWatch
-from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.errors import BlobNotFound
+from frepo_core.errors import BlobNotFound, FrepoError
 
-from ...content.chains.chain_places import needs_itself
-from ...content.chains.encoding_switch import KEPT_FOR
 from ...content.copies.copier import Copier, CopyTask, Outcome
-from ...content.copies.copy_results import note_object, task_of
-from ...content.copies.states import CopyState
+from ...content.objects.decodable import find_path
+from ...content.objects.gate import lock_contents
+from ...content.objects.places import find_current
+from ...content.objects.states import CURRENT, DELTA, RAW, ObjectState
+from ...content.objects.supersession import KEPT_FOR, supersede
+from ...content.objects.uses import is_second_copy
 from ...content.storages.backends import Backends
-from ...content.storages.write_guard import Presence
-from .work_queue import has_base
 
 log = logging.getLogger(__name__)
 
 PAGE = 100
-# After a failure, a copy is left alone for this long.
+# After a failure, an object is left alone for this long.
 PAUSE = timedelta(hours=1)
 
 
-def renew_copies(
-    database: Database,
-    backends: Backends,
-    presence: Presence,
-    storage: str,
-    *,
-    pace: Callable[[int], None],
-    keep_going: Callable[[], None],
-) -> int:
-    """Renew the copies in a storage that are due; return their number. One whose base has no copy there waits."""
-    copier, renewed, after = Copier(backends, presence, pace), 0, 0
-    while tasks := database.write(lambda session, after=after: _find_due(session, storage, after)):  # type: ignore[misc]
-        for task, old_key in tasks:
-            keep_going()
-            renewed += _renew(database, backends, copier, task, old_key)
-        after = tasks[-1][0].id
-    return renewed
+class Renewal:
+    """Renews the copies in a storage that are due. One whose base has no copy there waits."""
+
+    def __init__(self, database: Database, backends: Backends, copier: Copier) -> None:
+        self._database = database
+        self._backends = backends
+        self._copier = copier
+
+    def run(self, storage: str, *, keep_going: Callable[[], None]) -> int:
+        """Renew what is due; return the number."""
+        renewed, after = 0, 0
+        while rows := self._find_due(storage, after):
+            for row in rows:
+                keep_going()
+                renewed += self._renew(row)
+            after = rows[-1].id
+        return renewed
+
+    def _find_due(self, storage: str, after: int) -> list[StoredObject]:
+        with self._database.reading() as session:
+            due = (StoredObject.storage == storage, StoredObject.state == ObjectState.PRESENT.value)
+            query = select(StoredObject).where(*due, StoredObject.next_try <= read_clock(session))
+            query = query.where(StoredObject.slot == CURRENT, StoredObject.id > after)
+            return list(session.scalars(query.order_by(StoredObject.id).limit(PAGE)))
+
+    def _renew(self, row: StoredObject) -> bool:
+        task, watch, is_used = self._database.write(partial(self._begin, row)), CommitWatch(), False
+        if task is None:
+            return False
+        try:
+            result = self._copier.copy(task)
+            if result.outcome is Outcome.PRESENT:
+                is_used = self._database.write(partial(self._use, row, task), watch=watch)
+            else:
+                log.warning("the copy %s in %s was not renewed: %s", row.key, task.storage, result.problem)
+                self._database.write(partial(_pause, row))
+        finally:
+            if not is_used and not watch.outcome_is_unknown:
+                self._discard(task)
+        return is_used
+
+    def _begin(self, seen: StoredObject, session: Session) -> CopyTask | None:
+        """Return the task to make the object as the first copy is; None if it is, or has to wait for its base."""
+        row, source = session.get(StoredObject, seen.id), _find_source(session, self._backends, seen)
+        if row is None or row.key != seen.key or row.content_id is None:
+            return None
+        if source is None or source.object_digest == row.object_digest:
+            row.next_try = None
+            return None
+        if not _can_be_decoded(session, source, row):
+            return None
+        return CopyTask(
+            id=row.id,
+            content_id=row.content_id,
+            digest=source.object_digest,
+            size=source.object_size,
+            storage=row.storage,
+            key=new_blob_key(row.digest),
+            source=source,
+            encoding=source.encoding,
+            base_digest=source.base_digest,
+        )
+
+    def _use(self, seen: StoredObject, task: CopyTask, session: Session) -> bool:
+        """Let the new object take the place of the old one, unless either was changed meanwhile.
+
+        Without a row, the object was an orphan: a sweep may have deleted it while this process was suspended.
+        """
+        lock_contents(session, [task.content_id])
+        row, source = find_current(session, task.content_id, task.storage), task.source
+        assert source is not None  # copies are made of one
+        current = session.get(StoredObject, source.id)
+        if row is None or row.key != seen.key or row.state != ObjectState.PRESENT:
+            return False
+        if current is None or current.slot != CURRENT or not _can_be_decoded(session, source, row):
+            return False
+        try:
+            self._backends.get(task.storage).stat(task.key)
+        except BlobNotFound:
+            return False
+        supersede(session, row, keeps=KEPT_FOR)
+        is_raw = task.encoding == RAW
+        session.add(
+            StoredObject(
+                content_id=task.content_id,
+                digest=row.digest,
+                size=row.size,
+                storage=task.storage,
+                key=task.key,
+                encoding=task.encoding,
+                stored_size=None if is_raw else task.size,
+                stored_digest=None if is_raw else task.digest,
+                base_digest=task.base_digest,
+                state=ObjectState.PRESENT.value,
+                slot=CURRENT,
+                role=row.role,
+                since=row.since,
+                stored_at=row.since,
+                read_at=row.since,
+            )
+        )
+        return True
+
+    def _discard(self, task: CopyTask) -> None:
+        """Delete a key that never had a row."""
+        try:
+            self._backends.get(task.storage).delete(task.key)
+        except FrepoError:
+            log.exception("the copy %s in %s was not deleted, storage:sweep will delete it", task.key, task.storage)
 
 
-def _find_due(session: Session, storage: str, after: int) -> list[tuple[CopyTask, str]]:
-    """Return a page of tasks with fresh keys, and the keys of the copies that there are."""
-    query = (
-        select(BlobCopy, Blob)
-        .join(Blob, Blob.id == BlobCopy.blob_id)
-        .where(BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value)
-        .where(BlobCopy.delete_after <= utc_now(), BlobCopy.id > after)
-        .where(func.coalesce(BlobCopy.stored_digest, BlobCopy.digest) != func.coalesce(Blob.stored_digest, Blob.digest))
-        .where(Blob.damaged_at.is_(None), Blob.storage != storage, has_base(storage))
-    )
-    rows = session.execute(query.order_by(BlobCopy.id).limit(PAGE))
-    return [(task_of(session, copy, blob, new_blob_key(copy.digest)), str(copy.key)) for copy, blob in rows]
+def _find_source(session: Session, backends: Backends, row: StoredObject) -> StoredObject | None:
+    """Return the current first copy of the content, in another storage; None for an object that is one itself."""
+    if not is_second_copy(backends, row):
+        return None
+    others = (StoredObject.content_id == row.content_id, StoredObject.storage != row.storage)
+    present = (StoredObject.state == ObjectState.PRESENT.value, StoredObject.slot == CURRENT)
+    found = session.scalars(select(StoredObject).where(*others, *present)).all()
+    first = [one for one in found if not is_second_copy(backends, one)]
+    return min(first, key=lambda one: (one.storage != backends.current, one.id), default=None)
 
 
-def _renew(database: Database, backends: Backends, copier: Copier, task: CopyTask, old_key: str) -> bool:
-    watch, is_used = CommitWatch(), False
-    if _has_to_wait(database, task, old_key):
-        return False
-    try:
-        result = copier.copy(task)
-        if result.outcome is Outcome.PRESENT:
-            is_used = database.write(partial(_use, backends, task, old_key), watch=watch)
-        else:
-            log.warning("the copy %s in %s was not renewed: %s", old_key, task.storage, result.problem)
-            database.write(partial(_pause, task))
-    finally:
-        if not is_used and not watch.outcome_is_unknown:
-            copier.discard(task)
-    return is_used
+def _can_be_decoded(session: Session, source: StoredObject, row: StoredObject) -> bool:
+    """Return whether the storage of an object decodes the base of another one, by what is current in it there."""
+    if source.encoding != DELTA:
+        return True
+
+    def is_other(one: StoredObject) -> bool:
+        return one.digest != row.digest and one.slot == CURRENT
+
+    return find_path(session, source.base_digest or "", row.storage, allows=is_other) is not None
 
 
-def _has_to_wait(database: Database, task: CopyTask, old_key: str) -> bool:
-    """Return whether the copy of the base has to be made again before, because it needs this content still."""
-    with database.reading() as session:
-        digest = session.scalar(select(BlobCopy.digest).where(BlobCopy.id == task.id, BlobCopy.key == old_key))
-        return digest is None or needs_itself(session, digest, task.base_digest, task.storage)
-
-
-def _use(backends: Backends, task: CopyTask, old_key: str, session: Session) -> bool:
-    """Let the row of the copy name the new object, unless the copy or the blob was changed meanwhile.
-
-    Without a row, the object was an orphan: a sweep may have deleted it while this process was suspended.
-    """
-    blob = session.scalar(select(Blob).where(Blob.id == task.blob_id, Blob.key == task.from_key).with_for_update())
-    copy = session.scalar(select(BlobCopy).where(BlobCopy.id == task.id, BlobCopy.key == old_key).with_for_update())
-    if blob is None or copy is None or copy.state != CopyState.PRESENT:
-        return False
-    if needs_itself(session, copy.digest, task.base_digest, copy.storage):
-        return False
-    try:
-        backends.get(task.storage).stat(task.key)
-    except BlobNotFound:
-        return False
-    replaced = {"storage": copy.storage, "key": old_key, "size": copy.object_size}
-    copy.key, copy.delete_after = task.key, None
-    note_object(copy, task)
-    copy.stored_at = copy.verified_at = utc_now()
-    session.flush()
-    session.add(ReplacedObject(**replaced, delete_after=utc_now() + KEPT_FOR))
-    return True
-
-
-def _pause(task: CopyTask, session: Session) -> None:
-    copy = session.get(BlobCopy, task.id)
-    if copy is not None and copy.state == CopyState.PRESENT:
-        copy.delete_after = utc_now() + PAUSE
+def _pause(seen: StoredObject, session: Session) -> None:
+    row = session.get(StoredObject, seen.id)
+    if row is not None and row.state == ObjectState.PRESENT:
+        row.next_try = read_clock(session) + PAUSE

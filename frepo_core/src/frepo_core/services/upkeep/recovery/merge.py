@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import (
-    Blob,
     Collection,
     CollectionToken,
+    Content,
     DeletedCollection,
     Event,
     Token,
@@ -30,7 +30,10 @@ from frepo_core.errors import RestoreConflictError
 
 from ...backups.trash.removal import TrashReason, incarnation_of
 from ...backups.trash.trash import Trash
-from ...content.copies.returning import take_over
+from ...base.batches import batches
+from ...base.installation import ensure_id
+from ...content.objects.gate import lock_contents
+from ...content.objects.settlement import Settlement
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import find_adoption
 from ...events.actors import actor_of
@@ -43,13 +46,12 @@ from ..journal.keys import JournalKey
 from ..journal.objects import table_of
 from ..journal.seals import JournalSeals
 from ..mirror.gaps import compare_again
-from ..storage.progress import batches
-from .found_objects import RAW_COLUMNS, FoundObjects
-from .object_levels import ObjectLevels
+from .lost_contents import find_lost
+from .reconciliation import Reconciliation
 from .row_loading import insert_new
-from .row_repair import RowRepair
-from .sources import Notes, RecoveryError, Source, SourceFiles, find_source, list_others, list_storage
-from .staging import Key, Staging, StoredBlob
+from .sound_objects import SoundObjects
+from .sources import Listing, Notes, RecoveryError, Source, SourceFiles, find_source, list_others, list_storage
+from .staging import Key, Staging
 
 log = logging.getLogger(__name__)
 
@@ -104,10 +106,10 @@ class Merge:
         self._storage = storage
         self._notes = notes
         self._at = at
+        self._sound = SoundObjects(database, backends)
+        self._listed: dict[str, Listing] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-merge-", dir=folder)
         self._staging = Staging(Path(self._folder.name))
-        self._levels = ObjectLevels(backends, self._staging)
-        self._found = FoundObjects(backends, self._levels)
 
     def __enter__(self) -> Self:
         return self
@@ -119,9 +121,10 @@ class Merge:
     def find(self) -> Source:
         """Read the state before the adoption, or at the time. Raises `RecoveryError` if no catalogue has it."""
         backend = self._backends.get(self._storage)
-        keys = list_storage(backend, self._storage, self._staging, self._notes).keys
-        problems: list[str] = []
-        list_others(self._backends, self._storage, self._staging, self._notes, problems)
+        listing = list_storage(backend, self._storage, self._staging, self._notes)
+        problems, keys = list[str](), listing.keys
+        others = list_others(self._backends, self._storage, self._staging, self._notes, problems)
+        self._listed = {self._storage: listing, **others}
         self._staging.index_stored()
         if self._at is None:
             epoch = self._find_adoption(keys)
@@ -132,11 +135,18 @@ class Merge:
         return find_source(files, keys, self._staging, until=self._at)
 
     def run(self, source: Source, *, by: By) -> MergeReport:
-        """Read back what is lost. May be repeated: what is there already stays."""
+        """Read back what is lost. May be repeated: what is there already stays.
+
+        The records of where contents are may be as old as the database, so they are reconciled at first.
+        """
         report = MergeReport()
-        if self._at is None:  # what the database knows may have been moved or encoded since the backup of it
-            known = RowRepair(self._database, self._backends, self._staging, self._levels, self._found).run()
-            report = MergeReport(found_elsewhere=known.found, missing=known.versions, missing_files=known.files)
+        reconciliation = Reconciliation(self._database, self._backends, self._staging, notes=self._notes)
+        own = ensure_id(self._database)
+        owned = {storage for storage, listing in self._listed.items() if own in listing.owners}
+        report.found_elsewhere = reconciliation.run(self._listed, owned=owned).current
+        if self._at is None:
+            with self._database.reading() as session:
+                report.missing, report.missing_files = find_lost(session)
         for batch in batches(self._states(source, "collection"), BATCH):
             report.collections += self._add_collections(batch, by)
         for batch in batches(self._states(source, "version"), BATCH):
@@ -199,10 +209,9 @@ class Merge:
         """Add the versions that the database lacks to the trash, and restore them if they were lost by the database."""
         with self._database.reading() as session:
             lost = self._without_known(session, found)
-        objects = self._levels.find({values["blob"]["digest"]: values["blob"]["size"] for _, values in lost})
         for key, values in lost:
-            place = self._found.find_sound(objects[values["blob"]["digest"]])
-            number = self._database.write(partial(self._add, values, place, by)) if place else None
+            is_sound = self._sound.has(values["blob"]["digest"], self._storage)
+            number = self._database.write(partial(self._add, values, by)) if is_sound else None
             if number is None:
                 report.missing.append(key)
             elif self._at is None and self._restore(key[0], number, by):
@@ -242,15 +251,18 @@ class Merge:
         rows = session.execute(added.where(tuple_(Event.collection_id, Event.version_number).in_(keys)))
         return {(collection, number, data.get("sha256")) for collection, number, data in rows}
 
-    def _add(self, version: Values, place: StoredBlob, by: By, session: Session) -> int | None:
+    def _add(self, version: Values, by: By, session: Session) -> int | None:
         """Insert a version into the trash; return its number, None if its bytes cannot be had.
 
         If its number was used again since, it gets the next one.
         """
-        blob_id = self._blob(session, version["blob"], place)
+        blob = version["blob"]
+        content_id = session.scalar(select(Content.id).where(Content.digest == blob["digest"]))
+        content = lock_contents(session, [content_id]).get(content_id) if content_id is not None else None
         collection = session.get(Collection, version["collection_id"], with_for_update=True)
-        if blob_id is None or collection is None:
+        if content is None or collection is None:
             return None
+        content.mime, content.checksum = blob["mime"], blob.get("checksum") or content.checksum
         now = utc_now()
         number = version["number"] if _is_free(session, collection, version["number"]) else collection.last_number + 1
         table = table_of(TrashEntry)
@@ -258,7 +270,7 @@ class Merge:
         own = {
             "incarnation": incarnation_of(collection),
             "number": number,
-            "blob_id": blob_id,
+            "content_id": content.id,
             "size": version["blob"]["size"],
             "digest": version["blob"]["digest"],
             "reason": TrashReason.DELETED.value,
@@ -272,23 +284,10 @@ class Merge:
         row = to_row(table, {**values, **own, **times, "id": 0})
         del row["id"]
         insert_rows(session, _TRASH, [row])
+        session.flush()
+        Settlement(self._database, self._backends).settle([content.id], KEPT_FOR, session)
         collection.last_number = max(collection.last_number, number)
         return int(number)
-
-    def _blob(self, session: Session, blob: Values, place: StoredBlob) -> int | None:
-        """Return the id of the row of a content: one that is there, or a new one for these bytes."""
-        sound = select(Blob.id).where(Blob.digest == blob["digest"], Blob.damaged_at.is_(None))
-        if found := session.scalar(sound.with_for_update().limit(1)):
-            return found
-        if take_over(session, place.storage, [place.key]):
-            return None
-        values = {name: value for name, value in blob.items() if name not in {"id", "damaged_at", "verified_at"}}
-        row = to_row(table_of(Blob), {**values, **RAW_COLUMNS, "storage": place.storage, "key": place.key, "id": 0})
-        del row["id"]
-        new = Blob(**row)
-        session.add(new)
-        session.flush()
-        return new.id
 
 
 def _is_free(session: Session, collection: Collection, number: int) -> bool:

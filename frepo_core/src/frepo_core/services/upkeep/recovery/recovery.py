@@ -1,25 +1,29 @@
-"""Recovers the database of a service from one of its storages, when nothing else is left."""
+"""Recovers the database of a service from one of its storages, when nothing else is left.
+
+The journal says what exists; the listings of all storages say where it is.
+"""
 
 import json
 import logging
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Table, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.migrations import head_revision
 from frepo_core.db.models import (
     Base,
-    Blob,
     Collection,
+    Content,
     Event,
     File,
     Installation,
@@ -28,19 +32,22 @@ from frepo_core.db.models import (
     TrashEntry,
     Version,
 )
+from frepo_core.db.sequences import continue_sequences
 from frepo_core.domain.enrolment import collection_of_host
 
 from ...access.token_phrase import PHRASE_CHECK
+from ...base.batches import batches
 from ...base.installation import IDS_FROM, RECOVERY, find_origin
 from ...base.lease import LEADER
 from ...content.storages.backends import Backends
+from ...content.storages.kept_blobs import RECONCILE
 from ...content.storages.sweep_guard import Ownership
 from ..journal.json_rows import Values
 from ..journal.objects import OBJECTS, ObjectKind
 from ..journal.seals import JournalSeals
-from ..storage.progress import batches
-from .found_objects import FoundObjects
-from .object_levels import ObjectLevels
+from ..mirror.gaps import compare_again
+from .lost_contents import find_used_storages, note_lost
+from .reconciliation import Reconciliation
 from .row_loading import RowLoader
 from .sources import Listing, Notes, RecoveryError, Source, SourceFiles, find_source, list_others, list_storage
 from .staging import Key, MissingContent, Staging
@@ -56,12 +63,14 @@ SECRET_KINDS = frozenset({"token", "enrolment_code"})
 class RecoveryReport:
     """What was recovered: numbers of objects by kind, and how many contents are named and cannot be read.
 
+    `found` is the number of objects that were found by their keys and heads in the storages that were `adopted`.
     `unusable` says of which objects nothing can be made, and why.
     """
 
     counts: Mapping[str, int]
     missing: int
     unusable: Sequence[str]
+    found: int
     adopted: Sequence[str]
 
 
@@ -150,9 +159,7 @@ class Recovery:
         `with_tokens` is False if the phrase of the tokens is lost.
         """
         self._begin(source)
-        levels = ObjectLevels(self._backends, self._staging)
-        found = FoundObjects(self._backends, levels)
-        loader = RowLoader(self._database, self._staging, levels, found, self._storage)
+        loader = RowLoader(self._database, self._staging)
         left_out = frozenset() if with_tokens else SECRET_KINDS
         for kind, objects in self._by_kind(source):
             if kind.name in left_out:
@@ -160,16 +167,36 @@ class Recovery:
             for batch in batches(objects, BATCH):
                 loader.load(kind, batch)
                 self._notes(f"{sum(loader.counts.values())} of about {source.objects} objects")
-        found.link_bases(self._database)
         self._database.write(lambda session: _finish(session, source, with_tokens=with_tokens))
-        adopted = sorted({self._storage, *loader.found_in, *self._find_owned(source)})
+        owned = {self._storage, *self._find_owned(source)}
+        done = Reconciliation(self._database, self._backends, self._staging, notes=self._notes).run(
+            [self._storage, *self._others], owned=owned
+        )
+        missing = self._find_missing()
+        with self._database.reading() as session:
+            adopted = sorted(owned | find_used_storages(session))
         for storage in adopted:
             Ownership(self._database, self._backends).adopt(storage, keeps_unknown=True)
-        self._database.execute(delete(Installation).where(Installation.name == RECOVERY))
+        compare_again(self._database)
+        for name in (RECOVERY, *(RECONCILE + storage for storage in adopted)):
+            self._database.execute(delete(Installation).where(Installation.name == name))
         log.info("the database was recovered from %s in the storage %s", source.catalogue.text, self._storage)
         return RecoveryReport(
-            counts=dict(loader.counts), missing=loader.missing, unusable=loader.unusable, adopted=adopted
+            counts=dict(loader.counts),
+            missing=missing,
+            unusable=loader.unusable,
+            found=done.found,
+            adopted=adopted,
         )
+
+    def _find_missing(self) -> int:
+        """Note the contents that are named and that no storage can decode, each with a place; return their number."""
+        count = 0
+        for batch in batches(self._staging.named(), BATCH):
+            lost = self._database.write(partial(note_lost, self._backends, batch))
+            self._staging.add_missing(lost)
+            count += len(lost)
+        return count
 
     def missing(self) -> Iterator[MissingContent]:
         """Yield the contents that are named and cannot be read, after `run`."""
@@ -190,7 +217,7 @@ class Recovery:
                         "that one, or name an empty database in database.url (DATABASE_URL)"
                     )
                 return
-            used = [model for model in (Collection, File, Version, TrashEntry, Blob) if _has_rows(session, model)]
+            used = [model for model in (Collection, File, Version, TrashEntry, Content) if _has_rows(session, model)]
             leads = select(Lease.name).where(Lease.name == LEADER, Lease.expires_at > self._database.now())
             if session.scalar(leads.where(Lease.holder.is_not(None))) is not None:
                 raise RecoveryError("A service uses this database. Stop it first")
@@ -269,16 +296,4 @@ def _finish(session: Session, source: Source, *, with_tokens: bool) -> None:
         session.add(Installation(name=IDS_FROM, value=source.database))
     # Subscribers of a service that ran before on this database have got the recovered events from the old one.
     session.execute(update(Subscription).values(position=session.scalar(select(func.max(Event.position))) or 0))
-    if session.get_bind().dialect.name == "postgresql":
-        for table in Base.metadata.tables.values():
-            _continue_sequence(session, table)
-
-
-def _continue_sequence(session: Session, table: Table) -> None:
-    """Let PostgreSQL give the next row an id after the inserted ones. The other databases do so by themselves."""
-    primary = list(table.primary_key.columns)
-    if len(primary) != 1 or primary[0].name != "id" or primary[0].type.python_type is not int:
-        return
-    sequence = session.scalar(select(func.pg_get_serial_sequence(table.name, "id")))
-    if sequence and (last := session.scalar(select(func.max(primary[0])))):
-        session.execute(select(func.setval(sequence, last)))
+    continue_sequences(session)

@@ -9,12 +9,12 @@ from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import FrepoError, StorageError
 from frepo_core.plugins import BlobStat, StorageBackend
 
+from ...base.batches import batches
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import OwnerMark
 from ..journal.journal_files import JournalDamagedError, JournalFile
 from ..journal.keys import JournalKey
 from ..journal.seals import JournalSeals
-from ..storage.progress import batches
 from .staging import Staging
 
 Notes = Callable[[str], None]

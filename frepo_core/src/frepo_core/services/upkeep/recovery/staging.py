@@ -10,23 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...content.objects.found_objects import StoredBlob
 from ..journal.json_rows import Values, dump
 
 Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoredBlob:
-    """Where a content is: the storage, the key in it, and its size in bytes."""
-
-    storage: str
-    key: str
-    size: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class MissingContent:
-    """A content that is named and cannot be read: what it is of, as `version db1 3`, and what is known about it."""
+    """A content that is named and is in no storage: what it is of, as `version db1 3`, and what is known about it."""
 
     what: str
     name: str
@@ -47,6 +39,8 @@ class Staging:
             PRAGMA synchronous = OFF;
             CREATE TABLE stored (digest TEXT, storage TEXT, key TEXT, size INTEGER);
             CREATE TABLE changed (kind TEXT, key TEXT, state TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+            CREATE TABLE doubted (storage TEXT, key TEXT, PRIMARY KEY (storage, key)) WITHOUT ROWID;
+            CREATE TABLE named (what TEXT, name TEXT, size INTEGER, digest TEXT, storage TEXT, key TEXT);
             CREATE TABLE missing (what TEXT, name TEXT, size INTEGER, digest TEXT, storage TEXT, key TEXT);
             """
         )
@@ -61,8 +55,23 @@ class Staging:
         self._connection.executemany("INSERT INTO stored VALUES (?, ?, ?, ?)", rows)
 
     def index_stored(self) -> None:
-        """Make `locate` fast, after all blobs were added."""
+        """Make `locate`, `pages` and `find_keys` fast, after all blobs were added."""
         self._connection.execute("CREATE INDEX ix_stored ON stored (digest)")
+        self._connection.execute("CREATE INDEX ix_stored_key ON stored (storage, key)")
+
+    def pages(self, storage: str, size: int) -> Iterator[list[StoredBlob]]:
+        """Yield what a storage has, in the order of its keys: all bytes of one content together."""
+        query = "SELECT key, size FROM stored WHERE storage = ? AND key > ? ORDER BY key LIMIT ?"
+        last = ""
+        while rows := self._connection.execute(query, (storage, last, size)).fetchall():
+            yield [StoredBlob(storage=storage, key=key, size=found) for key, found in rows]
+            last = rows[-1][0]
+
+    def find_keys(self, storage: str, keys: Sequence[str]) -> set[str]:
+        """Return those of the keys that a storage has."""
+        marks = ",".join("?" * len(keys))
+        query = f"SELECT key FROM stored WHERE storage = ? AND key IN ({marks})"  # only marks
+        return {key for (key,) in self._connection.execute(query, [storage, *keys])}
 
     def locate(self, digests: Sequence[str]) -> dict[str, list[StoredBlob]]:
         """Return where the contents with these digests are; those that are nowhere are left out."""
@@ -92,13 +101,37 @@ class Staging:
             for values in json.loads(state):
                 yield tuple(json.loads(key)), values
 
-    def add_missing(self, missing: MissingContent) -> None:
-        """Note a content that cannot be read."""
-        row = (missing.what, missing.name, missing.size, missing.digest, missing.storage, missing.key)
-        self._connection.execute("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)", row)
+    def add_doubted(self, places: Iterable[tuple[str, str]]) -> None:
+        """Note storages and keys of objects that were known to be damaged or missing."""
+        self._connection.executemany("INSERT OR IGNORE INTO doubted VALUES (?, ?)", places)
+
+    def find_doubted(self, storage: str, keys: Sequence[str]) -> set[str]:
+        """Return those of the keys in a storage that were known to be damaged or missing."""
+        marks = ",".join("?" * len(keys))
+        query = f"SELECT key FROM doubted WHERE storage = ? AND key IN ({marks})"  # only marks
+        return {key for (key,) in self._connection.execute(query, [storage, *keys])}
+
+    def add_named(self, contents: Iterable[MissingContent]) -> None:
+        """Note contents that are named."""
+        self._connection.executemany("INSERT INTO named VALUES (?, ?, ?, ?, ?, ?)", map(_row, contents))
+
+    def named(self) -> Iterator[MissingContent]:
+        """Yield the contents that are named."""
+        return self._read("named")
+
+    def add_missing(self, contents: Iterable[MissingContent]) -> None:
+        """Note contents of which no storage has the bytes."""
+        self._connection.executemany("INSERT INTO missing VALUES (?, ?, ?, ?, ?, ?)", map(_row, contents))
 
     def missing(self) -> Iterator[MissingContent]:
-        """Yield the contents that cannot be read."""
-        query = "SELECT what, name, size, digest, storage, key FROM missing"
+        """Yield the contents of which no storage has the bytes."""
+        return self._read("missing")
+
+    def _read(self, table: str) -> Iterator[MissingContent]:
+        query = f"SELECT what, name, size, digest, storage, key FROM {table} ORDER BY rowid"  # one of two names
         for what, name, size, digest, storage, key in self._connection.execute(query):
             yield MissingContent(what=what, name=name, size=size, digest=digest, storage=storage, key=key)
+
+
+def _row(content: MissingContent) -> tuple[str, str, int, str, str, str]:
+    return content.what, content.name, content.size, content.digest, content.storage, content.key

@@ -7,10 +7,11 @@ from datetime import datetime
 from sqlalchemy import func, select
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.plugins import BlobStat
 
 from ...base.installation import ensure_id
+from ...content.objects.states import ENDED
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import OwnerMark
 from ...content.storages.sweep_guard import Ownership
@@ -53,7 +54,8 @@ def compare(database: Database, backends: Backends, *, storage: str, progress: P
     backend, ownership = backends.get(storage), Ownership(database, backends)
     found = take_inventory(database, backend, storage=storage, before=utc_now(), progress=progress)
     with database.reading() as session:
-        query = select(func.count(), func.max(Blob.created_at)).where(Blob.storage == storage)
+        known = (StoredObject.storage == storage, StoredObject.key.is_not(None), StoredObject.state.not_in(ENDED))
+        query = select(func.count(StoredObject.id), func.max(StoredObject.stored_at)).where(*known)
         rows, newest = session.execute(query).one()
     first = ownership.find_first(storage)
     marks = sorted(found.marks, key=lambda mark: (mark.epoch, mark.key))

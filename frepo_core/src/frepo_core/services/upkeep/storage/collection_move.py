@@ -1,4 +1,7 @@
-"""Moves what a collection has into the storage that it names, while the service runs. Requested, and done by a job."""
+"""Moves what a collection has into the storage that it names, while the service runs. Requested, and done by a job.
+
+Objects are added there, and those that no storage promises any more are superseded. Second copies stay.
+"""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -7,22 +10,26 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, Collection, File, Installation, TrashEntry, Version
+from frepo_core.db.models import Collection, Content, File, Installation, StoredObject, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BlobNotFound, NotFoundError
 
 from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.lifecycle import Blobs
-from ...content.chains.dependents import store_raw
+from ...content.objects.gate import lock_contents
+from ...content.objects.places import find_current, find_places
+from ...content.objects.promises import find_promises
+from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
+from ...content.objects.supersession import KEPT_FOR, supersede_unpromised
 from ...content.storages.sweep_guard import Ownership
 from ...events.facts import collection_event
 from ...events.recording import record
-from .copied_blob import CopiedBlob, DamagedBlobError, is_sound, lock_content
+from .new_objects import DamagedBlobError, NewRawObject, is_there
 from .progress import Progress, no_progress
 
 log = logging.getLogger(__name__)
@@ -65,8 +72,8 @@ class MoveState:
 class CollectionMoves:
     """Moves what was requested. It can be stopped at any time, and goes on with the next run.
 
-    The versions of the collection, and what it has in the trash, use the copies in the new storage. The old bytes are
-    deleted when nothing else uses them.
+    The versions of the collection, and what it has in the trash, are read from the new storage then. The objects in the
+    former one are superseded when no other collection and no file promises them there, and deleted two days later.
     """
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
@@ -87,8 +94,8 @@ class CollectionMoves:
             raise NotFoundError("The collection does not exist any more")
         with self._database.reading() as session:
             requested = session.get(Installation, _PREFIX + collection_id)
-            left = _blobs_elsewhere(collection_id, target).order_by(None)
-            count, size = session.execute(left.with_only_columns(func.count(Blob.id), func.sum(Blob.size))).one()
+            left = _contents_elsewhere(collection_id, target)
+            count, size = session.execute(left.with_only_columns(func.count(Content.id), func.sum(Content.size))).one()
         at = datetime.fromisoformat(requested.value) if requested else None
         return MoveState(storage=target, requested_at=at, left=count, left_size=int(size or 0))
 
@@ -125,65 +132,66 @@ class CollectionMoves:
         ownership.claim(target)
         self._blobs.presence.look(target)
         with self._database.reading() as session:
-            left = _blobs_elsewhere(collection_id, target).with_only_columns(func.count(Blob.id)).order_by(None)
+            left = _contents_to_move(collection_id, target).with_only_columns(func.count(Content.id)).order_by(None)
             total = session.scalar(left) or 0
-        for done, row in enumerate(self._rows(collection_id, target), start=1):
+        for done, content in enumerate(self._contents(collection_id, target), start=1):
             pace(0)
             try:
-                if self._move(collection_id, row, target, pace):
-                    report.moved, report.size = report.moved + 1, report.size + row.size
+                if self._move(collection_id, content, target, pace):
+                    report.moved, report.size = report.moved + 1, report.size + content.size
             except (BlobNotFound, UnreadableError, DamagedBlobError) as error:
-                report.failed.append(f"{row.storage} {row.key}: {error}")
-                log.error("collection %s: the blob %s was not moved: %s", collection_id, row.key, error)
-            progress(done=done, total=total, size=row.size)
+                place = content.place
+                where = f"{place.storage} {place.key}" if place else content.digest
+                report.failed.append(f"{where}: {error}")
+                log.error("collection %s: %s was not moved: %s", collection_id, where, error)
+            progress(done=done, total=total, size=content.size)
 
-    def _rows(self, collection_id: str, target: str) -> Iterator[Blob]:
+    def _contents(self, collection_id: str, target: str) -> Iterator[Content]:
         after = 0
         while True:
             with self._database.reading() as session:
-                rows = session.scalars(_blobs_elsewhere(collection_id, target, after).limit(PAGE)).all()
+                rows = session.scalars(_contents_to_move(collection_id, target, after).limit(PAGE)).all()
             if not rows:
                 return
             yield from rows
             after = rows[-1].id
 
-    def _move(self, collection_id: str, row: Blob, target: str, pace: Callable[[int], None]) -> bool:
+    def _move(self, collection_id: str, content: Content, target: str, pace: Callable[[int], None]) -> bool:
         with self._database.reading() as session:
-            known = session.scalar(select(Blob).where(Blob.digest == row.digest, Blob.storage == target))
-        if is_sound(self._backends.get(target), known):
-            is_moved = self._database.write(partial(self._switch, collection_id, row, target, None))
-        else:
-            with CopiedBlob(self._database, self._backends, self._blobs.presence, row, target, pace) as copy:
-                is_moved = copy.use(self._database, partial(self._switch, collection_id, row, target, copy))
-        if is_moved:
-            self._blobs.collect([row.id])
-        return is_moved
+            known = find_current(session, content.id, target)
+            places = [row for row in find_places(session, content.digest, self._backends.current) if row.key]
+        if is_there(self._backends.get(target), known):
+            return self._database.write(partial(self._switch, collection_id, content.id, target, None))
+        if not places:
+            raise BlobNotFound(f"No object of the content {content.digest} is left")
+        source = places[0]
+        with NewRawObject(self._database, self._backends, self._blobs.presence, source, target, pace) as new:
+            return new.use(partial(self._switch, collection_id, content.id, target, new))
 
-    def _switch(self, collection_id: str, seen: Blob, target: str, copy: CopiedBlob | None, session: Session) -> bool:
-        """Let the collection use the content in the target; `copy` are bytes for it, None: it has sound ones.
+    def _switch(
+        self, collection_id: str, content_id: int, target: str, new: NewRawObject | None, session: Session
+    ) -> bool:
+        """Promise the content in the target, which has it, or gets the object `new`; then supersede what is unpromised.
 
-        Return whether anything was changed: not if the blob or the storage of the collection were changed meanwhile.
+        Return whether anything was changed: not if the storage of the collection was changed, or nothing uses it.
         """
-        rows = lock_content(session, seen.digest, (seen.storage, target))
-        row, known = rows.get(seen.storage), rows.get(target)
+        lock_contents(session, [content_id])
         collection = session.get(Collection, collection_id)
-        if row is None or row.key != seen.key or collection is None:
+        if collection is None or (collection.storage or self._backends.current) != target:
             return False
-        if (collection.storage or self._backends.current) != target or (copy is None and known is None):
+        promise = find_promises(session, self._backends, [content_id])[content_id]
+        if not promise.homes:
             return False
-        if copy is not None:
-            copy.require_there()
-            known = known or _new_row(session, row, target, copy)
-            store_raw(known, copy.key)
-            known.checksum = copy.sums.checksum
-            known.verified_at, known.damaged_at = utc_now(), None  # the copy was read back and is sound
-            session.flush()
-        assert known is not None  # or there is a copy
-        of_versions, of_trash = _users(collection_id)
-        session.execute(update(File).where(File.blob_id == row.id, of_versions).values(blob_id=known.id))
-        session.execute(update(TrashEntry).where(TrashEntry.blob_id == row.id, of_trash).values(blob_id=known.id))
-        self._blobs.want_copies(session, [known.id])
-        return True
+        if new is not None:
+            new.insert(session, KEPT_FOR)
+        else:
+            row = find_current(session, content_id, target)
+            if row is None or row.state in LACKING:
+                return False
+            row.role = FIRST
+        superseded = supersede_unpromised(session, self._backends, content_id, keeps=KEPT_FOR)
+        self._blobs.want_copies(session, [content_id])
+        return new is not None or superseded > 0
 
 
 def _end_request(collection_id: str, target: str | None, done: MoveReport, session: Session) -> None:
@@ -199,20 +207,6 @@ def _end_request(collection_id: str, target: str | None, done: MoveReport, sessi
         record(session, collection_event(EventKind.COLLECTION_MOVED, collection_id, by=_MOVER, **data))
 
 
-def _new_row(session: Session, row: Blob, target: str, copy: CopiedBlob) -> Blob:
-    new = Blob(
-        digest=row.digest,
-        checksum=copy.sums.checksum,
-        size=row.size,
-        storage=target,
-        key=copy.key,
-        mime=row.mime,
-        created_at=utc_now(),
-    )
-    session.add(new)
-    return new
-
-
 def _users(collection_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     """Return the conditions that a file is of a version of the collection, and that an entry of the trash is of it."""
     incarnation = select(func.coalesce(Collection.incarnation, Collection.id)).where(Collection.id == collection_id)
@@ -220,9 +214,28 @@ def _users(collection_id: str) -> tuple[ColumnElement[bool], ColumnElement[bool]
     return File.id.in_(files), TrashEntry.incarnation.in_(incarnation)
 
 
-def _blobs_elsewhere(collection_id: str, target: str, after: int = 0) -> Select[Blob]:
+def _contents_elsewhere(collection_id: str, target: str) -> Select[Content]:
+    """Return a query for the contents of a collection of which the target has no sound first copy."""
+    return select(Content).where(~_has_first(StoredObject.storage == target), _is_of(collection_id))
+
+
+def _contents_to_move(collection_id: str, target: str, after: int = 0) -> Select[Content]:
+    """Return a query for these, and for those that may have first copies that no collection wants any more."""
+    is_to_move = or_(~_has_first(StoredObject.storage == target), _has_first(StoredObject.storage != target))
+    return select(Content).where(is_to_move, _is_of(collection_id), Content.id > after).order_by(Content.id)
+
+
+def _is_of(collection_id: str) -> ColumnElement[bool]:
+    """Return the condition that a collection uses a content."""
     of_versions, of_trash = _users(collection_id)
-    used = or_(
-        Blob.id.in_(select(File.blob_id).where(of_versions)), Blob.id.in_(select(TrashEntry.blob_id).where(of_trash))
+    return or_(
+        Content.id.in_(select(File.content_id).where(of_versions)),
+        Content.id.in_(select(TrashEntry.content_id).where(of_trash)),
     )
-    return select(Blob).where(Blob.storage != target, Blob.id > after, used).order_by(Blob.id)
+
+
+def _has_first(where: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return the condition that a content has a sound first copy where this is true."""
+    present = (StoredObject.slot == CURRENT, StoredObject.state == ObjectState.PRESENT.value, where)
+    first = select(StoredObject.id).where(StoredObject.content_id == Content.id, StoredObject.role == FIRST, *present)
+    return first.exists()

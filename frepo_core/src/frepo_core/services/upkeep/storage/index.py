@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import is_journal_key, parse_digest_in_key, printable
 from frepo_core.plugins import StorageBackend
 
+from ...base.batches import batches
 from ...content.storages.owner_mark import OwnerMark
-from .progress import Progress, batches, count_blobs, no_progress
+from .progress import Progress, count_objects, no_progress
 
 BATCH = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexReport:
-    """The number of keys, bytes, distinct contents, and contents without a blob row, and the keys of other files."""
+    """The number of keys, bytes, distinct contents, and contents without a record, and the keys of other files."""
 
     keys: int
     size: int
@@ -31,7 +32,7 @@ def read_index(
     database: Database, backend: StorageBackend, *, storage: str, progress: Progress = no_progress
 ) -> IndexReport:
     """List all keys, which contain the digests of their contents. Changes nothing and reads no content."""
-    total = count_blobs(database, Blob.storage == storage)
+    total = count_objects(database, StoredObject.storage == storage, StoredObject.key.is_not(None))
     digests: set[str] = set()
     foreign: list[str] = []
     keys, size, unknown = 0, 0, 0
@@ -49,4 +50,4 @@ def read_index(
 
 def _known(database: Database, digests: set[str]) -> set[str]:
     with database.reading() as session:
-        return set(session.scalars(select(Blob.digest).where(Blob.digest.in_(digests))))
+        return set(session.scalars(select(Content.digest).where(Content.digest.in_(digests))))

@@ -1,27 +1,30 @@
-"""Moves blobs from one storage to another while the service runs: copy, verify, point the row at the copy."""
+"""Moves contents from one storage to another while the service runs: add an object there, supersede the one here."""
 
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob, BlobCopy
-from frepo_core.domain.naming import parse_digest_in_key
-from frepo_core.errors import BlobNotFound, BlobRetained
+from frepo_core.db import Database
+from frepo_core.db.models import StoredObject
+from frepo_core.errors import BlobNotFound
 
 from ...content.blobs.blob_damage import UnreadableError
-from ...content.chains.dependents import store_raw
+from ...content.objects.gate import Gate, lock_contents
+from ...content.objects.marks import note_healed
+from ...content.objects.places import find_current
+from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
+from ...content.objects.supersession import KEPT_FOR, supersede
+from ...content.objects.uses import is_second
 from ...content.storages.backends import Backends
 from ...content.storages.owner_mark import find_marks
 from ...content.storages.sweep_guard import Ownership
 from ...content.storages.write_guard import Presence
-from ...events.blob_facts import blob_healed
-from ...events.recording import record
-from .copied_blob import CopiedBlob, DamagedBlobError, is_sound, lock_content, use_instead
-from .progress import Progress, count_blobs, no_progress
+from .new_objects import DamagedBlobError, NewRawObject, is_there
+from .progress import Progress, count_objects, no_progress
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +33,7 @@ PAGE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class MigrationReport:
-    """The numbers of moved blobs, moved bytes and purged source blobs, and which blobs failed and why."""
+    """The numbers of moved contents, moved bytes and purged objects of the source, and which failed and why."""
 
     moved: int
     size: int
@@ -39,7 +42,7 @@ class MigrationReport:
 
 
 class Migrator:
-    """Moves all blobs of one storage to another. It can be stopped at any time and run again."""
+    """Moves all contents of one storage to another. It can be stopped at any time and run again."""
 
     def __init__(self, database: Database, backends: Backends, *, source: str, target: str) -> None:
         self._database = database
@@ -50,16 +53,17 @@ class Migrator:
         self._presence = Presence(database, backends)
 
     def run(self, *, purge: bool = False, progress: Progress = no_progress) -> MigrationReport:
-        """Move the blobs whose rows name the source; with `purge`, delete the bytes in the source of all moved blobs.
+        """Move the first copies in the source; with `purge`, delete the bytes in the source of all that was moved.
 
-        The target is marked as this database's before the first blob is stored. If it is not the one that was marked,
-        raises `StorageUnavailable`. A source that may hold blobs of others is not purged: `StorageDisputedError`.
+        The target is marked as this database's before the first content is stored. If it is not the one that was
+        marked, raises `StorageUnavailable`. A source that may hold blobs of others is not purged:
+        `StorageDisputedError`. Without `purge`, the bytes in the source stay until somebody deletes them.
 
-        A blob that is damaged or unreadable in the source stays there and is reported; the others are moved.
+        A content that is damaged or unreadable in the source stays there and is reported; the others are moved.
         """
         self._ownership.claim(self._target_name)
         self._presence.look(self._target_name)
-        total = count_blobs(self._database, Blob.storage == self._source_name)
+        total = count_objects(self._database, *self._to_move())
         moved, size, failed = 0, 0, list[str]()
         for done, row in enumerate(self._rows(), start=1):
             try:
@@ -72,93 +76,70 @@ class Migrator:
             progress(done=done, total=total, size=row.size)
         return MigrationReport(moved=moved, size=size, purged=self._purge() if purge else 0, failed=failed)
 
-    def _move(self, row: Blob) -> bool:
-        """Copy one blob to a fresh key, read the copy, and point the row at it; return whether the row was changed.
+    def _move(self, row: StoredObject) -> bool:
+        """Copy one object to a fresh key, read the copy, and let it take the place; return whether that was done.
 
-        If the target has the content already, all that uses the blob uses that one.
+        If the target has the content already, that one does.
         """
-        if self._has_target(row):
-            return self._database.write(lambda session: self._merge(session, row))
-        with CopiedBlob(self._database, self._backends, self._presence, row, self._target_name) as copy:
-            return copy.use(self._database, lambda session: self._switch_row(session, row, copy))
+        with self._database.reading() as session:
+            known = find_current(session, row.content_id or 0, self._target_name)
+        if is_there(self._target, known):
+            return self._database.write(partial(self._switch, row, None))
+        with NewRawObject(self._database, self._backends, self._presence, row, self._target_name) as new:
+            return new.use(partial(self._switch, row, new))
 
-    def _switch_row(self, session: Session, seen: Blob, copy: CopiedBlob) -> bool:
-        """Point the row at the copy, unless the row was deleted or changed meanwhile."""
-        rows = lock_content(session, seen.digest, (self._source_name, self._target_name))
-        row, known = rows.get(self._source_name), rows.get(self._target_name)
-        if row is None or (row.id, row.key) != (seen.id, seen.key):
+    def _switch(self, seen: StoredObject, new: NewRawObject | None, session: Session) -> bool:
+        """Let the object in the target take the place of that in the source, unless this was changed meanwhile."""
+        assert seen.content_id is not None
+        lock_contents(session, [seen.content_id])
+        row = find_current(session, seen.content_id, self._source_name)
+        if row is None or row.id != seen.id or row.key != seen.key:
             return False
-        copy.require_there()
-        if known is not None:  # its bytes are damaged, or it is new: it gets those of the copy
-            use_instead(session, row, known)
-            session.flush()
-            row = known
-        was_damaged = row.damaged_at is not None
-        store_raw(row, copy.key)
-        row.storage = self._target_name
-        row.checksum = copy.sums.checksum
-        row.verified_at, row.damaged_at = utc_now(), None  # the copy was read back and is sound
+        was_damaged = row.state != ObjectState.PRESENT
+        if new is not None:
+            added = new.insert(session, KEPT_FOR)
+        else:
+            known = find_current(session, seen.content_id, self._target_name)
+            if known is None or known.state in LACKING:
+                return False
+            known.role, added = FIRST, known
+        supersede(session, row, keeps=None)
         if was_damaged:
-            record(session, blob_healed(session, row, by=None))
+            note_healed(session, self._backends, added, by=None)
         return True
 
-    def _merge(self, session: Session, seen: Blob) -> bool:
-        """Let all that uses the blob use the one of the target, unless one of them was changed meanwhile."""
-        rows = lock_content(session, seen.digest, (self._source_name, self._target_name))
-        row, known = rows.get(self._source_name), rows.get(self._target_name)
-        if row is None or (row.id, row.key) != (seen.id, seen.key) or not is_sound(self._target, known):
-            return False
-        assert known is not None  # it is sound
-        use_instead(session, row, known)
-        return True
-
-    def _has_target(self, row: Blob) -> bool:
+    def _is_unchanged(self, seen: StoredObject) -> bool:
+        """Return whether the object is still current. Otherwise a failure to move it does not matter."""
         with self._database.reading() as session:
-            query = select(Blob).where(Blob.digest == row.digest, Blob.storage == self._target_name)
-            return is_sound(self._target, session.scalar(query))
-
-    def _is_unchanged(self, seen: Blob) -> bool:
-        """Return whether the row still names the same bytes. Otherwise a failure to move them does not matter."""
-        with self._database.reading() as session:
-            query = select(Blob.id).where(Blob.id == seen.id, Blob.storage == seen.storage, Blob.key == seen.key)
+            query = select(StoredObject.id).where(StoredObject.id == seen.id, StoredObject.slot == CURRENT)
             return session.scalar(query) is not None
 
-    def _rows(self) -> Iterator[Blob]:
+    def _to_move(self) -> tuple[ColumnElement[bool], ...]:
+        first = (StoredObject.storage == self._source_name, StoredObject.slot == CURRENT)
+        return *first, StoredObject.key.is_not(None), ~is_second(self._backends)
+
+    def _rows(self) -> Iterator[StoredObject]:
         after = 0
         while True:
             with self._database.reading() as session:
-                query = select(Blob).where(Blob.storage == self._source_name, Blob.id > after)
-                rows = session.scalars(query.order_by(Blob.id).limit(PAGE)).all()
+                query = select(StoredObject).where(*self._to_move(), StoredObject.id > after)
+                rows = session.scalars(query.order_by(StoredObject.id).limit(PAGE)).all()
             if not rows:
                 return
             yield from rows
             after = rows[-1].id
 
     def _purge(self) -> int:
-        """Delete the source's bytes of each content that has sound bytes in the target and a row that names them."""
+        """Delete the objects of the source that others have replaced, if the gate allows it; return their number."""
         self._ownership.raise_epoch(self._source_name)
         self._ownership.confirm(self._source_name, find_marks(self._source))
-        purged = 0
-        for stat in self._source.list():
-            digest = parse_digest_in_key(stat.key)
-            if digest and self._is_in_target(digest, stat.size) and not self._is_named(stat.key):
-                try:
-                    self._source.delete(stat.key)
-                except BlobRetained as error:
-                    log.warning("the blob %s stays in the source: %s", stat.key, error.message)
-                else:
-                    purged += 1
-        return purged
-
-    def _is_in_target(self, digest: str, size: int) -> bool:
-        with self._database.reading() as session:
-            row = session.scalar(select(Blob).where(Blob.digest == digest, Blob.storage == self._target_name))
-        return row is not None and row.size == size and is_sound(self._target, row)
-
-    def _is_named(self, key: str) -> bool:
-        """Return whether a row names these bytes: of a blob that was not moved, or of a second copy."""
-        with self._database.reading() as session:
-            return any(
-                session.scalar(select(model.id).where(model.storage == self._source_name, model.key == key)) is not None
-                for model in (Blob, BlobCopy)
-            )
+        gate, purged, after = Gate(self._database, self._backends, self._presence), 0, 0
+        superseded = (StoredObject.storage == self._source_name, StoredObject.slot.is_(None))
+        bytes_left = (ObjectState.SUPERSEDED, ObjectState.DAMAGED, ObjectState.MISSING, ObjectState.DOOMED)
+        while True:
+            query = select(StoredObject.id).where(*superseded, StoredObject.state.in_(bytes_left))
+            with self._database.reading() as session:
+                ids = session.scalars(query.where(StoredObject.id > after).order_by(StoredObject.id).limit(PAGE)).all()
+            if not ids:
+                return purged
+            purged, after = purged + gate.delete(ids).objects, ids[-1]

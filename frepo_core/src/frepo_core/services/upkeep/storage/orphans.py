@@ -2,23 +2,21 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob, BlobCopy, ReplacedObject
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import is_journal_key, parse_digest_in_key, printable
 from frepo_core.plugins import BlobStat, StorageBackend
 
-from ...content.copies.states import CopyState
+from ...base.batches import batches
 from ...content.storages.owner_mark import OwnerMark
-from .progress import Progress, batches, count_blobs
+from .progress import Progress, count_objects
 
 BATCH = 500
 EXAMPLES = 10
-ROW_TOLERANCE = timedelta(hours=1)  # bytes are stored shortly before their row is inserted, and clocks may differ
 
 
 @dataclass(kw_only=True)
@@ -56,7 +54,7 @@ def take_inventory(
     database: Database, backend: StorageBackend, *, storage: str, before: datetime, progress: Progress
 ) -> Inventory:
     """List the storage once. Orphans are blobs without a row that were stored before `before` (UTC, aware)."""
-    total = count_blobs(database, Blob.storage == storage)
+    total = count_objects(database, StoredObject.storage == storage, StoredObject.slot.is_not(None))
     found, done = Inventory(), 0
     for batch in batches(found.without_own_notes(backend.list()), BATCH):
         own = [stat for stat in batch if parse_digest_in_key(stat.key)]
@@ -71,39 +69,14 @@ def take_inventory(
 
 
 def without_row(database: Database, stats: Sequence[BlobStat], storage: str) -> list[BlobStat]:
-    """Return the blobs that no row names, except those that a migration left in its source until `--purge`."""
+    """Return the blobs that no row names."""
     keys = [stat.key for stat in stats]
     with database.reading() as session:
-        known = set(session.scalars(select(Blob.key).where(Blob.storage == storage, Blob.key.in_(keys))))
-        copies = select(BlobCopy.key).where(BlobCopy.storage == storage, BlobCopy.key.in_(keys))
-        known.update(key for key in session.scalars(copies) if key is not None)
-        replaced = ReplacedObject.storage == storage, ReplacedObject.key.in_(keys)
-        known.update(session.scalars(select(ReplacedObject.key).where(*replaced)))
-        moved = _moved_away(session, storage, [key for key in keys if key not in known])
-    return [stat for stat in stats if stat.key not in known and not _is_migrated_copy(stat, moved)]
+        rows = select(StoredObject.key).where(StoredObject.storage == storage, StoredObject.key.in_(keys))
+        known = set(session.scalars(rows))
+    return [stat for stat in stats if stat.key not in known]
 
 
 def in_batches(stats: Sequence[BlobStat]) -> Iterator[list[BlobStat]]:
     """Split blobs into lists that one query can look up."""
     return batches(stats, BATCH)
-
-
-def _is_migrated_copy(stat: BlobStat, moved: dict[str, datetime]) -> bool:
-    made = moved.get(parse_digest_in_key(stat.key) or "")
-    return made is not None and stat.modified <= made + ROW_TOLERANCE
-
-
-def _moved_away(session: Session, storage: str, keys: Sequence[str]) -> dict[str, datetime]:
-    """Return the digests of contents whose rows name another storage, and when those rows were inserted.
-
-    Bytes from about that time are the original that was moved. A copy from an unfinished migration is younger. Bytes
-    next to a second copy of the same content in this storage are a copy that failed.
-    """
-    digests = [digest for key in keys if (digest := parse_digest_in_key(key))]
-    copies = select(BlobCopy.id).where(
-        BlobCopy.digest == Blob.digest, BlobCopy.storage == storage, BlobCopy.state == CopyState.PRESENT.value
-    )
-    query = select(Blob.digest, Blob.created_at).where(
-        Blob.storage != storage, Blob.digest.in_(digests), ~copies.exists()
-    )
-    return {row.digest: row.created_at for row in session.execute(query)}

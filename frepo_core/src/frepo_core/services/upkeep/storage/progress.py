@@ -1,15 +1,11 @@
-"""Batches and progress reports for long work."""
+"""Progress reports for long work."""
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from sqlalchemy import ColumnElement, func, select
 
 from frepo_core.db import Database
-from frepo_core.db.models import Blob
-
-Item = TypeVar("Item")
+from frepo_core.db.models import StoredObject
 
 
 class Progress(Protocol):
@@ -23,14 +19,7 @@ def no_progress(*, done: int, total: int, size: int) -> None:
     """Do nothing."""
 
 
-def count_blobs(database: Database, *conditions: ColumnElement[bool]) -> int:
-    """Return the number of blob rows that meet the conditions."""
+def count_objects(database: Database, *conditions: ColumnElement[bool]) -> int:
+    """Return the number of objects that meet the conditions."""
     with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(Blob).where(*conditions)) or 0
-
-
-def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Split items, of which there may be any number, into lists of at most `size`."""
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch
+        return session.scalar(select(func.count(StoredObject.id)).where(*conditions)) or 0

@@ -1,25 +1,28 @@
-"""The sweep: deletes bytes without a row and blob rows that nothing uses, and reports rows without bytes."""
+"""The sweep: registers bytes without a row, deletes what nothing needs, and reports rows without bytes."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.clock import read_clock
+from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject
 from frepo_core.domain.identity import By
-from frepo_core.errors import BlobNotFound, BlobRetained, SweepStoppedError
+from frepo_core.errors import BlobNotFound, SweepStoppedError
 from frepo_core.plugins import BlobStat, StorageBackend
 
-from ...content.blobs.blob_use import is_used
 from ...content.blobs.lifecycle import Blobs
-from ...content.chains.replaced_objects import delete_replaced
+from ...content.objects.found_objects import FoundObjects
+from ...content.objects.states import CURRENT, ENDED, ObjectState
+from ...content.objects.uses import is_base_anywhere, is_used
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import find_kept
 from ...content.storages.sweep_guard import Ownership
 from ..journal.kept_parts import find_expired
+from ..recovery.reconciliation import is_reconciled, reconcile_storage
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
 
@@ -39,7 +42,7 @@ class SweepReport:
     :param older: the number of blobs without a row that are older than the first mark of this database
     :param kept: the number of blobs without a row that are kept for 30 days after an adoption
     :param left: the number of blobs without a row that were left because of those, see `sweep`
-    :param unused: the number of blob rows that neither a file nor the trash uses
+    :param unused: the number of contents that neither a file nor the trash uses
     :param leftovers: the number of unfinished uploads that the backend deleted
     :param missing: the keys of rows whose bytes are missing; they are only reported
     :param foreign: the number of files that frepo cannot have stored, which are never touched
@@ -110,10 +113,13 @@ def sweep(
     ownership.require_unused(storage)
     if not dry_run:
         ownership.raise_epoch(storage)
-    unused = _unused_rows(database, storage, before)
+        if not is_reconciled(database, storage):
+            reconcile_storage(database, backends, storage, keep_going=keep_going)
+    unused = _unused_contents(database, storage, before)
     found = take_inventory(
         database, backend, storage=storage, before=before, progress=_checked_progress(progress, keep_going)
     )
+    strangers = _find_strangers(database, storage, any_time=plan.deletes_unknown)
     kept_from = None if plan.deletes_unknown else find_kept(database, storage)
     known = [stat for stat in found.orphans if kept_from is None or stat.modified > kept_from]
     older = ownership.count_older(storage, known)
@@ -123,16 +129,17 @@ def sweep(
         ownership.confirm(storage, found.marks)
         for key in find_expired(found.journal):
             backend.delete(key)
-        _stop_if_too_many(storage, len(orphans) + len(unused), found.blobs, plan.most)
-        delete_replaced(database, backends, blobs.presence, storage, keep_going=keep_going)
+        _stop_if_too_many(storage, len(orphans) + len(strangers.due) + len(unused), found.blobs, plan.most)
+        blobs.gate.delete_due(storage, keep_going=keep_going)
         blobs.collect(unused)
-        orphans = _delete(database, backend, storage, orphans, keep_going)
+        orphans = _end(database, blobs, storage, orphans, keep_going)
+        blobs.gate.delete(strangers.due, keep_going=keep_going)
     return SweepReport(
         blobs=found.blobs,
-        orphans=len(orphans),
-        orphan_size=sum(stat.size for stat in orphans),
+        orphans=len(orphans) + len(strangers.due),
+        orphan_size=sum(stat.size for stat in orphans) + sum(strangers.due.values()),
         older=older,
-        kept=len(found.orphans) - len(known),
+        kept=len(found.orphans) - len(known) + strangers.kept,
         left=left,
         unused=len(unused),
         leftovers=0 if dry_run else backend.tidy(before),
@@ -162,44 +169,64 @@ def _stop_if_too_many(storage: str, count: int, total: int, most: int | None) ->
         )
 
 
-def _delete(
-    database: Database,
-    backend: StorageBackend,
-    storage: str,
-    orphans: Sequence[BlobStat],
-    keep_going: Callable[[], None],
+@dataclass(frozen=True, kw_only=True)
+class _Strangers:
+    """Objects that were found, and whose contents nothing uses: the ids and sizes of those that are due, and others."""
+
+    due: Mapping[int, int]
+    kept: int
+
+
+def _find_strangers(database: Database, storage: str, *, any_time: bool) -> _Strangers:
+    found = (StoredObject.storage == storage, StoredObject.state == ObjectState.FOUND.value)
+    query = select(StoredObject.id, OBJECT_SIZE, StoredObject.delete_after)
+    query = query.join(Content, Content.id == StoredObject.content_id).where(*found, ~is_used())
+    with database.reading() as session:
+        now, rows = read_clock(session), session.execute(query).all()
+    due = {id_: size for id_, size, end in rows if any_time or end is None or end <= now}
+    return _Strangers(due=due, kept=len(rows) - len(due))
+
+
+def _end(
+    database: Database, blobs: Blobs, storage: str, orphans: Sequence[BlobStat], keep_going: Callable[[], None]
 ) -> list[BlobStat]:
-    """Delete the orphans that still have no row; return those."""
-    deleted: list[BlobStat] = []
+    """Register orphans that still have no row, and delete those that may be deleted; return these.
+
+    One whose content is used, or is the base of another, stays until the gate allows it: it may be the last sound one.
+    """
+    found, deleted = FoundObjects(database, blobs.backends), list[BlobStat]()
     for batch in in_batches(orphans):
-        for stat in without_row(database, batch, storage):
+        keep_going()
+        registered = found.register(storage, without_row(database, batch, storage), keeps=timedelta())
+        for stat in batch:
             keep_going()
-            try:
-                backend.delete(stat.key)
-            except BlobRetained as error:
-                log.info("the blob %s waits for its deletion: %s", stat.key, error.message)
-            else:
+            if stat.key in registered and blobs.gate.delete([registered[stat.key]]).objects:
                 deleted.append(stat)
     return deleted
 
 
-def _unused_rows(database: Database, storage: str, before: datetime) -> list[int]:
+def _unused_contents(database: Database, storage: str, before: datetime) -> list[int]:
+    """Return the contents that nothing uses and that have an object in the storage that is not about to leave."""
     with database.reading() as session:
-        query = select(Blob.id).where(Blob.storage == storage, Blob.created_at < before, ~is_used())
+        there = (StoredObject.content_id == Content.id, StoredObject.storage == storage)
+        kept = StoredObject.state.in_([*ENDED, ObjectState.LEAVING])
+        has = select(StoredObject.id).where(*there, ~kept).correlate(Content).exists()
+        query = select(Content.id).where(Content.created_at < before, ~is_used(), ~is_base_anywhere(), has)
         return list(session.scalars(query))
 
 
 def _missing(database: Database, backend: StorageBackend, storage: str) -> Iterator[str]:
-    """Yield the keys of rows whose bytes are missing."""
-    after = 0
+    """Yield the keys of current objects whose bytes are missing."""
+    after, states = 0, (ObjectState.PRESENT, ObjectState.DAMAGED, ObjectState.MISSING)
     while True:
+        current = (StoredObject.storage == storage, StoredObject.slot == CURRENT, StoredObject.state.in_(states))
+        query = select(StoredObject.id, StoredObject.key).where(*current, StoredObject.id > after)
         with database.reading() as session:
-            query = select(Blob.id, Blob.key).where(Blob.storage == storage, Blob.id > after)
-            rows = session.execute(query.order_by(Blob.id).limit(BATCH)).all()
+            rows = session.execute(query.order_by(StoredObject.id).limit(BATCH)).all()
         if not rows:
             return
         for row in rows:
-            if _is_missing(backend, row.key) and _row_still_exists(database, row.id, row.key):
+            if _is_missing(backend, row.key) and _row_still_exists(database, row.id):
                 yield row.key
         after = rows[-1].id
 
@@ -212,7 +239,10 @@ def _is_missing(backend: StorageBackend, key: str) -> bool:
     return False
 
 
-def _row_still_exists(database: Database, blob_id: int, key: str) -> bool:
-    """Return whether the row still names the key. If it was deleted meanwhile, its bytes are not missing."""
+def _row_still_exists(database: Database, object_id: int) -> bool:
+    """Return whether the object is still current. If it was replaced meanwhile, its bytes are not missing."""
     with database.reading() as session:
-        return session.scalar(select(Blob.id).where(Blob.id == blob_id, Blob.key == key)) is not None
+        return (
+            session.scalar(select(StoredObject.id).where(StoredObject.id == object_id, StoredObject.slot == CURRENT))
+            is not None
+        )

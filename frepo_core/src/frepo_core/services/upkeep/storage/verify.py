@@ -1,23 +1,24 @@
-"""Reads blobs and compares them with their digests. Damage is reported and marked; nothing is deleted."""
+"""Reads objects and compares them with their digests. Damage is reported and marked; nothing is deleted."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
-from typing import TypedDict
+from typing import TypedDict, Unpack
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, and_, func, select
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import By
 from frepo_core.errors import StorageError
 
 from ...content.blobs.blob_reader import BlobReader, Damage
+from ...content.objects.uses import is_second
 from ...content.storages.backends import Backends
 from ..full_checks import FIRST_SIDE, note_full_check
-from .progress import Progress, count_blobs, no_progress
+from .progress import Progress, count_objects, no_progress
 from .verification_queue import Queue
 
 log = logging.getLogger(__name__)
@@ -58,17 +59,7 @@ def log_damage(damage: Damage) -> None:
     log.error("blob %s in %s is damaged: %s", damage.key, damage.storage, damage.problem)
 
 
-def verify(
-    database: Database,
-    backends: Backends,
-    *,
-    percent: float = 100,
-    older_than: timedelta | None = None,
-    progress: Progress = no_progress,
-    pace: Callable[[int], None] | None = None,
-    report: Callable[[Damage], None] = log_damage,
-    by: By = None,
-) -> VerifyReport:
+def verify(database: Database, backends: Backends, **options: Unpack[VerifyOptions]) -> VerifyReport:
     """Check `percent` of the blobs, starting with those that were not checked for the longest time.
 
     `older_than` skips blobs that were checked within that time. A date in the future comes from a wrong clock: such
@@ -84,12 +75,39 @@ def verify(
 
     Blobs that are known to be damaged are read whenever they were checked: their bytes may be right again.
     """
+    return _verify(database, backends, ~is_second(backends), FIRST_SIDE, **options)
+
+
+def verify_copies(
+    database: Database, backends: Backends, storage: str, **options: Unpack[VerifyOptions]
+) -> VerifyReport:
+    """Check the second copies in a storage in the same way: as they are stored, and without their bases.
+
+    One that is wrong or missing is made again by the job `mirror`.
+    """
+    which = and_(is_second(backends), StoredObject.storage == storage)
+    return _verify(database, backends, which, storage, **options)
+
+
+def _verify(
+    database: Database,
+    backends: Backends,
+    which: ColumnElement[bool],
+    side: str,
+    *,
+    percent: float = 100,
+    older_than: timedelta | None = None,
+    progress: Progress = no_progress,
+    pace: Callable[[int], None] | None = None,
+    report: Callable[[Damage], None] = log_damage,
+    by: By = None,
+) -> VerifyReport:
     started = utc_now()
     cutoff = started - older_than if older_than is not None else started
-    queue = Queue(newest=_newest(database), cutoff=cutoff, started=started)
+    queue = Queue(newest=_newest(database), cutoff=cutoff, started=started, which=which)
     failures: dict[str, StorageError] = {}
     reader = BlobReader(database, backends, pace, by)
-    total = ceil(count_blobs(database, queue.is_due()) * percent / 100)
+    total = ceil(count_objects(database, queue.is_due()) * percent / 100)
     checked, size, damaged = 0, 0, list[Damage]()
     for row in _longest_unverified_first(database, queue, total, failures):
         if row.storage in failures:
@@ -111,16 +129,18 @@ def verify(
     for failure in failures.values():
         raise failure
     if percent == 100:
-        note_full_check(database, FIRST_SIDE, started)
+        note_full_check(database, side, started)
     return VerifyReport(checked=checked, size=size, damaged=damaged)
 
 
 def _newest(database: Database) -> int:
     with database.reading() as session:
-        return session.scalar(select(func.max(Blob.id))) or 0
+        return session.scalar(select(func.max(StoredObject.id))) or 0
 
 
-def _longest_unverified_first(database: Database, queue: Queue, total: int, failing: Collection[str]) -> Iterator[Blob]:
+def _longest_unverified_first(
+    database: Database, queue: Queue, total: int, failing: Collection[str]
+) -> Iterator[StoredObject]:
     """Yield `total` blobs, a page at a time, but none of the storages that are `failing` meanwhile.
 
     A checked blob leaves the queue, except one whose result was not recorded. Those are counted and skipped.

@@ -1,0 +1,58 @@
+"""Says which contents are used, and which storages have first and second copies: the conditions for all queries."""
+
+from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy.orm import aliased
+
+from frepo_core.db.models import Content, File, StoredObject, TrashEntry
+
+from ..storages.backends import Backends
+from .states import COPY, CURRENT, ENDED, ObjectState
+
+
+def is_used(content: type[Content] = Content) -> ColumnElement[bool]:
+    """Return the condition that a file or an entry of the trash uses a content.
+
+    A version's file becomes an entry of the trash, and the other way round, in one transaction. So read both in one
+    statement, as this condition does.
+    """
+    in_trash = select(TrashEntry.id).where(TrashEntry.content_id == content.id).exists()
+    return or_(is_used_by_file(content), in_trash)
+
+
+def is_used_by_file(content: type[Content] = Content) -> ColumnElement[bool]:
+    """Return the condition that a plain file or a version uses a content."""
+    return select(File.id).where(File.content_id == content.id).exists()
+
+
+def is_base(row: type[StoredObject] = StoredObject) -> ColumnElement[bool]:
+    """Return the condition that an object in the same storage is stored as the difference to an object's content."""
+    dependent = aliased(StoredObject)
+    same = (dependent.base_digest == row.digest, dependent.storage == row.storage)
+    return select(dependent.id).where(*same, dependent.state.not_in(ENDED)).correlate(row).exists()
+
+
+def is_base_anywhere(content: type[Content] = Content) -> ColumnElement[bool]:
+    """Return the condition that an object in any storage is stored as the difference to a content."""
+    dependent = aliased(StoredObject)
+    needs_it = (dependent.base_digest == content.digest, dependent.state.not_in(ENDED))
+    return select(dependent.id).where(*needs_it).correlate(content).exists()
+
+
+def is_second(backends: Backends, row: type[StoredObject] = StoredObject) -> ColumnElement[bool]:
+    """Return the condition that an object is a second copy: made as one, unless its storage became the first one."""
+    made_as_one = and_(row.role == COPY, row.storage != backends.current)
+    return or_(made_as_one, row.storage == backends.mirror) if backends.mirror else made_as_one
+
+
+def is_second_copy(backends: Backends, row: StoredObject) -> bool:
+    """Return the same for a row."""
+    return row.storage == backends.mirror or (row.role == COPY and row.storage != backends.current)
+
+
+def is_lost(content: type[Content] = Content) -> ColumnElement[bool]:
+    """Return the condition that no current object of a content is sound. An index finds the few that may be."""
+    doubted, present = aliased(StoredObject), aliased(StoredObject)
+    bad = (ObjectState.DAMAGED, ObjectState.MISSING)
+    may_be = select(doubted.content_id).where(doubted.state.in_(bad), doubted.slot == CURRENT)
+    sound = select(present.id).where(present.content_id == content.id, present.state == ObjectState.PRESENT.value)
+    return and_(content.id.in_(may_be), ~sound.where(present.slot == CURRENT).correlate(content).exists())
