@@ -63,7 +63,7 @@ def test_every_state_occurs(filled):
 
     twice = {BackupState.OVERDUE, BackupState.LATE, BackupState.SUSPICIOUS, BackupState.FAILED}
     expected = {state: 2 if state in twice else 1 for state in BackupState}
-    assert expected | {BackupState.OK: 3} == states
+    assert expected | {BackupState.LATE: 5, BackupState.OK: 3} == states.by_state
 
 
 def test_a_cut_dump_is_quarantined_one_waits_for_its_verdict_and_one_was_restored(filled):
