@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, select
+from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db.models import JobRun, JobState
@@ -38,14 +38,16 @@ def report_jobs(session: Session) -> list[JobReport]:
     query = (
         select(JobState, last, failed.error, good.started_at)
         .select_from(JobState)
-        .outerjoin(last, last.id == last_run_of(JobState.name))
-        .outerjoin(
-            failed, and_(JobState.failing_since.is_not(None), failed.id == last_run_of(JobState.name, is_good=False))
-        )
-        .outerjoin(good, good.id == last_run_of(JobState.name, is_good=True))
+        .outerjoin(last, _is_last(last))
+        .outerjoin(failed, and_(JobState.failing_since.is_not(None), _is_last(failed, is_good=False)))
+        .outerjoin(good, _is_last(good, is_good=True))
         .order_by(JobState.name)
     )
     return [_report(*row) for row in session.execute(query)]
+
+
+def _is_last(run: Any, *, is_good: bool | None = None) -> ColumnElement[bool]:
+    return and_(run.name == JobState.name, run.id == last_run_of(JobState.name, is_good=is_good))
 
 
 def find_failing_jobs(session: Session) -> list[str]:

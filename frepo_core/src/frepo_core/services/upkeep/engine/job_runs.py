@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, literal, select, union_all, update
+from sqlalchemy import ColumnElement, and_, delete, literal, select, union_all, update
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from frepo_core.db import Database
@@ -124,7 +124,8 @@ def last_run_of(name: ColumnElement[str] | InstrumentedAttribute[str], *, is_goo
 def find_last_runs(session: Session, names: Iterable[str]) -> Mapping[str, RunRecord]:
     """Return the latest runs of jobs by their names."""
     wanted = union_all(*(select(literal(name).label("name")) for name in names)).subquery()
-    query = select(JobRun).join(wanted, JobRun.id == last_run_of(wanted.c.name))
+    is_last = and_(JobRun.name == wanted.c.name, JobRun.id == last_run_of(wanted.c.name))
+    query = select(JobRun).join(wanted, is_last)
     return {row.name: make_record(row) for row in session.scalars(query)}
 
 
