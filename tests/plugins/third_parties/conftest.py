@@ -7,7 +7,6 @@ import pytest
 
 from sshd import NOT_INSTALLED, SSHD, running_sshd
 from support.installation.environments import EXAMPLES, make_environment
-from support.servers import service as service_module
 from support.servers.service import ROOT, Service
 
 
@@ -46,14 +45,13 @@ def ini_file(tmp_path):
 
 
 @pytest.fixture
-def start_from(monkeypatch, ini_file, tmp_path):
+def start_from(ini_file, tmp_path):
     """Start a real service in an environment; keyword arguments are environment variables."""
     running = []
 
     def start(environment, **variables):
-        monkeypatch.setattr(service_module, "BIN", environment.bin)
         (tmp_path / "service").mkdir()
-        running.append(Service(tmp_path / "service", variables, ini=ini_file))
+        running.append(Service(tmp_path / "service", variables, ini=ini_file, programs=environment.bin))
         running[-1].start()
         return running[-1]
 

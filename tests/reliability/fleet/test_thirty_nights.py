@@ -168,6 +168,6 @@ def assert_the_console_shows(http, root, named, hosts):
         assert named.keys() == {one["name"].removesuffix(".sql.gz") for one in seen}
     assert all(one["state_reason"] in named[one["name"].removesuffix(".sql.gz")] for one in found)
     assert hosts == len(listed)
-    assert {state: number for state, number in overview["collections"].items() if number} == Counter(
-        one["state"] for one in listed
-    )
+    counted = Counter(state for one in listed for state in one["states"])
+    assert counted == {state: overview["collections"][state] for state in counted}
+    assert hosts == overview["collections"]["total"]

@@ -4,7 +4,7 @@ import pytest
 import xxhash
 from sqlalchemy import select, update
 
-from frepo_core.db.models import StoredObject
+from frepo_core.db.models import Content
 from frepo_core.errors import StorageUnavailable
 
 SMALL, LARGE = b"0123456789" * 10, b"0123456789" * 60_000
@@ -21,7 +21,7 @@ def ini(ini):
 def checksums(services):
     def checksums():
         with services.database.reading() as session:
-            return session.scalars(select(StoredObject.checksum)).all()
+            return session.scalars(select(Content.checksum)).all()
 
     return checksums
 
@@ -29,7 +29,7 @@ def checksums(services):
 @pytest.fixture
 def forget_checksums(services):
     """Remove all checksums, as after an upgrade."""
-    return lambda: services.database.write(lambda session: session.execute(update(StoredObject).values(checksum=None)))
+    return lambda: services.database.write(lambda session: session.execute(update(Content).values(checksum=None)))
 
 
 @pytest.fixture

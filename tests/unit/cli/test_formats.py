@@ -87,6 +87,7 @@ ARGUMENTS = {
     "jobs:run": "samples",
     "plugins": "",
     "status": "",
+    "restore": "",
     "storage:rebuild-index": "--dry-run",
     "storage:sweep": "",
     "storage:usage": "",

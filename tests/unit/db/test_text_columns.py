@@ -12,7 +12,7 @@ from frepo_core.errors import ConfigurationError
 from support.reliability.upgrades import schema_differences, upgrade_to
 
 pytestmark = pytest.mark.databases("mariadb")
-BEFORE = "0043"
+BEFORE, WIDENED = "0043", "0044"
 FOREIGN = "błąd 🐘"
 
 
@@ -69,7 +69,7 @@ def test_an_upgrade_widens_each_text_column_and_changes_nothing_else(engine):
             connection.execute(text("INSERT INTO label_test (name, target) VALUES (:name, 'é')"), {"name": name})
     before = columns(engine)
 
-    migrations.upgrade(engine)
+    upgrade_to(engine, WIDENED)
 
     after = columns(engine)
     assert {name: values[2:] for name, values in before.items()} == {
@@ -79,6 +79,7 @@ def test_an_upgrade_widens_each_text_column_and_changes_nothing_else(engine):
         name for name, values in after.items() if values[1] == "utf8mb4_bin" and name in before
     }
     assert {"utf8mb4"} == {values[0] for values in after.values()}
+    migrations.upgrade(engine)
     assert [] == [one for one in schema_differences(engine) if "label_test" not in str(one)]
     add_alias(engine, "b", FOREIGN)
     with engine.connect() as connection:

@@ -180,7 +180,7 @@ def test_figures_leave_quarantined_versions_out(services, collection, push):
     after = services.overviews.read()
     take_samples(services.database, now=datetime.now(UTC) + timedelta(minutes=1))
 
-    assert before.versions == after.versions
+    assert before.collections.versions == after.collections.versions
     # The bytes were sent and are stored, and the upload was accepted.
     assert len(SMALL) == after.sizes.sent - before.sizes.sent == after.sizes.stored - before.sizes.stored
     assert 1 == after.last_day.uploads - before.last_day.uploads

@@ -65,7 +65,8 @@ def test_a_storage_that_fails_changes_nothing(wrap, collection, push, state, fau
 
 @pytest.mark.databases
 @pytest.mark.parametrize(
-    "statement", ["INSERT INTO blob", "DELETE FROM version", "DELETE FROM file", "INSERT INTO file", "INSERT INTO ver"]
+    "statement",
+    ["INSERT INTO content", "DELETE FROM version", "DELETE FROM file", "INSERT INTO file", "INSERT INTO ver"],
 )
 @pytest.mark.parametrize(("fault", "error"), [(broken, DatabaseUnavailableError), (full, StorageFull)])
 def test_a_database_that_fails_in_the_transaction_changes_nothing(
