@@ -6,6 +6,7 @@ import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.services.content.blobs import blob_write
+from frepo_core.services.content.objects.found_objects import FoundObjects
 
 pytestmark = pytest.mark.databases
 
@@ -57,3 +58,19 @@ def test_bytes_that_were_deleted_during_a_short_delay_are_stored_again(
 
     assert blob_keys() == keys()
     assert 1 == len(keys())
+
+
+def test_bytes_that_a_sweep_has_found_during_a_delay_are_left_to_it(waits, upload, storage, services, keys):
+    write = services.database.write
+
+    def find_once(work, **more):
+        services.database.write = write
+        found = FoundObjects(services.database, services.backends)
+        found.register(services.backends.current, list(storage.list()), keeps=timedelta(days=1))
+        return write(work, **more)
+
+    services.database.write = find_once
+    waits(timedelta(minutes=31))
+    upload(b"content")
+
+    assert 2 == len(keys())

@@ -19,15 +19,12 @@ CORE = ROOT / "frepo_core/src/frepo_core"
 # Where else a storage's `delete` is called, and for what.
 ALLOWED = {
     "demo/damage.py: damage_version": "an example of lost bytes",
-    "services/content/blobs/blob_write.py: _discard": "a key that no row has",
-    "services/content/chains/encoding_switch.py: _discard": "a key that no row has",
     "services/content/objects/gate.py: end": "the gate",
+    "services/content/objects/unnamed_bytes.py: delete_unnamed": "a key that no row has",
     "services/content/storages/guarded_storage.py: delete": "passes it on",
     "services/content/storages/second_names.py: require_two_places": "a probe",
     "services/content/storages/sweep_guard.py: adopt": "a mark",
     "services/content/storages/sweep_guard.py: confirm": "a mark",
-    "services/upkeep/mirror/renewal.py: _discard": "a key that no row has",
-    "services/upkeep/storage/new_objects.py: _discard": "a key that no row has",
     "services/upkeep/storage/sweep.py: sweep": "the journal",
 }
 

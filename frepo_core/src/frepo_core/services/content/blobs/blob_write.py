@@ -22,6 +22,7 @@ from ...base.records import BlobRecord
 from ..ingest import Content
 from ..objects.marks import note_healed
 from ..objects.states import CURRENT, LACKING, RAW, ObjectState
+from ..objects.unnamed_bytes import delete_unnamed
 from ..storages.backends import Backends
 from ..storages.first_storage import insert_if_current
 from ..storages.storage_deadlines import WatchedContent
@@ -287,8 +288,5 @@ class BlobWrite:
             self._discard(*left)
 
     def _discard(self, storage: str, key: str) -> None:
-        """Delete a key that never had a row. Never raises: the result of the upload is decided already."""
-        try:
-            self._backends.get(storage).delete(key)
-        except Exception:
-            log.exception("the blob %s was not deleted, storage:sweep will delete it", key)
+        """Delete bytes that are not needed. Never raises: the result of the upload is decided already."""
+        delete_unnamed(self._database, self._backends, storage, key)

@@ -15,7 +15,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.errors import DamagedObjectError, FrepoError
+from frepo_core.errors import DamagedObjectError
 
 from ..blobs.blob_damage import find_damage
 from ..blobs.failpoints import hit
@@ -24,6 +24,7 @@ from ..objects.decodable import MOST_LEVELS, find_dependents, find_path
 from ..objects.gate import lock_contents
 from ..objects.states import CURRENT, RAW, ObjectState
 from ..objects.supersession import supersede
+from ..objects.unnamed_bytes import delete_unnamed
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 from .chain_reader import ChainReader
@@ -159,20 +160,13 @@ class EncodingSwitch:
             is_switched = self.switch(row, new, most_levels=most_levels, allow=allow, watch=watch)
         finally:
             if not is_switched and not watch.outcome_is_unknown:
-                self._discard(row.storage, new.key)
+                delete_unnamed(self._database, self._backends, row.storage, new.key)
         return is_switched
 
     def _compare(self, row: StoredObject, new: NewObject, pace: Callable[[int], None]) -> None:
         backend = self._backends.get(row.storage)
         if problem := find_damage(backend, new.key, digest=new.digest, size=new.size, pace=pace):
             raise DamagedObjectError(row.digest, f"read back: {problem}")
-
-    def _discard(self, storage: str, key: str) -> None:
-        """Delete a key that never had a row."""
-        try:
-            self._backends.get(storage).delete(key)
-        except FrepoError:
-            log.exception("the object %s was not deleted, storage:sweep will delete it", key)
 
 
 def _switch(

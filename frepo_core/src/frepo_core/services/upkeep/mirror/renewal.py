@@ -13,7 +13,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.errors import BlobNotFound, FrepoError
+from frepo_core.errors import BlobNotFound
 
 from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.objects.decodable import find_path
@@ -21,6 +21,7 @@ from ...content.objects.gate import lock_contents
 from ...content.objects.places import find_current
 from ...content.objects.states import CURRENT, DELTA, RAW, ObjectState
 from ...content.objects.supersession import KEPT_FOR, supersede
+from ...content.objects.unnamed_bytes import delete_unnamed
 from ...content.objects.uses import is_second_copy
 from ...content.storages.backends import Backends
 
@@ -69,7 +70,7 @@ class Renewal:
                 self._database.write(partial(_pause, row))
         finally:
             if not is_used and not watch.outcome_is_unknown:
-                self._discard(task)
+                delete_unnamed(self._database, self._backends, task.storage, task.key)
         return is_used
 
     def _begin(self, seen: StoredObject, session: Session) -> CopyTask | None:
@@ -133,13 +134,6 @@ class Renewal:
             )
         )
         return True
-
-    def _discard(self, task: CopyTask) -> None:
-        """Delete a key that never had a row."""
-        try:
-            self._backends.get(task.storage).delete(task.key)
-        except FrepoError:
-            log.exception("the copy %s in %s was not deleted, storage:sweep will delete it", task.key, task.storage)
 
 
 def _find_source(session: Session, backends: Backends, row: StoredObject) -> StoredObject | None:

@@ -14,7 +14,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.errors import BlobNotFound, StorageError, StorageUnavailable
+from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
 from ...content.blobs.blob_damage import find_damage
@@ -23,6 +23,7 @@ from ...content.chains.chain_reader import ChainReader
 from ...content.objects.places import find_current
 from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
 from ...content.objects.supersession import supersede
+from ...content.objects.unnamed_bytes import delete_unnamed
 from ...content.storages.backends import Backends
 from ...content.storages.write_guard import Presence
 
@@ -51,7 +52,7 @@ class NewRawObject:
         """`pace` is called with the size of each piece that was read back; it may wait, or end the work."""
         self.key = new_blob_key(source.digest)
         self.sums = Checksums()
-        self._database = database
+        self._database, self._backends = database, backends
         self._source, self._target = backends.get(source.storage), backends.get(storage)
         self._chains = ChainReader(database, backends)
         self._presence = presence
@@ -66,7 +67,7 @@ class NewRawObject:
         try:
             self._copy()
         except BaseException:
-            _discard(self._target, self.key)
+            delete_unnamed(self._database, self._backends, self._storage, self.key)
             raise
         return self
 
@@ -110,7 +111,7 @@ class NewRawObject:
     ) -> None:
         """Delete the copy if no row uses it."""
         if not self._is_used and not self._watch.outcome_is_unknown:
-            _discard(self._target, self.key)
+            delete_unnamed(self._database, self._backends, self._storage, self.key)
 
     def _copy(self) -> None:
         row = self._row
@@ -137,11 +138,3 @@ def is_there(backend: StorageBackend, row: StoredObject | None) -> bool:
         return is_known and backend.stat(str(row.key)).size == row.object_size if row is not None else False
     except BlobNotFound:
         return False
-
-
-def _discard(backend: StorageBackend, key: str) -> None:
-    """Delete a key that never had a row."""
-    try:
-        backend.delete(key)
-    except StorageError:
-        log.warning("the copy %s was not deleted, storage:sweep will delete it", key)
