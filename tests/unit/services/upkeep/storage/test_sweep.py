@@ -124,6 +124,19 @@ def test_an_unfinished_copy_of_a_migration_is_deleted(services, memory, memory_k
     assert (1, []) == (report.orphans, memory_keys())
 
 
+def test_the_last_sound_bytes_of_a_content_stay_although_no_row_named_them(services, memory, memory_keys, add, storage):
+    file = add(b"content")
+    with services.database.engine.begin() as connection:
+        connection.execute(update(Content).values(created_at=utc_now() - timedelta(days=3)))
+    memory.store(new_blob_key(file.blob.digest), BytesIO(b"content"), 7)
+    storage.path(file.blob.key).write_bytes(b"CONTENT")
+
+    options = {"storage": "memory", "grace": timedelta(), "most": 1}
+    report = sweep(services.database, services.backends, services.blobs, SweepPlan(**options))
+
+    assert (0, 1) == (report.orphans, len(memory_keys()))
+
+
 def test_progress_is_reported_for_each_key(clean, add, orphan):
     add(b"content")
     orphan(OLD, days=3)

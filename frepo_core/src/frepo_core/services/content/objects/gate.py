@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session, lazyload
 from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, Installation, StoredObject
-from frepo_core.errors import BlobNotFound, BlobRetained
+from frepo_core.errors import BlobRetained
 
 from ..blobs.failpoints import hit
 from ..storages.backends import Backends
@@ -180,13 +180,13 @@ def _has_survivor(session: Session, backends: Backends, row: StoredObject) -> bo
     assert row.content_id is not None
     others = (StoredObject.content_id == row.content_id, StoredObject.slot == CURRENT, StoredObject.id != row.id)
     has = set(session.scalars(select(StoredObject.storage).where(*others)))
-    if row.storage in has and _has_other(session, backends, row, row.storage):
+    if row.storage in has and _has_other(session, row, row.storage):
         return True
     promised = find_promises(session, backends, [row.content_id])[row.content_id].storages
     if row.slot == CURRENT and row.storage in promised:
         has.add(row.storage)
     relied_on = promised & has or (has if row.slot is None else set())
-    is_somewhere = any(_has_other(session, backends, row, storage) for storage in has)
+    is_somewhere = any(_has_other(session, row, storage) for storage in has)
     # Without one that is damaged, nothing is less decodable; while it is the last one, its bytes may be right again.
     if row.state in {ObjectState.DAMAGED, ObjectState.MISSING}:
         return is_somewhere
@@ -194,42 +194,34 @@ def _has_survivor(session: Session, backends: Backends, row: StoredObject) -> bo
     return is_somewhere and bool(relied_on) and everywhere
 
 
-def _has_other(session: Session, backends: Backends, row: StoredObject, storage: str) -> bool:
-    """Return whether a storage decodes the content of an object without it, by one of its objects that was read.
-
-    On what was found without a record, nothing has relied: that the others are there is enough.
-    """
+def _has_other(session: Session, row: StoredObject, storage: str) -> bool:
+    """Return whether a storage decodes the content of an object without it, by one of its objects that was read."""
     is_lost = row.state in {ObjectState.DAMAGED, ObjectState.MISSING}
     since = row.since if row.slot is None and storage == row.storage else None
 
     def allows(other: StoredObject) -> bool:
         if is_lost or other.digest != row.digest:
             return True
-        if row.state == ObjectState.FOUND:
-            return _is_there(backends, other)
         return other.read_at is not None and (since is None or other.read_at >= since)
 
     return find_path(session, row.digest, storage, without=[row.id], allows=allows) is not None
 
 
-def _is_there(backends: Backends, row: StoredObject) -> bool:
-    try:
-        return backends.get(row.storage).stat(str(row.key)).size == row.object_size
-    except BlobNotFound:
-        return False
-
-
 def _keeps_dependents(session: Session, row: StoredObject) -> bool:
     """Return whether all objects in the storage that can be decoded now, and need the content, still can without one.
 
-    Whatever they are: what is kept for a time keeps what it needs as long.
+    Whatever they are: what is kept for a time keeps what it needs as long. Only what was read since takes its place.
     """
-    if row.state not in SOUND or is_decodable(session, row.digest, row.storage, without=[row.id]):
+    if row.state not in SOUND or not _is_needed(session, row) or not is_decodable(session, row.digest, row.storage):
         return True
+    return _has_other(session, row, row.storage)
+
+
+def _is_needed(session: Session, row: StoredObject) -> bool:
+    """Return whether an object in the storage is a difference to the content of an object."""
     needing = (StoredObject.base_digest == row.digest, StoredObject.storage == row.storage)
     states = StoredObject.state.in_([*SOUND, ObjectState.FOUND, ObjectState.WRITING])
-    is_needed = session.scalar(select(StoredObject.id).where(*needing, states).limit(1)) is not None
-    return not (is_needed and is_decodable(session, row.digest, row.storage))
+    return session.scalar(select(StoredObject.id).where(*needing, states).limit(1)) is not None
 
 
 def _find_doomed(session: Session, *, storage: str, after: int) -> Sequence[int]:

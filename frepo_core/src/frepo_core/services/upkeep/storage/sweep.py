@@ -25,6 +25,7 @@ from ..journal.kept_parts import find_expired
 from ..recovery.reconciliation import is_reconciled, reconcile_storage
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
+from .survivors import read_survivors
 
 log = logging.getLogger(__name__)
 
@@ -200,8 +201,9 @@ def _end(
         registered = found.register(storage, without_row(database, batch, storage), keeps=timedelta())
         for stat in batch:
             keep_going()
-            if stat.key in registered and blobs.gate.delete([registered[stat.key]]).objects:
-                deleted.append(stat)
+            if stat.key in registered:
+                read_survivors(database, blobs.backends, registered[stat.key])
+                deleted += [stat] if blobs.gate.delete([registered[stat.key]]).objects else []
     return deleted
 
 
