@@ -69,13 +69,13 @@ def walk(world: World, guards: Guards = DESIGN, *, most: int = 10_000_000) -> Wa
     start = canon(world.start)
     numbers, order, came, seen = {start: 0}, [start], [0], {world.start}
 
-    def ends(broken: str, number: int, *last: str) -> Walk:
+    def ends(broken: str, number: int, last: State | None = None) -> Walk:
         path = [order[number]]
         while number:
             number = came[number]
             path.append(order[number])
-        story = _tell(world, guards, canon, path[::-1])
-        return Walk(states=len(order), violation=broken, story=(*story, *last))
+        path = path[::-1] if last is None else [*path[::-1], canon(last)]
+        return Walk(states=len(order), violation=broken, story=tuple(_tell(world, guards, canon, path)))
 
     for number, state in enumerate(order):  # it grows meanwhile
         if broken := next(broken_in_state(state, guards), None):
@@ -84,7 +84,7 @@ def walk(world: World, guards: Guards = DESIGN, *, most: int = 10_000_000) -> Wa
         for what, after, is_service in steps(state, guards, world.contents):
             is_at_rest = is_at_rest and not is_service
             if broken := next(_broken(state, after, what, guards, is_service=is_service), None):
-                return ends(broken, number, what)
+                return ends(broken, number, after)
             if after in seen:
                 continue
             seen.add(after)
