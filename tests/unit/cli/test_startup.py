@@ -98,7 +98,7 @@ def test_the_status_builds_only_the_services_that_it_asks(started):
         name.removeprefix("frepo_core.services.") for name in modules if name.startswith("frepo_core.services.")
     }
     assert not {"upkeep.engine.worker", "content.remote.fetcher", "composition.builtin_jobs", "files.files"} & services
-    assert len(services) <= 135  # of more than 350
+    assert len(services) <= 120  # of more than 350
 
 
 @pytest.mark.costly

@@ -20,7 +20,6 @@ from ..content.objects.states import CURRENT, LACKING, ObjectState
 from ..content.storages.backends import NO_MIRROR, Backends
 from ..content.storages.storage_troubles import read_troubles
 from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
-from ..upkeep.mirror.departures import stopped_name
 from ..upkeep.mirror.gaps import is_compared, read_compared_at
 from ..upkeep.mirror.lag import find_copy_storages, find_oldest
 
@@ -152,6 +151,7 @@ def _read_wanted(session: Session) -> Mapping[str, int]:
 
 def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
     from ..content.copies.fallback_notes import COUNTER  # not each report reads contents
+    from ..upkeep.mirror.departures import stopped_name
 
     behind = size = versions = damaged = 0
     for state in LACKING:  # one after the other: for several, SQLite reads the table
