@@ -1,12 +1,13 @@
 """Reads collections with their newest versions: pages of them for both APIs, and one of them."""
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, text_expressions, utc_now
@@ -27,6 +28,7 @@ from .collection_search import CollectionSearch, lists_one_of, search_collection
 from .newest_good import GoodVersion, read_newest_good
 from .size_bounds import SizeBounds, find_size_bounds
 from .states import (
+    NOW,
     BackupState,
     StateRecord,
     describe_state,
@@ -172,9 +174,8 @@ class CollectionPages:
 
 def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Identity) -> list[CollectionDetails]:
     """Return collections with their newest versions and states, in the order of the ids."""
-    lists_token = exists().where(CollectionToken.collection_id == Collection.id, CollectionToken.token_key == by.token)
-    query = select(Collection, state_column(now), since_column(now), lists_token).where(Collection.id.in_(ids))
-    found = {row.id: (row, BackupState(state), since, listed) for row, state, since, listed in session.execute(query)}
+    rows = session.execute(_details_query(), {"ids": list(ids), "now": now, "token": by.token})
+    found = {row.id: (row, BackupState(state), since, listed) for row, state, since, listed in rows}
     newest = _newest_versions(session, [row for row, *_ in found.values()])
     good = read_newest_good(session, ids)
     trash = read_sizes(session, ids)
@@ -191,6 +192,13 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Ident
         for row, state, since, listed in (found[one] for one in ids)
         for record in [CollectionRecord.of(row)]
     ]
+
+
+@functools.cache
+def _details_query() -> Select[Collection, str, datetime, bool]:
+    is_it = CollectionToken.collection_id == Collection.id, CollectionToken.token_key == bindparam("token")
+    query = select(Collection, state_column(NOW), since_column(NOW), exists().where(*is_it))
+    return query.where(Collection.id.in_(bindparam("ids", expanding=True)))
 
 
 def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[ColumnElement[bool]]:
@@ -227,17 +235,19 @@ def _newest_versions(
     """
     if not collections:
         return {}
+    query = _newest_query(any(collection.quarantined_count for collection in collections))
+    rows = session.scalars(query, {"ids": [collection.id for collection in collections]})
+    return {row.collection_id: VersionRecord.of(row) for row in rows}
+
+
+@functools.cache
+def _newest_query(has_quarantined: bool) -> Select[Version]:
     other = aliased(Version)
     largest = select(func.max(other.number)).where(other.collection_id == Collection.id)
-    if any(collection.quarantined_count for collection in collections):
+    if has_quarantined:
         # Without this condition, the index over the numbers is enough.
         largest = largest.where(~other.is_quarantined)
-    newest = (
-        select(Collection.id, largest.scalar_subquery().label("number"))
-        .where(Collection.id.in_([collection.id for collection in collections]))
-        .subquery()
-    )
-    query = select_with_files().join(
-        newest, (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
-    )
-    return {row.collection_id: VersionRecord.of(row) for row in session.scalars(query)}
+    wanted = Collection.id.in_(bindparam("ids", expanding=True))
+    newest = select(Collection.id, largest.scalar_subquery().label("number")).where(wanted).subquery()
+    is_it = (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
+    return select_with_files().join(newest, is_it)

@@ -1,11 +1,12 @@
 """The newest good version of a collection: what a restore gets."""
 
+import functools
 from collections.abc import Collection as Group
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from frepo_core.db.models import Collection, Content, File, Version
@@ -34,11 +35,17 @@ def newest_good(column: InstrumentedAttribute[Any]) -> Any:
 
 def read_newest_good(session: Session, ids: Group[str]) -> dict[str, GoodVersion]:
     """Return the newest good version of each of these collections that has one."""
-    newest = select(Collection.id, newest_good(Version.number).label("number")).where(Collection.id.in_(ids)).subquery()
+    rows = session.execute(_query(), {"ids": list(ids)})
+    return {row.collection_id: GoodVersion(number=row.number, size=row.size, created_at=row.created_at) for row in rows}
+
+
+@functools.cache
+def _query() -> Select[str, int, datetime, int]:
+    wanted = Collection.id.in_(bindparam("ids", expanding=True))
+    newest = select(Collection.id, newest_good(Version.number).label("number")).where(wanted).subquery()
     is_it = (newest.c.id == Version.collection_id) & (newest.c.number == Version.number)
     query = select(Version.collection_id, Version.number, Version.created_at, Content.size).join(newest, is_it)
-    rows = session.execute(query.join(File, File.id == Version.file_id).join(Content, Content.id == File.content_id))
-    return {row.collection_id: GoodVersion(number=row.number, size=row.size, created_at=row.created_at) for row in rows}
+    return query.join(File, File.id == Version.file_id).join(Content, Content.id == File.content_id)
 
 
 def takes_last_good(session: Session, collection_id: str, number: int | None = None) -> bool:

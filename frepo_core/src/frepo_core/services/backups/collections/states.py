@@ -1,13 +1,14 @@
 """The states of a collection, computed when it is read: SQL expressions to select, filter and sort by them."""
 
+import functools
 from collections.abc import Collection as Group
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
@@ -15,6 +16,10 @@ from frepo_core.db.models import Collection, Content, File, StoredObject, Versio
 from ...base.records import CollectionRecord
 from ...content.objects.uses import is_lost
 from .state_reasons import has_sent_nothing_yet, reasons
+
+# A time, or the parameter of a statement that is built once: that takes several times as long as running it.
+Moment: TypeAlias = datetime | BindParameter[datetime]
+NOW: BindParameter[datetime] = bindparam("now", type_=Collection.due_at.type)
 
 
 class BackupState(StrEnum):
@@ -82,7 +87,7 @@ class StateCounts:
     versions: int
 
 
-def state_column(now: datetime) -> ColumnElement[str]:
+def state_column(now: Moment) -> ColumnElement[str]:
     """Return the expression of the state at a time."""
     return case(*((condition, state.value) for state, condition in _conditions(now)), else_=BackupState.OK.value)
 
@@ -93,7 +98,7 @@ def severity_column(now: datetime) -> ColumnElement[int]:
     return case(*((condition, place) for place, (_, condition) in enumerate(conditions)), else_=len(conditions))
 
 
-def since_column(now: datetime) -> ColumnElement[datetime]:
+def since_column(now: Moment) -> ColumnElement[datetime]:
     """Return the expression of the time since which the state lasts."""
     times: dict[BackupState, Any] = {
         BackupState.DAMAGED: _first_damage(),
@@ -134,8 +139,14 @@ def count_by_state(session: Session, now: datetime, visible: Select[Any] | None 
 
 def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str, StateRecord]:
     """Return the states of collections by id."""
-    query = select(Collection, state_column(now), since_column(now)).where(Collection.id.in_(ids))
-    return {row.id: describe_state(row, state, since, now) for row, state, since in session.execute(query)}
+    rows = session.execute(_states_query(), {"ids": list(ids), "now": now})
+    return {row.id: describe_state(row, state, since, now) for row, state, since in rows}
+
+
+@functools.cache
+def _states_query() -> Select[Collection, str, datetime]:
+    wanted = Collection.id.in_(bindparam("ids", expanding=True))
+    return select(Collection, state_column(NOW), since_column(NOW)).where(wanted)
 
 
 def read_in_states(
@@ -173,7 +184,7 @@ def _states_of(row: Collection, state: str, now: datetime) -> list[BackupState]:
     return [one for one, holds in applies.items() if holds] or [BackupState(state)]
 
 
-def is_overdue(now: datetime) -> ColumnElement[bool]:
+def is_overdue(now: Moment) -> ColumnElement[bool]:
     """Return the condition that a backup has not arrived within its grace; null if none is expected."""
     return Collection.overdue_at <= now
 
@@ -199,7 +210,7 @@ def count_expecting(session: Session) -> int:
     return session.scalar(select(func.count()).where(Collection.due_at.is_not(None))) or 0
 
 
-def _conditions(now: datetime) -> list[tuple[BackupState, ColumnElement[bool]]]:
+def _conditions(now: Moment) -> list[tuple[BackupState, ColumnElement[bool]]]:
     """Return the condition of each state but `ok`, the worst first. A later one may hold, too.
 
     That a collection is `new` says something else if another state applies as well, see `_applying`.

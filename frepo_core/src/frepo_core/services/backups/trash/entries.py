@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, bindparam, delete, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db.models import Collection, TrashEntry
@@ -16,6 +16,13 @@ from frepo_core.domain.identity import By
 from ...base.records import BlobRecord
 from ...events.recording import NewEvent, record
 from ..holds.locks import require_removable
+
+_SIZES = (
+    select(Collection.id, func.sum(TrashEntry.size))
+    .join(TrashEntry, TrashEntry.incarnation == func.coalesce(Collection.incarnation, Collection.id))
+    .where(Collection.id.in_(bindparam("ids", expanding=True)))
+    .group_by(Collection.id)
+)
 
 
 class EndReason(StrEnum):
@@ -82,9 +89,7 @@ def select_with_blobs() -> Select[TrashEntry]:
 
 def read_sizes(session: Session, ids: Iterable[str]) -> Mapping[str, int]:
     """Return the bytes in the trash of collections, by their ids. Equal contents count each time; 0 is left out."""
-    incarnation = func.coalesce(Collection.incarnation, Collection.id)
-    query = select(Collection.id, func.sum(TrashEntry.size)).join(TrashEntry, TrashEntry.incarnation == incarnation)
-    found = session.execute(query.where(Collection.id.in_(ids)).group_by(Collection.id))
+    found = session.execute(_SIZES, {"ids": list(ids)})
     return {collection: int(size) for collection, size in found}
 
 

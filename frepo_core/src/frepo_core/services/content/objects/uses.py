@@ -1,5 +1,7 @@
 """Says which contents are used, and which storages have first and second copies: the conditions for all queries."""
 
+import functools
+
 from sqlalchemy import ColumnElement, and_, or_, select
 from sqlalchemy.orm import aliased
 
@@ -49,6 +51,7 @@ def is_second_copy(backends: Backends, row: StoredObject) -> bool:
     return row.storage == backends.mirror or (row.role == COPY and row.storage != backends.current)
 
 
+@functools.cache  # lists ask for it many times, and each alias of a model takes as long as a query
 def is_lost(content: type[Content] = Content) -> ColumnElement[bool]:
     """Return the condition that no current object of a content is sound. An index finds the few that may be."""
     doubted, present = aliased(StoredObject), aliased(StoredObject)
