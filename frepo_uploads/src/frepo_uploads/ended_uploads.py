@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from .disk.part_file import make_folder
+
 FOLDER = "ended"
 # How many outcomes of one token are kept; of more, the oldest are forgotten at once.
 MOST_OF_TOKEN = 1000
@@ -21,7 +23,7 @@ class EndedUploads:
     def path(self, upload: str, owner: str) -> Path:
         """Return where the record of an upload is, in a folder that exists and has room for it."""
         folder = self._folder / owner
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(folder)
         self._forget_oldest(folder)
         return folder / f"{upload}{self._suffix}"
 

@@ -58,14 +58,20 @@ def _make(path: Path, names: Sequence[str]) -> None:
 
 
 def _write(path: Path, values: Mapping[str, str], publish: Callable[[Path, Path], None]) -> None:
-    """Write the secrets to a draft, and let `publish` give it its final name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write the secrets to a draft, and let `publish` give it its final name.
+
+    Both are on the disk then: after a power cut, nobody could read what was made with secrets that are lost.
+    """
+    _make_folder(path.parent)
     draft = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w") as file:
             json.dump(dict(values), file)
+            file.flush()
+            os.fsync(file.fileno())
         publish(draft, path)
+        _sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -91,3 +97,18 @@ def _rename_locked(draft: Path, path: Path) -> None:
             os.rename(draft, path)
     finally:
         os.close(folder)
+
+
+def _make_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync_folder(folder.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -227,6 +227,15 @@ def delete(folder: Path, upload: str) -> None:
             (folder / f"{upload}{suffix}").unlink()
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder for this user alone, and those above it that are missing; bring their names to the disk."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True, mode=0o700)
+    sync_folder(folder.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Bring the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

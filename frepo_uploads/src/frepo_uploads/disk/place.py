@@ -11,7 +11,7 @@ from pathlib import Path
 
 from frepo_core.plugins import ConfigurationError
 
-from .part_file import sync_folder
+from .part_file import make_folder, sync_folder
 
 MARK = ".frepo-uploads"
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -36,7 +36,7 @@ class Place:
     def folder(self) -> Path:
         """The folder, which exists. Raises `ConfigurationError` if it cannot be used."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self._folder)
             if file_system(self._folder) in _LOST_AT_A_RESTART and not self._is_with_storage():
                 raise ConfigurationError(
                     f"uploads.directory (UPLOADS_DIRECTORY): {self._folder} is in the memory of this host (tmpfs), and "
@@ -58,7 +58,10 @@ class Place:
         mark, own = self.folder / MARK, self.folder / f"{MARK}-{uuid.uuid4().hex}"
         with contextlib.suppress(FileNotFoundError):
             return _read(mark)
-        own.write_text(f"{uuid.uuid4().hex}\n")
+        with own.open("w") as file:
+            file.write(f"{uuid.uuid4().hex}\n")
+            file.flush()
+            os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(own, mark)
         own.unlink()
