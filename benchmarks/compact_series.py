@@ -22,7 +22,7 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming

@@ -19,7 +19,7 @@ from frepo_core.db.models import Content, File, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 from model.faults import OTHERS, SEEN

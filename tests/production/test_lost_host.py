@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from frepo_core.services.content.blobs.failpoints import ENVIRONMENT as FAIL_POINT
+from frepo_core.services.base.failpoints import ENVIRONMENT as FAIL_POINT
 from support.servers import nginx as nginx_server
 from support.servers.nginx import LEFT_OUT
 from support.wire import Client, chunked, head

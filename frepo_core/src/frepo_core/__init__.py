@@ -79,7 +79,7 @@ def _start(services: "Services") -> None:
     frepo-server stops it after the last request. With other servers, it is stopped at the exit of the process, also
     after SIGTERM, which would otherwise end Python without one.
     """
-    from frepo_core.plugins.installation.mistakes import find_deprecated_uses, find_mistakes
+    from frepo_core.plugins.mistakes import find_deprecated_uses, find_mistakes
 
     mistakes = find_mistakes(services.settings.plugins_disabled)
     for text in (*mistakes, *find_deprecated_uses(services.plugins.found)):

@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from frepo_core.services.content.blobs.failpoints import ENVIRONMENT
+from frepo_core.services.base.failpoints import ENVIRONMENT
 from support.scale import first_of
 from support.tus.wire_client import WireTus
 from support.wire import Client, eventually

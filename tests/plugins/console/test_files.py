@@ -10,7 +10,7 @@ import pytest
 
 import frepo_console
 from frepo_console import POLICY
-from frepo_core.plugins.events.subscriber import OLD_KEYS
+from frepo_core.plugins.subscriber import OLD_KEYS
 from support.installation.console import build_console
 
 PAGES = Path(frepo_console.__file__).parent / "pages"

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import insert
 
 from frepo_core.db.models import Installation, JobRun, JobState, ParkedEvent, Subscription
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from support.paths import ROOT
 
 from .conftest import CODE

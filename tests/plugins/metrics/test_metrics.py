@@ -12,9 +12,8 @@ from sqlalchemy import insert, update
 
 from frepo_core.db.models import Collection, Event, JobRun, JobState, ParkedEvent, StoredObject, Subscription, Version
 from frepo_core.domain.roles import Role
-from frepo_core.plugins import Collector
-from frepo_core.plugins.installation import hang_watch
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.plugins import Collector, hang_watch
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_metrics.endpoint import format_metrics
 from frepo_metrics.requests import UPLOADS, RequestMetrics, reason_of
 from support.logs.waiting import wait_for_text

@@ -7,7 +7,7 @@ from sqlalchemy import insert
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event, Subscription
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.events.delivery import Delivery
 from frepo_core.services.events.masking import Mask
 from support.receivers.mail import mail_server

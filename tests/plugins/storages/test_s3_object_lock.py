@@ -12,7 +12,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import BlobNotFound, BlobRetained, VersionLockedError
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.storage import Migrator, SweepPlan, sweep
 from frepo_core.testing import Source

@@ -9,7 +9,7 @@ import pytest
 from webtest import TestApp
 
 from frepo_core.db import simulated_time
-from frepo_core.plugins.installation.mistakes import find_deprecated_uses
+from frepo_core.plugins.mistakes import find_deprecated_uses
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.web import make_app
 from support.client import Client

@@ -16,8 +16,8 @@ from frepo_core.db.models import Version
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.errors import SweepStoppedError
 from frepo_core.services.backups.rotation import admission
+from frepo_core.services.backups.rows.version_rows import select_with_files
 from frepo_core.services.backups.trash.early_ending import EarlyEnding
-from frepo_core.services.backups.versions.version_rows import select_with_files
 from frepo_core.services.content.objects.uses import is_used_by_file
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.web import all_endpoints, make_app

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from frepo_core.services.content.blobs.failpoints import ENVIRONMENT, POINTS
+from frepo_core.services.base.failpoints import ENVIRONMENT, POINTS
 from support.reliability.invariants import Ledger, digest_of, eventually
 from support.reliability.protections import Protections
 from support.reliability.recording_client import (

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from frepo_core.services.content.blobs.failpoints import ENVIRONMENT, PROMOTION_POINTS
+from frepo_core.services.base.failpoints import ENVIRONMENT, PROMOTION_POINTS
 from frepo_core.services.upkeep.storage import OwnerMark
 from support.paths import ROOT
 from support.reliability.invariants import Ledger, eventually

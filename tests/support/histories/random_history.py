@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from frepo_core.db import types
 from frepo_core.db.models import StoredObject, TrashEntry, Version
 from frepo_core.errors import FrepoError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.upkeep.storage import verify
 from support.reliability.clock import clock_of

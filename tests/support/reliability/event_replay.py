@@ -23,7 +23,7 @@ from frepo_core.db.models import (
     TrashEntry,
     Version,
 )
-from frepo_core.plugins.events.subscriber import OLD_KEYS
+from frepo_core.plugins.subscriber import OLD_KEYS
 from frepo_core.services.base.change_log import collection_values
 from frepo_core.services.base.records import CollectionRecord
 from frepo_core.services.composition.container import Services

@@ -132,7 +132,7 @@ def _set_up(order) -> None:
     os.chdir(order["folder"])
     for descriptor, path in ((1, order.get("output", order["log"])), (2, order["log"])):
         os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), descriptor)
-    from frepo_core.services.content.blobs import failpoints
+    from frepo_core.services.base import failpoints
 
     importlib.reload(failpoints)  # it has read the fork server's environment
 

@@ -17,7 +17,7 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import JobContext, StorageBackend
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.container import Services
 from frepo_core.services.composition.facade.plugin_service import PluginService

@@ -11,9 +11,9 @@ from sqlalchemy import event, true
 from frepo_core.db import utc_now
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.collection_pages import CollectionFilter
-from frepo_core.services.backups.collections.collection_search import CollectionSearch
+from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_search import CollectionSearch
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.files.listing import FileSearch
 from frepo_core.services.upkeep.storage.verification_queue import Queue
@@ -36,7 +36,7 @@ def ini(ini):
 def crowded(services, monkeypatch):
     """A service with 20,000 rows in each table: large in proportion to the 4,000 rows that a page may count."""
     monkeypatch.setattr("frepo_core.services.files.file_query.COUNT_AHEAD", 100)
-    monkeypatch.setattr("frepo_core.services.backups.collections.collection_search.COUNT_AHEAD", 100)
+    monkeypatch.setattr("frepo_core.services.backups.rows.collection_search.COUNT_AHEAD", 100)
     engine = services.database.engine
     bulk_data.fill_files(engine, COUNT)
     bulk_data.fill_tokens(engine, COUNT)

@@ -8,7 +8,7 @@ from pydantic import Field
 from frepo_core import plugins
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Finding
-from frepo_core.plugins.installation.mistakes import find_mistakes
+from frepo_core.plugins.mistakes import find_mistakes
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.composition.assembly import assemble
 

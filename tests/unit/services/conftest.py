@@ -15,7 +15,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import StorageBackend
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.add_version import AddedVersion
 from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.composition.container import Services

@@ -45,11 +45,10 @@ from .context import PluginContext
 from .events.event import Event, EventCount
 from .events.event_kind import PluginEventKind
 from .events.message import BoundNotifier, Message, MessageTarget, NotSent
-from .events.notifier import Notifier
-from .events.subscriber import Subscriber, without_old_keys
 from .job import Job, JobContext, LeaseLost
 from .lifecycle import Lifecycle
 from .markers import hookimpl
+from .notifier import Notifier
 from .pages import MenuEntry, Pages
 from .service.collector import Collector
 from .service.figures import (
@@ -86,6 +85,7 @@ from .strategy import (
     StrategySpec,
     VersionInfo,
 )
+from .subscriber import Subscriber, without_old_keys
 from .tables import Tables
 
 __all__ = [

@@ -19,17 +19,17 @@ from .checks.upload_policy import UploadPolicy
 from .console_slot import ConsoleSlot
 from .context import PluginContext
 from .events.event_kind import PluginEventKind
-from .events.notifier import Notifier
-from .events.subscriber import Subscriber
-from .installation.hang_watch import HangWatch
-from .installation.requirements import find_unmet
+from .hang_watch import HangWatch
 from .job import Job
 from .lifecycle import Lifecycle
 from .markers import PROJECT
+from .notifier import Notifier
 from .pages import Pages
+from .requirements import find_unmet
 from .settings import SettingsSpec
 from .storages.storage import StorageSpec
 from .strategy import StrategySpec
+from .subscriber import Subscriber
 from .tables import Tables
 
 log = logging.getLogger(__name__)

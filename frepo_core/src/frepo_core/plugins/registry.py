@@ -19,7 +19,7 @@ from frepo_core.settings import core_prefixes, load_plugin_settings
 from .context import PluginContext
 from .discovery import FoundPlugin, claimed_twice, find_plugins, join_names
 from .events.event_kind import PluginEventKind
-from .installation.hang_watch import HangWatch
+from .hang_watch import HangWatch
 from .service.service import Service
 from .settings import SettingsSpec
 from .storages.storage import StorageBackend, Storages, StorageSpec

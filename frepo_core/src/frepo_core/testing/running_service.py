@@ -23,7 +23,7 @@ from frepo_core.plugins import PluginContext, StorageSettings, StorageSpec
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.events.delivery import Delivery

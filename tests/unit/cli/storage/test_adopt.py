@@ -9,7 +9,7 @@ import time
 import pytest
 
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.services.content.blobs.failpoints import ENVIRONMENT
+from frepo_core.services.base.failpoints import ENVIRONMENT
 from frepo_core.services.upkeep.storage import OwnerMark
 
 ORPHAN = new_blob_key("ab" * 32)

@@ -8,7 +8,7 @@ from webtest import TestApp
 
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Pages
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.web import Answer, Endpoint, Reply, make_app
 
 ORIGIN = "the plug-in 'acme' of the package acme-paint 1.2.3"

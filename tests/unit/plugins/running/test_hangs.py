@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from frepo_core.plugins import Lifecycle
-from frepo_core.plugins.installation import hang_watch
+from frepo_core.plugins import Lifecycle, hang_watch
 from frepo_core.plugins.registry import PluginRegistry
 from support.logs.waiting import wait_for_text
 

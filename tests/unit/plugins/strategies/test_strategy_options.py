@@ -9,7 +9,7 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.errors import ConfigurationError, FieldsError
 from frepo_core.plugins import CollectionStrategy, Duration, StrategyOptions, StrategySpec
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.composition.startup import warn_about_strategies
 from support.own_plugins import acme_plugin, registry_with
 

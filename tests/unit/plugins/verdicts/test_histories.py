@@ -24,7 +24,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import CollectionStrategy, StrategySpec, UploadCheck, VersionInfo
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming

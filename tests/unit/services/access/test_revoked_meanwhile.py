@@ -6,8 +6,8 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from frepo_core.errors import AccessDeniedError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.backups.collections.collection_search import CollectionSearch
+from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_search import CollectionSearch
 from frepo_core.testing.sources import Source
 
 pytestmark = pytest.mark.databases

@@ -11,8 +11,8 @@ from frepo_core.db.models import Collection
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
-from frepo_core.plugins.events.subscriber import OLD_KEYS
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.plugins.subscriber import OLD_KEYS
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 SHA256 = hashlib.sha256(b"hello").hexdigest()
 

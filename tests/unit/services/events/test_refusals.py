@@ -13,7 +13,7 @@ from frepo_core.db.models import Collection, Event
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError, RuleError, StorageFull, VersionTooBigError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.events import event_counts
 from frepo_core.services.events.refusals import Refusals

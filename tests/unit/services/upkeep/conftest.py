@@ -16,10 +16,9 @@ from frepo_core.db.models import Event
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import JobContext
-from frepo_core.services.base import rate_limit
+from frepo_core.services.base import failpoints, rate_limit
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService
-from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 

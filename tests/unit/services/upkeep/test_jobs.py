@@ -10,7 +10,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.content.ingest import Incoming
 

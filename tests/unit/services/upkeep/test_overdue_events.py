@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import event, insert, select
 
 from frepo_core.db.models import Collection, Event
-from frepo_core.services.backups.collections.collection_change import CollectionChange
-from frepo_core.services.backups.collections.expected_backups import set_arrived, set_expectation
+from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.backups.rows.expected_backups import set_arrived, set_expectation
 
 WARSAW = ZoneInfo("Europe/Warsaw")
 START = datetime(2026, 3, 15, 12, tzinfo=UTC)

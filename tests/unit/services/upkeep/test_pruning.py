@@ -5,7 +5,7 @@ from sqlalchemy import insert, select
 
 from frepo_core.db.models import Collection, Event, JobRun, Lease, ParkedEvent, Run, Subscription
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.lease import LEADER
 from frepo_core.services.events.numbering import find_last_position, number_events
 

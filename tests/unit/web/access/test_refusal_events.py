@@ -78,7 +78,7 @@ def test_other_requests_are_no_refused_uploads(collection, holder, refusals):
 
 @with_settings(read_only="true")
 def test_nothing_is_recorded_in_read_only_mode(services, holder, refusals):
-    from frepo_core.services.backups.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
 
     collection = services.collections.create(CollectionChange(limits={}, filename="a.sql"), by=None).id
 

@@ -10,7 +10,7 @@ from webtest import TestApp
 from frepo_core.domain.permissions import RULES
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.web import make_app
 from support.answers import NOBODY
 from support.client import COLLECTIONS, Client

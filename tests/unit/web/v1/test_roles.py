@@ -11,7 +11,7 @@ from webtest import TestApp
 from frepo_core.domain.permissions import READING, RULES
 from frepo_core.domain.roles import Role
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.web import make_app
 from frepo_core.web.v1.endpoints import v1_endpoints
 from support.client import Client

@@ -6,10 +6,10 @@ from typing import Any
 from ..checks.doctor_check import DoctorCheck
 from ..checks.health_check import HealthCheck
 from ..context import PluginContext
-from ..events.notifier import Notifier
-from ..events.subscriber import Subscriber
 from ..job import Job
 from ..markers import hookspec
+from ..notifier import Notifier
+from ..subscriber import Subscriber
 
 # pluggy calls the implementations, so the bodies are empty.
 

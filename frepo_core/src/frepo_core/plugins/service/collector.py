@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
-from ..installation.hang_watch import HangWatch
+from ..hang_watch import HangWatch
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from frepo_core.settings import Settings
 from ..base.change_log import Changes, describe_changes, token_changes
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
-from .rotation.chain_rows import lock_successors
-from .rotation.chains import delete_chain
+from .chain_rows import lock_successors
+from .chains import delete_chain
 from .token_inventory import TokenInventory
 from .token_records import ADMIN_SETTING, TokenRecord
 from .token_rows import check_may_change, copy_row, insert_token, lock_token

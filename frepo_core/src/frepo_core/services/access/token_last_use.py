@@ -17,7 +17,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.errors import FrepoError
 
-from .rotation.chains import note_first_use
+from .chains import note_first_use
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from frepo_core.settings import Settings
 
 from ..base.change_log import describe, token_values
 from ..events.recording import record
+from .chains import delete_chain
 from .former_tokens import find_expiry
-from .rotation.chains import delete_chain
 from .token_last_use import TokenUses
 from .token_records import identity_of
 from .token_restrictions import refusal_reason

@@ -12,7 +12,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
 from ..base.records import VersionRecord
-from .collections.collection_search import lists_one_of
+from .rows.collection_search import lists_one_of
 
 # Smaller contents are often equal by chance, such as the dumps of empty databases. In bytes.
 LEAST_SIZE = 64 * 1024

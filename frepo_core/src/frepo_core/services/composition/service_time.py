@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from frepo_core.errors import ConfigurationError, FrepoError
 from frepo_core.plugins import Lifecycle, PluginContext
 from frepo_core.plugins.discovery import FoundPlugin
-from frepo_core.plugins.installation.hang_watch import HangWatch
+from frepo_core.plugins.hang_watch import HangWatch
 from frepo_core.plugins.registry import PluginRegistry
 
 from ..access.token_last_use import UseRecorder

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from frepo_core.db import Database
 from frepo_core.plugins import Event, LeaseLost, PluginContext, Subscriber
-from frepo_core.plugins.installation.hang_watch import HangWatch
+from frepo_core.plugins.hang_watch import HangWatch
 
 from .masking import Mask
 from .parked_events import end_retry, fetch_requested, park_event

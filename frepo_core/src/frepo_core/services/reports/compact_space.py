@@ -15,7 +15,7 @@ from frepo_core.settings import Settings
 
 from ..content.objects.states import CURRENT, FIRST
 from ..upkeep.compact.figures import Figures, measure_debt, read_figures
-from .overview.sizes import read_sizes
+from .sizes import read_sizes
 
 PAGE = 500
 # First copies: second ones are not counted.

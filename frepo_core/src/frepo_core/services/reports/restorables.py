@@ -17,11 +17,11 @@ from frepo_core.domain.backups.verdicts import GOOD, Verdict
 from frepo_core.domain.identity import parse_uuid4
 from frepo_core.errors import NotFoundError
 
-from ..backups.collections.newest_good import read_newest_good
+from ..backups.rows.newest_good import read_newest_good
+from ..backups.rows.removal import incarnation_of
+from ..backups.rows.version_rows import select_with_files
 from ..backups.trash.contents import trashed_file
 from ..backups.trash.entries import select_with_blobs
-from ..backups.trash.removal import incarnation_of
-from ..backups.versions.version_rows import select_with_files
 from ..base.records import FileRecord
 
 # Of so many versions, the newest ones, at least one is expected not to be damaged.

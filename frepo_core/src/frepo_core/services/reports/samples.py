@@ -10,7 +10,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import Collection, File, Sample, Version
 
 from .overview.activity import count_activity
-from .overview.sizes import measure_sizes
+from .sizes import measure_sizes
 
 KEPT = timedelta(days=800)
 BATCH = 1000

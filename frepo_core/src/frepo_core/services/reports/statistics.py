@@ -17,8 +17,8 @@ from frepo_core.db.models import (
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.plugins import CollectionUsage, CompactStatus, CopyStatus, JobStatus, ServiceStatistics
 
-from ..backups.collections.newest_good import newest_good
 from ..backups.collections.states import count_by_state, state_column
+from ..backups.rows.newest_good import newest_good
 from ..content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 from ..foundation import Foundation
 from ..upkeep.engine.job_reports import report_jobs

@@ -7,8 +7,8 @@ from pydantic import Field, WithJsonSchema
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import FieldsError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.rotation.next_upload import NextUpload
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.records import CollectionRecord
 
 from ..base.endpoint import COLLECTION_ENVELOPE, Answer, Endpoint

@@ -5,7 +5,7 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.pool import NullPool
 
 from frepo_core.domain.roles import Role
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 END = {"postgresql": "SELECT pg_terminate_backend({}, 5000)", "mariadb": "KILL {}"}
 NUMBER = {

@@ -8,7 +8,6 @@ from sqlalchemy import select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, StoredObject
 from frepo_core.errors import FieldsError, RuleError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.states import (
     BackupState,
     count_by_state,
@@ -17,6 +16,7 @@ from frepo_core.services.backups.collections.states import (
     severity_column,
     state_column,
 )
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 

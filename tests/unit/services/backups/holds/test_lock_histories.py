@@ -15,8 +15,8 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.holds.pins import end_pins
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange

@@ -17,8 +17,8 @@ from frepo_core.errors import (
     LockShortenedError,
     VersionLockedError,
 )
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.states import BackupState
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange

@@ -15,7 +15,7 @@ from frepo_core.errors import (
     RestoreConflictError,
     VersionTooYoungError,
 )
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.trash.collection_copy import collection_from
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.base.keyset import PageRequest

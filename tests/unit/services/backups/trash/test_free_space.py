@@ -7,7 +7,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageFull
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.testing.faulty import Fail

@@ -9,7 +9,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import TrashEntry, Version
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import NotFoundError, RestoreConflictError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 
 @pytest.fixture

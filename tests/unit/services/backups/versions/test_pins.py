@@ -14,7 +14,7 @@ from frepo_core.errors import (
     VersionPinnedError,
     VersionQuarantinedError,
 )
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 
 PIN, UNPIN = VersionChange(pinned=True), VersionChange(pinned=False)

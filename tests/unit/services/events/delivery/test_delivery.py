@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.plugins.installation import hang_watch
+from frepo_core.plugins import hang_watch
 from frepo_core.services.events.delivery import PAUSES
 from frepo_core.services.events.masking import Mask
 from frepo_core.services.events.numbering import number_events

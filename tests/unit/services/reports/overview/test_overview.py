@@ -11,7 +11,7 @@ from frepo_core.db.models import Event, JobState, Sample, StoredObject
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import RuleError, StorageUnavailable
 from frepo_core.services.base.keyset import PageRequest
-from frepo_core.services.reports.overview import sizes
+from frepo_core.services.reports import sizes
 from frepo_core.services.reports.overview.activity import count_recent
 from frepo_core.services.reports.overview.growth import Growth, grow
 from frepo_core.services.reports.samples import take_samples

@@ -12,9 +12,9 @@ from sqlalchemy import select
 from frepo_core.db.models import Content, StoredObject, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import FrepoError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.base import failpoints
 from frepo_core.services.base.records.file_records import BlobRecord
-from frepo_core.services.content.blobs import failpoints
 from frepo_core.services.content.chains import encoding_switch
 from frepo_core.services.content.copies import copier
 from frepo_core.services.content.encodings import choice

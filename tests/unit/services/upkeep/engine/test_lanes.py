@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Event
-from frepo_core.plugins import Job, LeaseLost, PluginContext
-from frepo_core.plugins.installation import hang_watch
+from frepo_core.plugins import Job, LeaseLost, PluginContext, hang_watch
 from frepo_core.services.events.masking import Mask
 from frepo_core.services.upkeep.engine.job_catalog import schedule_jobs
 from frepo_core.services.upkeep.engine.job_runner import JobRunner

@@ -13,7 +13,7 @@ import pytest
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from frepo_core.services.upkeep.journal.keys import JournalKey
-from frepo_core.services.upkeep.recovery.sources import RecoveryError
+from frepo_core.services.upkeep.reconcile.sources import RecoveryError
 from support.paths import ROOT
 
 

@@ -10,7 +10,7 @@ from io import BytesIO
 import pytest
 
 from frepo_core.db import utc_now
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.encodings.format import MAGIC, Head
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from support.encodings.nights import nights

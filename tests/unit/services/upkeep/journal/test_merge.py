@@ -9,7 +9,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.upkeep.recovery.sources import RecoveryError
+from frepo_core.services.upkeep.reconcile.sources import RecoveryError
 from frepo_core.services.upkeep.storage import Ownership
 
 

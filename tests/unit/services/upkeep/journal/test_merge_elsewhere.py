@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.storage import Migrator, Ownership, verify
 from frepo_core.testing import Fail, FaultyStorage
 from support.encodings.nights import nights

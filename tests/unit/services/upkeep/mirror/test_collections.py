@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from frepo_core.db.models import Collection, Installation, StoredObject
 from frepo_core.errors import FieldsError
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects.states import ObjectState

@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
-from frepo_core.services.content.blobs import failpoints
-from frepo_core.services.content.blobs.failpoints import COMPACT_POINTS
+from frepo_core.services.base import failpoints
+from frepo_core.services.base.failpoints import COMPACT_POINTS
 from frepo_core.services.content.copies import copier
 from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.services.upkeep.storage import verify

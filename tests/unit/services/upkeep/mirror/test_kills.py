@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.services.content.blobs.failpoints import MIRROR_POINTS
+from frepo_core.services.base.failpoints import MIRROR_POINTS
 from support.scale import IS_BIG
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageUnavailable
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.storage import Migrator, verify
 from frepo_core.testing import Fail, FaultyStorage
 

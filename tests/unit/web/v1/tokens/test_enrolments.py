@@ -4,7 +4,7 @@ import pytest
 
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.roles import Role
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from support.client import Client, with_settings
 
 ENROLMENTS = "/api/v1/enrolments"

@@ -129,7 +129,7 @@ class EditCollection(ShowCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Edit the collection and return its fields."""
-        from frepo_core.services.backups.collections.collection_change import CollectionChange
+        from frepo_core.services.backups.rows.collection_change import CollectionChange
         from frepo_core.services.events.actors import console_identity
 
         change = CollectionChange(

@@ -19,8 +19,8 @@ from ...terminal import read_password
 from ..auth.token_options import parse_expires
 
 if TYPE_CHECKING:
-    from frepo_core.services.backups.collections.collection_change import CollectionChange
     from frepo_core.services.backups.collections.enrolment import Enrolled
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
     from frepo_core.services.composition.container import Services
     from frepo_core.settings import Settings
 
@@ -61,7 +61,7 @@ class CreateCollection(ActionCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Create the collection, or find the existing one."""
-        from frepo_core.services.backups.collections.collection_change import CollectionChange
+        from frepo_core.services.backups.rows.collection_change import CollectionChange
 
         if arguments.filename in FORMATS:
             raise FieldsError(

@@ -22,8 +22,8 @@ from .fleet_files.hosts_file import NAME, read_hosts
 from .fleet_files.secrets_file import CODES, TOKENS, SecretsFile, SecretsTable
 
 if TYPE_CHECKING:
-    from frepo_core.services.backups.collections.collection_change import CollectionChange
     from frepo_core.services.backups.collections.enrolment import Enrolled
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
     from frepo_core.services.composition.container import Services
 
 PRINT = "-"
@@ -195,7 +195,7 @@ def _check_name(host: str) -> str:
 
 def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "CollectionChange":
     """Return the values of a host's collection. Raises `FieldsError`."""
-    from frepo_core.services.backups.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
 
     own = {name: value.strip() for name, value in row.items() if value.strip()}
     labels = {"label": own.pop("label").split()} if "label" in own else {}

@@ -16,9 +16,9 @@ from ...tables import ListCommand, Rows
 from .create_collection import read_options
 
 if TYPE_CHECKING:
-    from frepo_core.services.backups.collections.collection_change import CollectionChange
     from frepo_core.services.backups.preview.preview import Preview, UploadPlan
     from frepo_core.services.backups.preview.timeline import Fate
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 VERSIONS = ("Version", "Time", "Size", "Imagined", "Kept", "Rules", "Evicted", "By", "Cause")
 STORAGE = ("Day", "Versions", "Size", "Trash")
@@ -104,7 +104,7 @@ class RetentionPreview(ListCommand):
 
 
 def _change(arguments: argparse.Namespace) -> "CollectionChange":
-    from frepo_core.services.backups.collections.collection_change import CollectionChange
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
 
     min_retention = GUARDS["min_retention"].read(arguments)
     return CollectionChange(

@@ -33,7 +33,7 @@ class Plugins(Lister):
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Load the plug-ins and return the rows. Mistakes of the installation are reported on stderr."""
-        from frepo_core.plugins.installation.mistakes import find_deprecated_uses, find_mistakes
+        from frepo_core.plugins.mistakes import find_deprecated_uses, find_mistakes
         from frepo_core.plugins.registry import PluginRegistry
         from frepo_core.settings import adapters_in_use, load_disabled_plugins
 

@@ -13,9 +13,9 @@ from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 from ...transfers.streams import target
 
 if TYPE_CHECKING:
+    from frepo_core.services.upkeep.reconcile.sources import Source
+    from frepo_core.services.upkeep.reconcile.staging import MissingContent
     from frepo_core.services.upkeep.recovery.recovery import Recovery
-    from frepo_core.services.upkeep.recovery.sources import Source
-    from frepo_core.services.upkeep.recovery.staging import MissingContent
 
 _MISSING = ("what", "name", "size", "digest", "storage", "key")
 _TOKENS = ("name", "roles", "collections", "expires_at")

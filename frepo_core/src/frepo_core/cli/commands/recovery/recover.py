@@ -18,8 +18,8 @@ from .secrets_of_old import use_secrets
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
+    from frepo_core.services.upkeep.reconcile.sources import Source
     from frepo_core.services.upkeep.recovery.recovery import Recovery, RecoveryReport
-    from frepo_core.services.upkeep.recovery.sources import Source
 
 MISSING, HOSTS, TOKENS = "frepo-missing.csv", "frepo-hosts.csv", "frepo-tokens.csv"
 

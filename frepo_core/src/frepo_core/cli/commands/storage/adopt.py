@@ -27,7 +27,7 @@ class Adopt(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Show both sides, ask, and adopt. Raises `FrepoError` if the answer is not yes."""
-        from frepo_core.services.upkeep.recovery.reconciliation import reconcile_storage
+        from frepo_core.services.upkeep.reconcile.reconciliation import reconcile_storage
         from frepo_core.services.upkeep.storage import Ownership, compare
 
         services = self.services()

@@ -181,7 +181,7 @@ class Migrate(StorageCommand):
         return rows, bool(report.failed)
 
     def _move_collection(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        from frepo_core.services.backups.collections.collection_change import CollectionChange
+        from frepo_core.services.backups.rows.collection_change import CollectionChange
         from frepo_core.services.events.actors import console_actor, console_identity
         from frepo_core.services.upkeep.engine.jobs import JobBusyError
 

@@ -16,11 +16,11 @@ from frepo_core.errors import AccessDeniedError, FieldsError, TokenReplacedError
 from frepo_core.settings import Settings
 
 from ...events.recording import NewEvent, record
+from ..chain_rows import find_successor
 from ..token_changes import Rotation, check_can_rotate, copy_access
 from ..token_inventory import TokenInventory
 from ..token_rows import copy_row, insert_token, revocation
 from ..tokens import NO_ACCESS
-from .chain_rows import find_successor
 
 log = logging.getLogger(__name__)
 

@@ -21,11 +21,11 @@ from frepo_core.domain.permissions import allows
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.numbered_page import NumberedPage
 from ...base.records import CollectionRecord, VersionRecord
-from ..quarantine import is_there_for
+from ..rows.collection_search import CollectionSearch, lists_one_of, search_collections, visible_to
+from ..rows.newest_good import GoodVersion, read_newest_good
+from ..rows.quarantine import is_there_for
+from ..rows.version_rows import select_with_files
 from ..trash.entries import read_sizes
-from ..versions.version_rows import select_with_files
-from .collection_search import CollectionSearch, lists_one_of, search_collections, visible_to
-from .newest_good import GoodVersion, read_newest_good
 from .size_bounds import SizeBounds, find_size_bounds
 from .states import (
     NOW,

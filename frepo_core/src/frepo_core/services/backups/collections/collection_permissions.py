@@ -14,7 +14,7 @@ from frepo_core.errors import (
     raise_all,
 )
 
-from .collection_change import CollectionChange
+from ..rows.collection_change import CollectionChange
 
 
 def check_roles(change: CollectionChange, by: Identity | None) -> None:

@@ -29,17 +29,17 @@ from ...content.storages.storage_choice import StorageChoice
 from ...events.actors import actor_columns
 from ...events.facts import collection_event
 from ...events.recording import record
-from ..holds.locks import lock
 from ..rotation.next_upload import NextUpload, foresee
 from ..rotation.strategies import Strategies
 from ..rotation.strategy_options import check_options
+from ..rows.collection_change import CollectionChange
+from ..rows.collection_rows import collection_not_found, find_by_id_or_name, find_collection, set_guards, set_rules
+from ..rows.expected_backups import set_expectation
+from ..rows.locks import lock
+from ..rows.newest_good import takes_last_good
 from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
-from .collection_change import CollectionChange
 from .collection_permissions import apply_all, check_roles, new_id
-from .collection_rows import collection_not_found, find_by_id_or_name, find_collection, set_guards, set_rules
-from .expected_backups import set_expectation
-from .newest_good import takes_last_good
 from .planned_change import (
     changes_rotation,
     check_strategy,

@@ -18,7 +18,7 @@ from ...access.token_changes import TokenChanges
 from ...access.tokens import IssuedToken, NewToken, Tokens
 from ...base.installation import find_origin
 from ...base.records import CollectionRecord
-from .collection_change import CollectionChange
+from ..rows.collection_change import CollectionChange
 from .collections import Collections
 from .token_list import TokenLists
 

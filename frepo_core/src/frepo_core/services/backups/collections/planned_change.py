@@ -19,7 +19,7 @@ from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..rotation.strategy_options import check_options
-from .collection_change import CollectionChange
+from ..rows.collection_change import CollectionChange
 from .collection_permissions import apply_all
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from frepo_core.domain.backups.baseline import Baseline
 
 from ...base.records import CollectionRecord
-from .newest_good import GoodVersion
+from ..rows.newest_good import GoodVersion
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,13 +14,13 @@ from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError, NotFoundError
 
-from ...access.rotation.chain_rows import lock_successors
+from ...access.chain_rows import lock_successors
 from ...access.token_records import identity_of
 from ...access.token_rows import LIST_OF_TOKENS, visible_to
 from ...access.tokens import Tokens
 from ...events.facts import collection_event
 from ...events.recording import NewEvent, record
-from .collection_rows import find_collection
+from ..rows.collection_rows import find_collection
 
 log = logging.getLogger(__name__)
 

@@ -20,8 +20,8 @@ from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, VersionRecord
 from ...events.facts import version_event
 from ...events.recording import NewEvent, record
-from ..collections.collection_rows import lock_collection
-from ..collections.collection_search import lists_one_of
+from ..rows.collection_rows import lock_collection
+from ..rows.collection_search import lists_one_of
 
 log = logging.getLogger(__name__)
 

@@ -22,13 +22,14 @@ from frepo_core.plugins import IncomingVersion, VersionInfo
 from frepo_core.settings import Settings
 
 from ...base.records import CollectionRecord
-from ..collections.collection_change import CollectionChange
-from ..collections.collection_rows import find_collection
 from ..collections.planned_change import planned, service_limits
-from ..rotation.evictable_versions import is_restored, read_state
+from ..rotation.evictable_versions import read_state
 from ..rotation.strategies import Strategies
-from ..trash.removal import incarnation_of
-from ..verdicts import is_bad
+from ..rows.collection_change import CollectionChange
+from ..rows.collection_rows import find_collection
+from ..rows.removal import incarnation_of
+from ..rows.verdicts import is_bad
+from ..rows.version_rows import is_restored
 from .schedule import Schedule
 from .simulation import Simulation
 from .timeline import Fate, Protection, Timeline

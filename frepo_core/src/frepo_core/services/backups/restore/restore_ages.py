@@ -12,7 +12,7 @@ from frepo_core.domain.identity import Identity
 from frepo_core.settings import Settings
 
 from ...base.records import CollectionRecord
-from ..collections.collection_search import visible_to
+from ..rows.collection_search import visible_to
 from ..versions.version_checks import BROKEN
 from .results import GOOD, UNKNOWN
 

@@ -17,13 +17,13 @@ from frepo_core.settings import Settings
 
 from ...base.records import BlobRecord, CollectionRecord
 from ...content.checks.upload_checks import CheckReport
-from ..collections.collection_rows import find_collection
-from ..quarantine import OVERTAKEN
-from ..trash.removal import TrashReason
-from ..verdicts import NOTHING_KNOWN, is_bad, judge_reports
-from ..versions.counting import count_surplus
-from ..versions.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
+from ..rows.collection_rows import find_collection
+from ..rows.quarantine import OVERTAKEN
+from ..rows.removal import TrashReason
+from ..rows.verdicts import NOTHING_KNOWN, is_bad, judge_reports
+from ..rows.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
 from .content_guards import Arrival, find_objection, kind_of
+from .counting import count_surplus
 from .decision import Decision, decide
 from .evictable_versions import read_state
 from .questions import Question

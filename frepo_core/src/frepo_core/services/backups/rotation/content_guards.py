@@ -18,7 +18,7 @@ from frepo_core.errors import RuleError, VersionKindError, VersionUnchangedError
 
 from ...base.records import CollectionRecord
 from ...content.checks.upload_checks import CheckReport
-from ..verdicts import is_good, judge_reports
+from ..rows.verdicts import is_good, judge_reports
 from .newest_size import find_newest_size
 
 

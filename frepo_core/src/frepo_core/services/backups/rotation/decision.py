@@ -20,7 +20,7 @@ from frepo_core.errors import (
 from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
-from ..quarantine import OVERTAKEN
+from ..rows.quarantine import OVERTAKEN
 from .merged_versions import MergedVersions
 from .strategy_answers import call_strategy
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias, overload
 
-from sqlalchemy import ColumnElement, Row, false, func, select
+from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Content, File, Version
@@ -19,8 +19,9 @@ from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord
-from ..quarantine import is_overtaken
-from ..verdicts import BAD, find_newest_good
+from ..rows.quarantine import is_overtaken
+from ..rows.verdicts import BAD, find_newest_good
+from ..rows.version_rows import is_restored
 from .decision import RotationState
 from .strategy_options import load_options
 
@@ -99,14 +100,6 @@ class Hidden:
 
     count: int
     size: int
-
-
-def is_restored(now: datetime) -> ColumnElement[bool]:
-    """Return the condition that a version was restored from the trash lately, and is treated as a pinned one for that.
-
-    If it were only protected, as young versions are, uploads would be refused that must evict it.
-    """
-    return func.coalesce(Version.protected_until > now, false())
 
 
 def count_hidden(session: Session, collection: CollectionRecord, now: datetime) -> Hidden:

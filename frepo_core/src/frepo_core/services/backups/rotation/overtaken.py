@@ -16,7 +16,7 @@ from frepo_core.db.models import Collection, CollectionSender, File, Version
 from frepo_core.domain.identity import Identity
 
 from ...base.records import BlobRecord
-from ..trash.removal import incarnation_of
+from ..rows.removal import incarnation_of
 
 # No upload takes that long.
 KEPT = timedelta(days=90)

@@ -18,7 +18,7 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ...base.records import CollectionRecord
-from ..collections.collection_rows import find_collection
+from ..rows.collection_rows import find_collection
 from .decision import RotationState, choose
 from .evictable_versions import LazyVersions, read_state
 from .strategy_answers import call_strategy

@@ -11,8 +11,8 @@ from frepo_core.db.models import Run
 from frepo_core.domain.backups.runs import RunOutcome
 
 from ...base.keyset import Page, PageRequest, cut, paged
-from ..collections.collection_rows import find_collection
-from ..trash.removal import incarnation_of
+from ..rows.collection_rows import find_collection
+from ..rows.removal import incarnation_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,10 +21,10 @@ from frepo_core.errors import OutdatedDecisionError
 from ...events.actors import actor_of
 from ...events.masking import Mask
 from ...events.recording import NewEvent, record
-from ..collections.collection_rows import find_collection, lock_collection
 from ..rotation.questions import CHANGED, TRIES
-from ..trash.removal import incarnation_of
-from ..verdicts import note_failed
+from ..rows.collection_rows import find_collection, lock_collection
+from ..rows.removal import incarnation_of
+from ..rows.verdicts import note_failed
 from ..versions.late_results import LateResults
 from .run_records import RunRecord
 from .run_versions import VersionResult, find_result, find_version

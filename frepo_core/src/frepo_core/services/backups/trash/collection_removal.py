@@ -26,10 +26,10 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...events.actors import actor_of
 from ...events.facts import collection_event, version_event
 from ...events.recording import record
-from ..holds.locks import require_removable
-from ..versions.version_rows import select_with_files
+from ..rows.locks import require_removable
+from ..rows.removal import TrashReason, incarnation_of, move_to_trash
+from ..rows.version_rows import select_with_files
 from .collection_copy import copy_of
-from .removal import TrashReason, incarnation_of, move_to_trash
 
 
 @dataclass(frozen=True, kw_only=True)

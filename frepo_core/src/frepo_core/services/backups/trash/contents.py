@@ -14,9 +14,9 @@ from ...access.passwords import NO_READ_ACCESS, Passwords
 from ...access.policies.policies import Policies
 from ...base.records import BlobRecord, CollectionRecord, TrashedFile, collection_info
 from ...content.blobs.stored_content import StoredContent
+from ..rows.removal import incarnation_of
 from .deleted_collections import DeletedCollections, info_of
 from .entries import select_with_blobs
-from .removal import incarnation_of
 
 
 class TrashContents:

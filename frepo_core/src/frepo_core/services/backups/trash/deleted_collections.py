@@ -33,11 +33,11 @@ from ...base.records import CollectionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...events.facts import collection_event
 from ...events.recording import NewEvent, record
-from ..collections.expected_backups import set_deadline
-from ..verdicts import note_newest
+from ..rows.expected_backups import set_deadline
+from ..rows.removal import TrashReason
+from ..rows.verdicts import note_newest
 from .collection_copy import collection_from
 from .entries import EndReason, end_entries
-from .removal import TrashReason
 from .restoration import give_back, lock_for_use
 
 log = logging.getLogger(__name__)

@@ -14,9 +14,9 @@ from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject, TrashEntry
 
 from ...content.objects.states import CURRENT
 from ...content.objects.uses import is_used_by_file
-from ..holds.locks import is_unlocked
+from ..rows.locks import is_unlocked
+from ..rows.removal import ON_REQUEST
 from .last_good import select_last_good
-from .removal import ON_REQUEST
 
 
 def may_end(session: Session, content_id: int | None = None) -> ColumnElement[bool]:

@@ -15,7 +15,7 @@ from frepo_core.domain.identity import By
 
 from ...base.records import BlobRecord
 from ...events.recording import NewEvent, record
-from ..holds.locks import require_removable
+from ..rows.locks import require_removable
 
 _SIZES = (
     select(Collection.id, func.sum(TrashEntry.size))

@@ -15,7 +15,7 @@ from frepo_core.db.models import Collection, DeletedCollection, TrashEntry
 from frepo_core.domain.identity import By
 
 from ...content.blobs.lifecycle import Blobs
-from ..holds.locks import is_unlocked
+from ..rows.locks import is_unlocked
 from .entries import EndReason, end_entries
 from .last_good import INCARNATION, is_evicted, select_last_good
 

@@ -17,11 +17,11 @@ from frepo_core.errors import OutdatedDecisionError
 from ...base.records import CollectionRecord
 from ...content.objects.uses import is_lost
 from ...events.recording import NewEvent
-from ..collections.newest_good import newest_good
 from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
-from ..verdicts import find_newest_good
-from .removal import ON_REQUEST, incarnation_of
+from ..rows.newest_good import newest_good
+from ..rows.removal import ON_REQUEST, incarnation_of
+from ..rows.verdicts import find_newest_good
 from .restoration import give_back, lock_for_use
 
 # The incarnation of a collection, as entries of the trash name it.

@@ -19,8 +19,8 @@ from ...events.recording import NewEvent
 from ...files.file_rows import insert_file
 from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
-from ..verdicts import is_bad, judge_again, release
-from .kept_checks import give_checks_back
+from ..rows.kept_checks import give_checks_back
+from ..rows.verdicts import is_bad, judge_again, release
 
 
 def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:

@@ -17,10 +17,10 @@ from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import VersionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...events.recording import record
-from ..collections.collection_rows import find_collection, lock_collection
-from ..verdicts import note_newest
+from ..rows.collection_rows import find_collection, lock_collection
+from ..rows.removal import incarnation_of
+from ..rows.verdicts import note_newest
 from .entries import EndReason, TrashedVersion, end_entries, select_with_blobs
-from .removal import incarnation_of
 from .restoration import give_back, lock_for_use, require_room
 
 log = logging.getLogger(__name__)

@@ -16,9 +16,9 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.checks.upload_checks import CheckReport
 from ...events.facts import version_event
 from ...events.recording import NewEvent
-from ..quarantine import OVERTAKEN
 from ..rotation.strategy_options import options_problem
-from ..trash.removal import Removed, TrashReason, eviction_events
+from ..rows.quarantine import OVERTAKEN
+from ..rows.removal import Removed, TrashReason, eviction_events
 from .version_checks import NewCheck
 
 log = logging.getLogger(__name__)

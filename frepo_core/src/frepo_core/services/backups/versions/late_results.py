@@ -27,26 +27,18 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...events.facts import version_event
 from ...events.recording import NewEvent, record
-from ..holds.locks import are_locked
-from ..quarantine import describe_nights, enter_quarantine
 from ..rotation.content_guards import compare_late
+from ..rotation.counting import Rotated, Rotation
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
+from ..rows.locks import are_locked
+from ..rows.quarantine import describe_nights, enter_quarantine
+from ..rows.removal import TrashReason, eviction_events, move_to_trash
+from ..rows.verdicts import failures_of, is_bad, judge_again, note_failed, note_newest, reason_of, set_arrived_again
+from ..rows.version_rows import find_surplus, select_with_files
 from ..trash.last_good import LastGood
-from ..trash.removal import TrashReason, eviction_events, move_to_trash
-from ..verdicts import (
-    failures_of,
-    is_bad,
-    judge_again,
-    note_failed,
-    note_newest,
-    reason_of,
-    set_arrived_again,
-)
 from .condemnations import is_too_many
-from .counting import Rotated, Rotation
 from .version_checks import BROKEN, PENDING, NewCheck, log_check, write_checks
-from .version_rows import find_surplus, select_with_files
 
 # A check that lacked time or memory is tried this often.
 ATTEMPTS = 3

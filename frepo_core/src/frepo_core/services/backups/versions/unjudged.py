@@ -16,10 +16,10 @@ from ...base.records import VersionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...events.facts import version_event
 from ...events.recording import record
+from ..rotation.counting import Rotation
 from ..rotation.strategies import Strategies
-from .counting import Rotation
+from ..rows.version_rows import select_with_files
 from .late_results import question_about
-from .version_rows import select_with_files
 
 log = logging.getLogger(__name__)
 

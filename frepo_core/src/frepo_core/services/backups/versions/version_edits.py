@@ -21,18 +21,18 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...events.facts import version_event
 from ...events.recording import NewEvent, record
-from ..collections.collection_rows import lock_collection
-from ..collections.expected_backups import set_deadline
-from ..holds.locks import require_removable
 from ..holds.pins import pin, unpin
-from ..quarantine import end_nights, is_there_for
 from ..rotation.content_guards import start_anew
+from ..rotation.counting import Rotation
 from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
-from ..verdicts import failures_of, is_bad, judge_again, note_newest, release
-from .counting import Rotation
-from .version_rows import VersionPrecondition, select_with_files
+from ..rows.collection_rows import lock_collection
+from ..rows.expected_backups import set_deadline
+from ..rows.locks import require_removable
+from ..rows.quarantine import end_nights, is_there_for
+from ..rows.verdicts import failures_of, is_bad, judge_again, note_newest, release
+from ..rows.version_rows import VersionPrecondition, select_with_files
 
 log = logging.getLogger(__name__)
 

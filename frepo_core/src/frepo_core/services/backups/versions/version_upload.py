@@ -12,29 +12,29 @@ from frepo_core.errors import StorageFull
 from frepo_core.plugins import IncomingVersion
 
 from ...access.single_upload_tokens import consume_token
+from ...base.failpoints import hit
 from ...base.idempotency import IdempotentUpload, RecordedAnswer
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord, collection_info
-from ...content.blobs.failpoints import hit
 from ...content.blobs.lifecycle import Blobs
 from ...content.blobs.upload_transaction import UploadTransaction
 from ...content.checks.spooled_content import UploadTarget
 from ...content.checks.upload_checks import CheckReport, UploadChecks
 from ...content.ingest import Content
 from ...events.recording import record
-from ..collections.collection_rows import lock_collection
-from ..quarantine import describe_nights
 from ..rotation.admission import VersionRules
 from ..rotation.content_guards import note_arrival
 from ..rotation.overtaken import Sending, find_sender, is_given_up, note_accepted
 from ..rotation.questions import Question
 from ..rotation.strategies import StrategyAnswer
+from ..rows.collection_rows import lock_collection
+from ..rows.quarantine import describe_nights
+from ..rows.removal import move_to_trash
+from ..rows.verdicts import is_bad, judge_reports
+from ..rows.version_rows import insert_version
 from ..trash.arrivals import KEPT
-from ..trash.removal import move_to_trash
 from ..trash.version_room import VersionRoom
-from ..verdicts import is_bad, judge_reports
 from .addition import AddedVersion, Committed, addition_events, check_of
 from .version_checks import insert_checks
-from .version_rows import insert_version
 
 # An answer of the strategy that is older is not used: a day may have ended since.
 FRESH = timedelta(seconds=1)

@@ -34,13 +34,13 @@ from ...content.blobs.lifecycle import Blobs
 from ...content.objects.uses import is_lost
 from ...events.facts import version_event
 from ...events.recording import record
-from ..collections.collection_rows import lock_collection
-from ..collections.newest_good import takes_last_good
-from ..holds.locks import require_removable
-from ..quarantine import is_there_for
-from ..trash.removal import TrashReason, move_to_trash
-from ..verdicts import failures_of, is_good, note_newest
-from .version_rows import VersionPrecondition, select_with_files
+from ..rows.collection_rows import lock_collection
+from ..rows.locks import require_removable
+from ..rows.newest_good import takes_last_good
+from ..rows.quarantine import is_there_for
+from ..rows.removal import TrashReason, move_to_trash
+from ..rows.verdicts import failures_of, is_good, note_newest
+from ..rows.version_rows import VersionPrecondition, select_with_files
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.plugins import BoundNotifier, Message, MessageTarget, Notifier, NotSent, PluginContext
 from frepo_core.plugins.events.message import check_message
-from frepo_core.plugins.installation.hang_watch import HangWatch
+from frepo_core.plugins.hang_watch import HangWatch
 from frepo_core.plugins.registry import Owned
 
 from ...base.plugin_failures import PLUGIN_FAILURES, raise_interrupt, storable

@@ -14,7 +14,7 @@ from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
 from frepo_core.plugins import CollectionUsage, FileInfo, ListPage, StoredVersion
 
-from ...backups.collections.collection_search import visible_to
+from ...backups.rows.collection_search import visible_to
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, FileRecord
 from ...reports.statistics import read_collection_usage

@@ -16,12 +16,12 @@ from frepo_core.plugins import Checksums
 
 from ..chains.chain_damage import find_object_damage
 from ..chains.chain_reader import ChainReader
+from ..objects.blob_damage import UnreadableError, find_damage
 from ..objects.marks import mark_damaged, mark_sound
 from ..objects.states import ObjectState
 from ..objects.uses import is_second_copy
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .blob_damage import UnreadableError, find_damage
 
 
 @dataclass(frozen=True, kw_only=True)

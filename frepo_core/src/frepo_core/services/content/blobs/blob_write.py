@@ -18,6 +18,7 @@ from frepo_core.domain.identity import By
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageFull, StorageUnavailable
 
+from ...base.failpoints import hit
 from ...base.records import BlobRecord
 from ..ingest import Content
 from ..objects.marks import note_healed
@@ -28,7 +29,6 @@ from ..storages.first_storage import insert_if_current
 from ..storages.storage_deadlines import WatchedContent
 from ..storages.write_guard import Presence
 from .content_rows import INSERT, LOCATIONS, content_values, lock_rows, require_digest
-from .failpoints import hit
 from .object_replacement import give_way, is_chain_there
 
 log = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.errors import DatabaseUnavailableError
 
+from ...base.failpoints import hit
 from ..copies.copy_waits import CopyWaits
 from ..held_bytes import HeldBytes
 from ..objects.gate import Gate, forget_content, is_waiting, lock_contents, may_end, note_doomed
@@ -22,7 +23,6 @@ from ..storages.backends import Backends
 from ..storages.storage_deadlines import Patience
 from ..storages.storage_troubles import StorageStates
 from ..storages.write_guard import Presence
-from .failpoints import hit
 
 log = logging.getLogger(__name__)
 

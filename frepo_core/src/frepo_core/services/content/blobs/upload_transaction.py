@@ -10,13 +10,13 @@ from sqlalchemy.orm import Session
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import DatabaseUnavailableError, StorageFull, StorageUnavailable
 
+from ...base.failpoints import hit
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ...base.records import BlobRecord, FileRecord
 from ..ingest import Content
 from ..objects.upload_wishes import want_copy
 from ..storages.first_storage import follow, follow_promotion, hold_promotion
 from .blob_write import BlobVanishedError, BlobWrite
-from .failpoints import hit
 from .lifecycle import Blobs
 
 Written = TypeVar("Written")

@@ -6,7 +6,7 @@ from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobDamaged, BlobNotFound, DamagedBaseError, DamagedObjectError, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
-from ..blobs.blob_damage import CHUNK, MISSING, UnreadableError, find_damage, is_there
+from ..objects.blob_damage import CHUNK, MISSING, UnreadableError, find_damage, is_there
 from ..objects.states import RAW
 from .chain_reader import ChainReader
 

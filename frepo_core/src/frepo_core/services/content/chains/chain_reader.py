@@ -17,8 +17,8 @@ from frepo_core.errors import (
     ReadersBusyError,
 )
 
-from ..blobs.blob_damage import MISSING
 from ..encodings.decoder import DecodedContent
+from ..objects.blob_damage import MISSING
 from ..objects.decodable import MOST_LEVELS
 from ..objects.places import find_places
 from ..objects.states import RAW

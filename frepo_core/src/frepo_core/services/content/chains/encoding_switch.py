@@ -17,9 +17,9 @@ from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import DamagedObjectError
 
-from ..blobs.blob_damage import find_damage
-from ..blobs.failpoints import hit
+from ...base.failpoints import hit
 from ..encodings.format import Head
+from ..objects.blob_damage import find_damage
 from ..objects.decodable import MOST_LEVELS, find_dependents, find_path
 from ..objects.gate import lock_contents
 from ..objects.states import CURRENT, RAW, ObjectState

@@ -11,9 +11,9 @@ from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound, FrepoError, StorageError
 from frepo_core.plugins import Checksums, StorageBackend
 
-from ..blobs.blob_damage import UnreadableError, find_damage
-from ..blobs.failpoints import hit
+from ...base.failpoints import hit
 from ..chains.chain_reader import ChainReader
+from ..objects.blob_damage import UnreadableError, find_damage
 from ..objects.states import RAW
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence

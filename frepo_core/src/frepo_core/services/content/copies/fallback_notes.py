@@ -19,7 +19,7 @@ from frepo_core.errors import BlobNotFound, FrepoError, StorageUnavailable
 from ...base.records import BlobRecord
 from ...events.event_counts import Counts
 from ...events.recording import NewEvent, record
-from ..blobs.blob_damage import MISSING
+from ..objects.blob_damage import MISSING
 from ..objects.marks import mark_damaged
 from ..storages.backends import Backends
 from ..storages.storage_troubles import StorageStates

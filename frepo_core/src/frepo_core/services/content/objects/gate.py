@@ -20,7 +20,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, Installation, StoredObject
 from frepo_core.errors import BlobRetained
 
-from ..blobs.failpoints import hit
+from ...base.failpoints import hit
 from ..storages.backends import Backends
 from ..storages.kept_blobs import RECONCILE
 from ..storages.write_guard import Presence

@@ -9,8 +9,8 @@ from frepo_core.domain.identity import By
 
 from ...events.blob_facts import blob_damaged, blob_healed, copy_damaged
 from ...events.recording import record
-from ..blobs.blob_damage import MISSING
 from ..storages.backends import Backends
+from .blob_damage import MISSING
 from .decodable import find_dependents
 from .states import SOUND, ObjectState
 from .uses import is_second_copy

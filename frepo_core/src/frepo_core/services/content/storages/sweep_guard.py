@@ -28,9 +28,9 @@ from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound, StorageFull, SweepStoppedError
 from frepo_core.plugins import BlobStat
 
+from ...base.failpoints import hit
 from ...base.installation import ensure_id
 from ...events.recording import NewEvent, record
-from ..blobs.failpoints import hit
 from .backends import Backends
 from .kept_blobs import note_adoption
 from .owner_mark import OwnerMark, find_marks

@@ -10,7 +10,6 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Sample
 from frepo_core.domain.identity import Identity
 
-from ...backups.collections.collection_search import visible_to
 from ...backups.collections.states import (
     BackupState,
     StateCounts,
@@ -22,6 +21,7 @@ from ...backups.collections.states import (
     read_states,
 )
 from ...backups.collections.unchanged import UnchangedCollections, read_unchanged
+from ...backups.rows.collection_search import visible_to
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord
 from ...content.storages.backends import Backends
@@ -30,9 +30,9 @@ from ...upkeep.engine.job_reports import find_failing_jobs
 from ..compact_space import CompactSpace, CompactSpaces
 from ..copies import Copies, CopyFigures
 from ..inventory.damage import count_damaged
+from ..sizes import Sizes, read_sizes
 from .activity import Activity, count_recent
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
-from .sizes import Sizes, read_sizes
 from .verdict_counts import VerdictCounts, count_by_verdict
 
 # Only so many collections are named, the worst ones. `frepo backup:list --state STATE` lists all.

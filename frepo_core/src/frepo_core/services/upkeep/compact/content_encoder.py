@@ -10,7 +10,7 @@ from typing import Self
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 
-from ...content.blobs.failpoints import hit
+from ...base.failpoints import hit
 from ...content.encodings.tasks import Task
 from ...content.storages.backends import Backends
 from .encoder_process import EncoderProcess

@@ -18,9 +18,9 @@ from frepo_core.domain.backups.compaction import Content, Encoding, Freedom
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.settings import Settings
 
-from ...backups.collections.collection_change import CollectionChange
 from ...backups.preview.preview import NIGHTLY, Previews, UploadPlan
-from ...backups.trash.removal import incarnation_of
+from ...backups.rows.collection_change import CollectionChange
+from ...backups.rows.removal import incarnation_of
 from ...content.objects.states import CURRENT
 from ...content.objects.uses import is_second
 from ...content.storages.backends import Backends

@@ -12,7 +12,7 @@ from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Versio
 from frepo_core.domain.backups.compaction import Encoding, Freedom, Use, find_freedom
 from frepo_core.settings import Settings
 
-from ...backups.collections.newest_good import read_newest_good
+from ...backups.rows.newest_good import read_newest_good
 from ...content.objects.states import ObjectState
 from ...content.objects.supersession import KEPT_FOR
 

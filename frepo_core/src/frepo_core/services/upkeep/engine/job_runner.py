@@ -14,7 +14,7 @@ from typing import Any
 from frepo_core.db import Database
 from frepo_core.errors import DatabaseUnavailableError, FrepoError, PluginError
 from frepo_core.plugins import JobContext, LeaseLost
-from frepo_core.plugins.installation.hang_watch import HangWatch
+from frepo_core.plugins.hang_watch import HangWatch
 
 from ...base.lease import Lease
 from ...events.masking import Mask

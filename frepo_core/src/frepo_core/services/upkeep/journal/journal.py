@@ -17,8 +17,8 @@ from frepo_core.db.migrations import head_revision
 from frepo_core.db.models import Event, StorageMark, StoredObject
 from frepo_core.errors import FrepoError, StorageUnavailable
 
+from ...base.failpoints import hit
 from ...base.installation import ensure_id
-from ...content.blobs.failpoints import hit
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import note_adoption
 from ...content.storages.storage_identity import is_there

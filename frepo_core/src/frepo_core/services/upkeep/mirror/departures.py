@@ -12,7 +12,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Installation, StoredObject
 from frepo_core.errors import SweepStoppedError
 
-from ...content.blobs.failpoints import hit
+from ...base.failpoints import hit
 from ...content.objects.gate import Gate
 from ...content.objects.states import ObjectState
 from ...content.objects.uses import is_base

@@ -13,9 +13,9 @@ from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import StorageError
 from frepo_core.settings import Settings
 
+from ...base.failpoints import hit
 from ...base.rate_limit import RateLimit
 from ...content.blobs.blob_reader import BlobReader
-from ...content.blobs.failpoints import hit
 from ...content.chains.chain_reader import ChainReader
 from ...content.copies.copier import Copier, CopyResult, CopyTask, Outcome
 from ...content.copies.copy_results import record_results

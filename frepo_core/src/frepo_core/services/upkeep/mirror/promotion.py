@@ -12,8 +12,8 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, StorageError
 
+from ...base.failpoints import hit
 from ...base.lease import find_older_process
-from ...content.blobs.failpoints import hit
 from ...content.blobs.lifecycle import Blobs
 from ...content.objects.decodable_set import find_decodable
 from ...content.objects.states import CURRENT, ObjectState

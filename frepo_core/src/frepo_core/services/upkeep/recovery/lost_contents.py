@@ -13,7 +13,7 @@ from ...content.objects.promises import find_promises
 from ...content.objects.states import CURRENT, FIRST, ObjectState
 from ...content.objects.uses import is_lost
 from ...content.storages.backends import Backends
-from .staging import MissingContent
+from ..reconcile.staging import MissingContent
 
 
 def note_lost(backends: Backends, named: Sequence[MissingContent], session: Session) -> list[MissingContent]:

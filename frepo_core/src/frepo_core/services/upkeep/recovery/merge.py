@@ -28,7 +28,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
 
-from ...backups.trash.removal import TrashReason, incarnation_of
+from ...backups.rows.removal import TrashReason, incarnation_of
 from ...backups.trash.trash import Trash
 from ...base.batches import batches
 from ...base.installation import ensure_id
@@ -46,12 +46,21 @@ from ..journal.keys import JournalKey
 from ..journal.objects import table_of
 from ..journal.seals import JournalSeals
 from ..mirror.gaps import compare_again
+from ..reconcile.reconciliation import Reconciliation
+from ..reconcile.sources import (
+    Listing,
+    Notes,
+    RecoveryError,
+    Source,
+    SourceFiles,
+    find_source,
+    list_others,
+    list_storage,
+)
+from ..reconcile.staging import Key, Staging
 from .lost_contents import find_lost
-from .reconciliation import Reconciliation
 from .row_loading import insert_new
 from .sound_objects import SoundObjects
-from .sources import Listing, Notes, RecoveryError, Source, SourceFiles, find_source, list_others, list_storage
-from .staging import Key, Staging
 
 log = logging.getLogger(__name__)
 

@@ -46,11 +46,20 @@ from ..journal.json_rows import Values
 from ..journal.objects import OBJECTS, ObjectKind
 from ..journal.seals import JournalSeals
 from ..mirror.gaps import compare_again
+from ..reconcile.reconciliation import Reconciliation
+from ..reconcile.sources import (
+    Listing,
+    Notes,
+    RecoveryError,
+    Source,
+    SourceFiles,
+    find_source,
+    list_others,
+    list_storage,
+)
+from ..reconcile.staging import Key, MissingContent, Staging
 from .lost_contents import find_used_storages, note_lost
-from .reconciliation import Reconciliation
 from .row_loading import RowLoader
-from .sources import Listing, Notes, RecoveryError, Source, SourceFiles, find_source, list_others, list_storage
-from .staging import Key, MissingContent, Staging
 
 log = logging.getLogger(__name__)
 

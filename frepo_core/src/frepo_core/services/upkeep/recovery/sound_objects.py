@@ -9,9 +9,9 @@ from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import FrepoError
 
-from ...content.blobs.blob_damage import UnreadableError
 from ...content.chains.chain_damage import find_object_damage
 from ...content.chains.chain_reader import ChainReader
+from ...content.objects.blob_damage import UnreadableError
 from ...content.objects.marks import mark_sound
 from ...content.objects.places import find_places
 from ...content.storages.backends import Backends

@@ -19,8 +19,8 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BlobNotFound, NotFoundError
 
-from ...content.blobs.blob_damage import UnreadableError
 from ...content.blobs.lifecycle import Blobs
+from ...content.objects.blob_damage import UnreadableError
 from ...content.objects.gate import lock_contents
 from ...content.objects.places import find_current, find_places
 from ...content.objects.promises import find_promises

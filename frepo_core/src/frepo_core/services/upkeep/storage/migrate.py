@@ -12,7 +12,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound
 
-from ...content.blobs.blob_damage import UnreadableError
+from ...content.objects.blob_damage import UnreadableError
 from ...content.objects.gate import Gate, lock_contents
 from ...content.objects.marks import note_healed
 from ...content.objects.places import find_current

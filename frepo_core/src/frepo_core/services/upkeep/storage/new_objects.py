@@ -17,9 +17,9 @@ from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
 
-from ...content.blobs.blob_damage import find_damage
 from ...content.chains.chain_damage import find_object_damage
 from ...content.chains.chain_reader import ChainReader
+from ...content.objects.blob_damage import find_damage
 from ...content.objects.places import find_current
 from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
 from ...content.objects.supersession import supersede

@@ -22,7 +22,7 @@ from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import find_kept
 from ...content.storages.sweep_guard import Ownership
 from ..journal.kept_parts import find_expired
-from ..recovery.reconciliation import is_reconciled, reconcile_storage
+from ..reconcile.reconciliation import is_reconciled, reconcile_storage
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
 from .survivors import read_survivors

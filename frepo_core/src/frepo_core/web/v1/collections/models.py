@@ -12,9 +12,9 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.durations import format_iso_duration
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation, parse_grace
 from frepo_core.domain.texts.labels import MAX_LABEL, MAX_LABELS, check_labels
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.collections.collection_pages import CollectionDetails
 from frepo_core.services.backups.collections.states import BackupState, StateRecord
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.records import CollectionRecord, VersionRecord
 
 from ...conventions.entity_tags import entity_tag

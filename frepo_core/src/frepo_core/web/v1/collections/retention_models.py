@@ -7,9 +7,9 @@ from pydantic import AfterValidator, Field
 
 from frepo_core.domain.schedules.backup_deadlines import LONGEST, parse_expectation
 from frepo_core.domain.sizes import MAX_SIZE
-from frepo_core.services.backups.collections.collection_change import CollectionChange
 from frepo_core.services.backups.preview.preview import NIGHTLY, TWO_YEARS, Preview, UploadPlan
 from frepo_core.services.backups.preview.timeline import Day, Fate, Protection, Refused
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 from ...conventions.merge_patch import Patch, unset
 from ...conventions.types import Duration, Moment, Strategy, Time, Whole

@@ -7,8 +7,8 @@ from pydantic import Field
 from pyramid.response import Response
 
 from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.services.backups.rows.removal import TrashReason
 from frepo_core.services.backups.trash.entries import TrashedVersion
-from frepo_core.services.backups.trash.removal import TrashReason
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from frepo_core.services.backups.collections.collection_change import CollectionChange
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.storage.collection_move import MoveState
 
 from ...base.endpoint import Answer, Endpoint

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from frepo_core.services.content.blobs.failpoints import SWEEP_POINTS
+from frepo_core.services.base.failpoints import SWEEP_POINTS
 from frepo_core.services.content.storages import sweep_guard
 from frepo_core.services.upkeep.storage import StorageDisputedError
 

@@ -28,7 +28,7 @@ class Lock(ActionCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and lock. Raises `FrepoError` if the answer is not yes."""
-        from frepo_core.services.backups.collections.collection_change import CollectionChange
+        from frepo_core.services.backups.rows.collection_change import CollectionChange
         from frepo_core.services.events.actors import console_identity
 
         services = self.services()

@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from frepo_core.db.models import Collection, Content, File, Version
 
 from ...content.objects.uses import is_lost
-from ..verdicts import is_good
+from .verdicts import is_good
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..context import PluginContext
-from ..settings import require_callable
-from .message import CheckFunction, Message, MessageTarget
+from .context import PluginContext
+from .events.message import CheckFunction, Message, MessageTarget
+from .settings import require_callable
 
 SendFunction: TypeAlias = Callable[[MessageTarget, Message, PluginContext], None]
 

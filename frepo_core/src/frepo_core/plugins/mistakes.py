@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
-from ..discovery import CORE_DISTRIBUTION, FoundPlugin, core_version, join_names, sorted_entries
-from ..markers import PROJECT
+from .discovery import CORE_DISTRIBUTION, FoundPlugin, core_version, join_names, sorted_entries
+from .markers import PROJECT
 from .requirements import find_unmet
 
 COMMANDS = "frepo.commands"

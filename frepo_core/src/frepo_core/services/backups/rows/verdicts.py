@@ -14,13 +14,13 @@ from frepo_core.domain.backups.verdicts import GOOD, CheckFact, Judgement, Verdi
 from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError
 
-from ..content.objects.uses import is_lost
-from ..events.actors import actor_of
-from .collections.expected_backups import set_deadline
+from ...content.objects.uses import is_lost
+from ...events.actors import actor_of
+from .expected_backups import set_deadline
 from .quarantine import CONDEMNED, OVERTAKEN
 
 if TYPE_CHECKING:  # commands that show verdicts need not import what receives uploads
-    from ..content.checks.upload_checks import CheckReport
+    from ...content.checks.upload_checks import CheckReport
 
 NEWEST_BROKEN = "The newest version is broken"
 BAD = CONDEMNED

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, Sample, StoredObject, TrashEntry
 
-from ...content.objects.states import ENDED, FIRST
+from ..content.objects.states import ENDED, FIRST
 
 # Up to this many files are added up at each request, which takes milliseconds. Beyond, the last sample is used.
 MEASURED_AT_ONCE = 20_000

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import ColumnElement, Select, delete, false, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from frepo_core.db.models import Collection, File, Version
@@ -17,11 +17,10 @@ from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...files.file_rows import insert_file
-from ..collections.expected_backups import set_arrived
-from ..holds.locks import end_of_new, require_removable
-from ..quarantine import OVERTAKEN, end_nights, enter_quarantine, is_overtaken
-from ..rotation.evictable_versions import is_restored
-from ..verdicts import BAD, note_verdict
+from .expected_backups import set_arrived
+from .locks import end_of_new, require_removable
+from .quarantine import OVERTAKEN, end_nights, enter_quarantine, is_overtaken
+from .verdicts import BAD, note_verdict
 
 # Called with a locked version before a change; what it raises prevents the change.
 VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
@@ -32,6 +31,14 @@ _ROTATES = Version.is_counted | is_overtaken()
 def select_with_files() -> Select[Version]:
     """Return a query for versions with their files and blobs loaded."""
     return select(Version).options(joinedload(Version.file).joinedload(File.blob))
+
+
+def is_restored(now: datetime) -> ColumnElement[bool]:
+    """Return the condition that a version was restored from the trash lately, and is treated as a pinned one for that.
+
+    If it were only protected, as young versions are, uploads would be refused that must evict it.
+    """
+    return func.coalesce(Version.protected_until > now, false())
 
 
 def has_content(session: Session, collection_id: str, blob: BlobRecord) -> bool:

@@ -16,13 +16,13 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.records import CollectionRecord, VersionRecord
 from ...events.recording import NewEvent
-from ..holds.locks import are_locked
-from ..rotation.decision import Decision, RotationState, check_keeps_newest, decide
-from ..rotation.evictable_versions import read_state
-from ..rotation.questions import Question
-from ..trash.removal import TrashReason, eviction_events, move_to_trash
-from ..verdicts import find_newest_good, is_bad
-from .version_rows import find_evicted, select_pending
+from ..rows.locks import are_locked
+from ..rows.removal import TrashReason, eviction_events, move_to_trash
+from ..rows.verdicts import find_newest_good, is_bad
+from ..rows.version_rows import find_evicted, select_pending
+from .decision import Decision, RotationState, check_keeps_newest, decide
+from .evictable_versions import read_state
+from .questions import Question
 
 
 @dataclass(kw_only=True)

@@ -12,9 +12,9 @@ from frepo_core.db.models import Token
 from frepo_core.domain.identity import By
 from frepo_core.domain.token_expiry import AFTER_FIRST_USE
 
-from ...events.recording import record
-from ..enrolment.codes import end_codes_of
-from ..token_rows import revocation
+from ..events.recording import record
+from .enrolment.codes import end_codes_of
+from .token_rows import revocation
 
 
 def delete_chain(session: Session, row: Token, by: By) -> list[str]:

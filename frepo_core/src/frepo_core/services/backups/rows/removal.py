@@ -17,9 +17,9 @@ from ...base.records import VersionRecord
 from ...events.actors import actor_of
 from ...events.facts import version_event
 from ...events.recording import NewEvent
-from ..verdicts import is_bad
-from ..versions.version_rows import delete_versions
 from .kept_checks import keep_checks
+from .verdicts import is_bad
+from .version_rows import delete_versions
 
 
 class TrashReason(StrEnum):

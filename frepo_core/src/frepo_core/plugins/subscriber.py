@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
-from ..context import PluginContext
-from ..settings import require_callable
-from .event import Event
+from .context import PluginContext
+from .events.event import Event
+from .settings import require_callable
 
 # Events keep their keys for ever, so each value that was renamed is there twice.
 OLD_KEYS: Mapping[str, str] = {

@@ -1,1 +1,0 @@
-"""What can be wrong with the installed packages of plug-ins."""

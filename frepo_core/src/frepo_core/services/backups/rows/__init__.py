@@ -1,0 +1,1 @@
+"""The rows of collections and versions: how they are found, judged, locked, counted and removed."""
