@@ -9,7 +9,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.utilities import RequestHeaderFieldsTooLarge
 
 from .bodies.body_feed import BodyFeed
-from .request_head import MAX_HEAD, LongLineError, MalformedHeadError, normalize, path_of
+from .request_head import LongLineError, MalformedHeadError, normalize, path_of
 
 # After so many seconds without a byte of a body, its client may have given it up and begun again.
 SILENCE = 10.0
@@ -24,7 +24,6 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
     """
 
     body_rcv: Any
-    header_plus: bytes
     # waitress reads these even if the head could not be parsed.
     command = path = query = request_uri = ""
     version = "1.0"
@@ -44,6 +43,7 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
         super().__init__(adj)
         self.started_at = self.head_at = time.monotonic()
         self.received_bytes = 0
+        self._head = bytearray()
         self.completed_at = self._heard_at = self.started_at
         self.silent_at: float | None = None
 
@@ -69,19 +69,27 @@ class RequestParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no
 
     def _receive_head(self, data: bytes) -> int:
         # Empty lines before a request are allowed (RFC 9112, 2.2).
-        rest = data if self.header_plus else data.lstrip(b"\r\n")
+        rest = data if self._head else data.lstrip(b"\r\n")
         if not rest:
             return len(data)
-        end = rest.find(END_OF_HEAD)
-        piece = rest[: MAX_HEAD if end < 0 else end + len(END_OF_HEAD)]  # waitress copies everything that it gets
-        before = self.header_plus
-        consumed = int(super().received(piece))
+        seen = self._tail + rest
+        end = seen.find(END_OF_HEAD)
+        taken = rest if end < 0 else rest[: end + len(END_OF_HEAD) - len(self._tail)]
+        taken, self._tail = taken[: self.adj.max_request_header_size], seen[1 - len(END_OF_HEAD) :]
+        self._head += taken
+        if end >= 0 or len(self._head) >= self.adj.max_request_header_size:
+            self._parse(bytes(self._head), is_complete=END_OF_HEAD == self._head[-len(END_OF_HEAD) :])
+            self._head.clear()
+        return len(data) - len(rest) + len(taken)
+
+    def _parse(self, head: bytes, *, is_complete: bool) -> None:
+        """Let waitress parse a head. With each piece of it, waitress would copy and search all that has arrived."""
+        super().received(head)
         if self.error is not None:
-            self.path = path_of(before + piece)
-        if isinstance(self.error, RequestHeaderFieldsTooLarge) and END_OF_HEAD not in before + piece:
-            self.header_plus, self._tail, self._is_discarding, self.completed = b"", before[-3:], True, False
-            consumed = self._discard(piece)
-        return len(data) - len(rest) + consumed
+            self.path = path_of(head)
+        if not is_complete:
+            self._tail, self._is_discarding, self.completed = b"", True, False
+            self._discard(head)
 
     def _discard(self, data: bytes) -> int:
         self._discarded += len(data)

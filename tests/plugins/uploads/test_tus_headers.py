@@ -1,6 +1,7 @@
 """The headers of tus 1.0."""
 
 import base64
+import contextlib
 import hashlib
 from datetime import UTC, datetime
 
@@ -19,6 +20,7 @@ from frepo_uploads.web.tus_headers import (
     parse_metadata,
     parse_part,
 )
+from support.work import count_work
 
 PART = {"Content-Type": "application/offset+octet-stream"}
 KEYS = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E, exclude_characters=","), min_size=1)
@@ -116,3 +118,26 @@ def test_options_say_what_the_service_can_do():
         "creation,creation-with-upload,creation-defer-length,expiration,termination,checksum" == found["Tus-Extension"]
     )
     assert ("sha256,sha1", "10") == (found["Tus-Checksum-Algorithm"], found["Tus-Max-Size"])
+
+
+HOSTILE = {
+    "pairs": lambda size: ",".join(f"k{number} YQ==" for number in range(size // 12)),
+    "commas": lambda size: "," * size,
+    "one key": lambda size: "a" * size,
+    "one value": lambda size: "k " + "A" * (size // 4 * 4),
+    "blanks": lambda size: " " * size,
+}
+
+
+def parse_all(text):
+    for parse, value in ((parse_metadata, text), (parse_checksum, {"Upload-Checksum": f"sha256 {text}"})):
+        with contextlib.suppress(HeaderError):
+            parse(value)
+
+
+@pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
+def test_the_work_for_a_byte_of_a_header_is_bounded(make):
+    half, whole = (count_work(lambda size=size: parse_all(make(size))) for size in (4 << 10, 8 << 10))
+
+    assert whole.calls < 2.2 * half.calls + 50
+    assert whole.scanned < 2.2 * half.scanned + 1000

@@ -157,12 +157,14 @@ def check_sql(source: ByteStream, program: Program, budget: Budget) -> int:
     Raises `BrokenContent`.
     """
     dumps = _Dumps()
-    tail = b""
+    tail = bytearray()  # pieces may be tiny, and it is not copied for each
     while data := source.take():
         budget.spend()
         dumps.read(data)
-        tail = (tail + data)[-TAIL:]
-    check_tail(tail, program, *(one for one in PROGRAMS if dumps.begun[one]))
+        tail += data
+        if len(tail) > 2 * TAIL:
+            del tail[:-TAIL]
+    check_tail(bytes(tail[-TAIL:]), program, *(one for one in PROGRAMS if dumps.begun[one]))
     cut = next((one for one in PROGRAMS if dumps.begun[one] and dumps.open_now[one.last]), None)
     if cut and dumps.begun.total() > 1:
         raise _broken(f"One of the {dumps.begun.total()} dumps in it", cut)
@@ -195,7 +197,7 @@ class _Dumps:
             else:
                 self._end(program)
         self._resolve(window[position:])
-        self._rows.read(window)
+        self._rows.read(window, _OVERLAP)
         self._recent = window[-_OVERLAP:]
 
     def _begin(self, program: Program, window: bytes, match: re.Match[bytes]) -> None:

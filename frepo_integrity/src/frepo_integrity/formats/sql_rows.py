@@ -17,18 +17,20 @@ class RowDetector:
 
     def __init__(self) -> None:
         self._is_copying = False
+        self._seen = 0  # bytes of the window that is read next
         self._quotes = b""
 
-    def read(self, window: bytes) -> None:
-        """Look at the next bytes, which may begin with the last ones again."""
-        self._is_copying = self._copies_at(window, len(window))
+    def read(self, window: bytes, again: int) -> None:
+        """Look at the next bytes, to their end. The next window begins with the last `again` bytes of this one."""
+        self._copies_at(window, len(window))
+        self._seen = min(again, len(window))
 
     def is_copied(self, window: bytes, match: re.Match[bytes]) -> bool:
         """Whether a match in the bytes that are read next is rows of `COPY`: whole lines of its only column.
 
         A dump that was cut after a whole row, before another one, looks like that, too, if it is of an old pg_dump.
         """
-        before = window[: match.start()][-100:]
+        before = window[max(match.start() - 100, 0) : match.start()]
         if not before.endswith(b"\n") or _SANDBOX.search(before) or _RESTRICT.match(window, match.end()):
             return False
         return self._copies_at(window, match.start())
@@ -52,9 +54,10 @@ class RowDetector:
         return None
 
     def _copies_at(self, window: bytes, position: int) -> bool:
-        """Whether a place is between the two lines. One search is enough if the line that changes it is missing."""
-        if not self._is_copying:
-            begin = window.rfind(_COPY, 0, position)
-            return begin >= 0 and window.rfind(_COPY_END, begin, position) < 0
-        end = window.rfind(_COPY_END, 0, position)
-        return end < 0 or window.rfind(_COPY, end, position) >= 0
+        """Whether a place is between the two lines: the last of them decides. Each byte is looked at once."""
+        new = window[max(self._seen - len(_COPY) + 1, 0) : position]
+        begin, end = new.rfind(_COPY), new.rfind(_COPY_END)
+        if begin != end:
+            self._is_copying = begin > end
+        self._seen = max(self._seen, position)
+        return self._is_copying

@@ -11,6 +11,7 @@ from frepo_core.errors import MalformedRequestError
 CHUNK = 1 << 18
 FIELD_BYTES = 64 << 10
 HEADER_BYTES = 48 << 10  # more than the parser takes for the headers of one part
+FIRST_PEEK = 512  # usual headers are shorter
 MAX_FIELDS = 200
 MAX_SHOWN = 100  # characters of a name in a message
 
@@ -121,8 +122,15 @@ def _find_content(body: BinaryIO, end: int, delimiter: bytes, max_length: int) -
     Between `end` and the delimiter is a line break or, before the first part, a preamble, which the parser accepts in
     the first chunk only.
     """
-    head = _peek(body, end, max_length)
-    return end + head.index(b"\r\n\r\n", head.index(delimiter) + len(delimiter) + 2) + 4
+    length = FIRST_PEEK
+    while True:
+        head = _peek(body, end, length)
+        start = head.find(delimiter)
+        if start >= 0 and (stop := head.find(b"\r\n\r\n", start + len(delimiter) + 2)) >= 0:
+            return end + stop + 4
+        if length >= max_length:
+            raise MalformedRequestError("The headers of a part of the multipart body are too long")
+        length *= 2
 
 
 def _peek(body: BinaryIO, start: int, length: int) -> bytes:
