@@ -247,6 +247,11 @@ bench: install  ## measure frepo against others that do the same, in a few minut
 costs: install  ## count what each request costs: SQL statements, syncs, calls; WRITE=1 writes tests/project/costs.toml
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.costs $(if $(WRITE),--write) 2>/dev/null
 
+# make breaks, or make breaks RANDOM=20, or with SEED=4711 again, or make breaks SINCE=main
+breaks: install  ## break the source one line at a time: each break of tests/breaks.toml has to turn its test red
+	PYTHONPATH=tests $(BIN)/python -m support.breaks $(if $(RANDOM),--random $(RANDOM)) $(if $(SEED),--seed $(SEED)) \
+	    $(if $(SINCE),--since $(SINCE))
+
 # make bench-against REF=6c3d1555
 bench-against: install  ## measure this tree and the commit REF in turns: rates, processor time, memory, start; needs wrk
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.against $(or $(REF),$(error make bench-against REF=COMMIT))
@@ -257,4 +262,4 @@ bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performan
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse
 	$(BIN)/python -m benchmarks.history $(CANDIDATE)
 
-.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services packages release pinned release-services bench-services bench bench-against costs bench-full bench-history
+.PHONY: help install client serve demo test test-all test-fast coverage soak docs screenshots drawings lint lint-console services packages release pinned release-services bench-services bench bench-against costs breaks bench-full bench-history
