@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from frepo_core.domain.sizes import MAX_SIZE, format_size, parse_free_space, parse_size, readable_size
@@ -55,6 +55,8 @@ def test_a_unit_counts_in_any_case(digits, unit, data):
 
 
 @given(DIGITS, DIGITS, UNIT)
+@example("0", "5", "B")  # no examples by chance are less than a byte for certain
+@example("0", "0", "B")
 def test_fractions_of_a_unit_are_exact_and_fractions_of_a_byte_are_dropped(whole, fraction, unit):
     number = f"{whole}.{fraction}"
 

@@ -152,6 +152,13 @@ def test_a_new_format_is_accepted_on_its_second_night_if_it_is_whole(kind, hours
     assert is_accepted == (not seen.find_oddity(kind, START + timedelta(hours=hours)))
 
 
+def test_a_new_format_is_not_accepted_if_it_comes_again_unchecked():
+    baseline = after(SHOP, SHOP, SHOP).after_oddity(content("MySQL dump"), START)
+
+    assert baseline.find_oddity(content("MySQL dump", verdict=Verdict.UNCHECKED), START + NIGHT)
+    assert not baseline.find_oddity(content("MySQL dump"), START + NIGHT)
+
+
 def test_a_good_version_of_the_old_format_ends_the_wait_for_the_new_one():
     new = content("MySQL dump")
     baseline = after(SHOP, SHOP, SHOP).after_oddity(new, START).after_good(100, SHOP, START + NIGHT)

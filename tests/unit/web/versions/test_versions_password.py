@@ -42,3 +42,12 @@ def test_a_link_in_the_list_needs_the_password(root, anonymous, locked, collecti
     assert follow(anonymous, f"{url}&password=p-5ecre7").body == b"secret"
     assert anonymous.download(name, {"password": "p-5ecre7"}).status_int == 403
     assert [lister.download(name, query).status_int for query in ({}, {"password": "p-5ecre7"})] == [403, 200]
+
+
+def test_a_version_that_was_restored_has_its_password(root, lister, locked, collection):
+    root.delete(f"/api/v1/collections/{collection}/versions/v1")
+    root.post(f"/api/v1/collections/{collection}/trash/1/restore", None)
+
+    asked = [lister.get(locked, query).status_int for query in ({}, {"password": "p-5ecre7"})]
+
+    assert [403, 302] == asked

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.db.types import simulated_time
+from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
@@ -69,6 +70,49 @@ def test_what_is_pinned_or_a_plain_file_stays_raw(history, services, by, use):
     history.job()
 
     assert (["raw", "delta", "raw"], 3) == (history.encodings(collection), number)
+
+
+def test_what_is_locked_stays_raw_also_in_the_trash(history, services, by):
+    collection, trashed = history.make(), history.make()
+    for _ in range(3):
+        history.push(collection)
+        history.push(trashed)
+    (row,) = (row for number, row in history.rows(trashed).items() if number == 1)
+    history.delete(trashed, "v1")
+    with simulated_time(history.time):
+        for name in (collection, trashed):
+            services.collections.edit(name, CollectionChange(limits={}, locked=timedelta(days=30)), by=by)
+
+    history.job()
+
+    assert ["raw"] * 3 == history.encodings(collection)
+    with services.database.reading() as session:
+        current = (StoredObject.content_id == row.content_id, StoredObject.slot == 1)
+        assert ["raw"] == session.scalars(select(StoredObject.encoding).where(*current)).all()
+
+
+def test_what_was_restored_lately_stays_raw(history, services, by):
+    collection = history.make()
+    for _ in range(3):
+        history.push(collection)
+    history.delete(collection, "v1")
+    with simulated_time(history.time):
+        services.trash.restore(collection, 1, by=by)
+
+    history.job()
+
+    assert ["raw", "delta", "raw"] == history.encodings(collection)
+
+
+def test_the_newest_good_version_stays_raw(history):
+    collection = history.make(guards={"min_version_size": 1000, "action": "mark"})
+    for _ in range(3):
+        history.push(collection)
+    history.push(collection, b"cut")
+
+    history.job()
+
+    assert ["delta", "delta", "raw", "raw"] == history.encodings(collection)
 
 
 @pytest.mark.costly

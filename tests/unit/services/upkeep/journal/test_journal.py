@@ -1,5 +1,6 @@
 """The journal and the catalogues in a storage: what they contain, when they are written, and how they go on."""
 
+import gzip
 from datetime import timedelta
 from io import BytesIO
 
@@ -208,7 +209,10 @@ def test_the_journal_is_neither_a_blob_nor_an_orphan_nor_foreign(services, stora
 def test_a_damaged_file_is_refused(services, storage, begun, keys):
     path = storage.path(keys()[0])
     whole = path.read_bytes()
-    for damaged in (whole[:-30], whole[:40] + bytes([whole[40] ^ 1]) + whole[41:], b""):
+    *lines, _, _ = gzip.decompress(whole).splitlines(keepends=True)  # the end, and the seal
+    without_end = gzip.compress(b"".join(lines))
+    changed = gzip.compress(gzip.decompress(whole).replace(b"Keep it", b"Lose it", 1))
+    for damaged in (whole[:-30], whole[:40] + bytes([whole[40] ^ 1]) + whole[41:], b"", without_end, changed):
         path.write_bytes(damaged)
 
         with pytest.raises(JournalDamagedError):

@@ -65,6 +65,7 @@ def test_what_the_restored_service_has_removed_itself_stays_removed(
     collection = make_collection(9)
     for content in (b"one", b"two"):
         push(collection, content)
+    push(make_collection(9), b"one")  # so that the bytes stay
     run("catalogue")
     restored = back_up()()
     push(collection, b"lost")
@@ -86,10 +87,41 @@ def test_a_version_without_room_stays_in_the_trash(services, run, make_collectio
     services.journal.write_changes()
     restored = restore()
 
-    report = merge(restored)
+    report, again = merge(restored), merge(restored)
 
     assert ([(collection, 2)], 0) == (report.in_trash, report.versions)
+    assert ([], 0) == (again.in_trash, again.versions)
     assert [2] == [entry.number for entry in restored.trash.list(collection)]
+
+
+def test_a_version_whose_number_was_used_again_gets_the_next_one(services, run, make_collection, push, sender, back_up):
+    collection = make_collection(9)
+    run("catalogue")
+    restore = back_up()
+    push(collection, b"lost")
+    services.journal.write_changes()
+    restored = restore()
+    Ownership(restored.database, restored.backends).adopt("local")
+    push_to(restored, collection, b"after the restore", sender)
+
+    merge(restored)
+
+    assert {1: b"after the restore", 2: b"lost"} == contents(restored, collection)
+    assert 3 == push_to(restored, collection, b"next", sender).number
+
+
+def test_a_version_whose_bytes_are_damaged_is_missing(services, run, make_collection, push, back_up, storage):
+    collection = make_collection(9)
+    run("catalogue")
+    restore = back_up()
+    blob = push(collection, b"lost").version.file.blob
+    services.journal.write_changes()
+    storage.path(blob.key).write_bytes(b"LOST")
+
+    report = merge(restored := restore())
+
+    assert ([(collection, 1)], 0, []) == (report.missing, report.versions, report.in_trash)
+    assert [] == restored.trash.list(collection)
 
 
 def test_a_storage_that_was_not_adopted_has_nothing_to_merge(services, run, upload):

@@ -16,6 +16,7 @@ from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
+from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
@@ -266,6 +267,32 @@ def test_a_database_that_is_not_empty_is_refused(services, run, upload):
 
     with services.recovery("local", lambda text: None) as recovery, pytest.raises(RecoveryError, match="is not empty"):
         recovery.find()
+
+
+def test_a_database_that_a_service_uses_is_refused(upload, run, open_empty):
+    upload(b"one")
+    run("catalogue")
+    services = open_empty()
+    assert Lease(services.database, LEADER, holder="host:1", terms=LeaseTerms()).try_acquire()
+
+    with services.recovery("local", lambda text: None) as recovery, pytest.raises(RecoveryError, match="Stop it first"):
+        recovery.find()
+
+
+def test_what_a_newer_version_has_written_is_refused(upload, run, recover, monkeypatch):
+    upload(b"one")
+    run("catalogue")
+    monkeypatch.setattr(recovery_module, "head_revision", lambda: "0001")
+
+    with pytest.raises(RecoveryError, match="written by a newer version of frepo"):
+        recover()
+
+
+def test_without_the_phrase_no_token_comes_back(make_token, run, recover):
+    make_token(Role.UPLOAD_ALL)
+    run("catalogue")
+
+    assert "token" not in {key[0] for key in dump(recover(with_tokens=False).services)}
 
 
 @pytest.mark.costly

@@ -9,6 +9,8 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.plugins import StorageUnavailable
+from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.blobs import upload_transaction
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
@@ -185,6 +187,34 @@ def test_the_two_storages_change_places(services, add, mirror, second, promote, 
     promote("local")
     assert ("local", "second") == (services.backends.current, services.backends.mirror)
     assert b"two" == read(file)
+
+
+def test_collections_that_name_one_of_the_two_storages_follow(services, by, second, mirror, promote):
+    def make(**places):
+        return services.collections.create(CollectionChange(limits={}, filename="dump.sql", **places), by=by).id
+
+    made = [make(), make(storage="local"), make(mirror="second"), make(storage="local", mirror="second")]
+    mirror()
+
+    promote()
+
+    found = [services.collections.get(one) for one in made]
+    assert [(None, None), (None, None), (None, "local"), (None, "local")] == [
+        (one.storage, one.mirror) for one in found
+    ]
+
+
+def test_a_process_of_an_older_version_prevents_a_promotion(services, add, mirror, second, promote):
+    add(b"one")
+    mirror()
+    old = Lease(services.database, "old", holder="host:1:abcd", terms=LeaseTerms())
+    assert old.try_acquire()
+
+    with pytest.raises(PromotionRefusedError, match="The process host:1:abcd is of an older version"):
+        promote()
+
+    old.release()
+    assert "second" == promote().storage
 
 
 def test_what_is_uploaded_again_after_a_promotion_is_one_content_and_keeps_both_objects(

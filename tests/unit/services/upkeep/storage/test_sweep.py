@@ -11,6 +11,7 @@ from frepo_core.db.models import Content, File, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import SweepStoppedError
 from frepo_core.plugins import partial_name
+from frepo_core.services.upkeep.reconcile.reconciliation import reconcile_storage
 from frepo_core.services.upkeep.storage import Migrator, SweepPlan, sweep
 from frepo_core.services.upkeep.storage.progress import no_progress
 
@@ -229,3 +230,16 @@ def test_a_blob_whose_row_is_added_during_the_listing_is_kept(clean, services, o
         services.database.write(work)
 
     assert (0, [OLD]) == (clean(progress=take_over).orphans, keys())
+
+
+def test_what_is_stored_while_the_storage_is_listed_is_not_missing(services, upload):
+    upload(b"before")
+    during = []
+
+    def note(text):
+        if text.endswith("listed") and not during:
+            during.append(upload(b"meanwhile"))
+
+    found = reconcile_storage(services.database, services.backends, "local", notes=note)
+
+    assert (1, 0) == (len(during), found.missing)

@@ -117,6 +117,17 @@ def test_a_collection_is_deleted_with_its_versions_and_restored(root, path, coll
     assert [] == root.get(DELETED).json["items"]
 
 
+def test_a_suspicious_version_comes_back_with_its_collection_as_such(root, path, collection):
+    root.call("PATCH", path, json={"guards": {"min_version_size": 4, "on_suspicious": "mark"}})
+    root.call("PUT", f"{path}/versions", body=b"cut")
+    root.delete(path, {"versions": "trash"})
+
+    root.post(f"{DELETED}/{collection}/restore", None)
+
+    items = root.get(f"{path}/versions").json["items"]
+    assert {4: True, 3: False, 2: False} == {one["number"]: one["suspicious"] for one in items}
+
+
 def test_a_used_id_prevents_the_restoration(root, path, collection):
     root.delete(path, {"versions": "trash"})
     assert 202 == root.create(id=collection).status_int
