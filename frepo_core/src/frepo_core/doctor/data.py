@@ -16,7 +16,7 @@ from frepo_core.services.backups.rotation.missing_strategies import find_misfits
 from frepo_core.services.composition.container import Services
 from frepo_core.services.composition.startup import schemas_of
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
-from frepo_core.services.reports.job_health import check_worker
+from frepo_core.services.reports.job_health import check_worker, has_ever_led
 
 from .findings import Finding, good, guarded, problem, warning
 
@@ -169,14 +169,17 @@ def check_upkeep(services: Services, health: Health) -> Iterator[Finding]:
         yield warning("upkeep", "read_only is on: no upload is accepted, and no job runs", "Set read_only = false")
         return
     start = "Start the service; if it runs, its log says why no worker leads"
-    worker = list(guarded("upkeep", partial(_check_worker, services), start))
+    has_led = has_ever_led(services.database)
+    if not has_led:
+        yield warning("upkeep", "No worker has ever led: no service has run with this database yet", start)
+    worker = list(guarded("upkeep", partial(_check_worker, services), start)) if has_led else []
     yield from worker
     jobs = health()["jobs"]
     for message in jobs:
         yield problem(
             "upkeep", message, "Run `frepo jobs` to see the error, remove the cause, and run `frepo jobs:run JOB`"
         )
-    if not worker and not jobs:
+    if has_led and not worker and not jobs:
         yield good("upkeep", "A worker leads, and verify and sweep work")
 
 

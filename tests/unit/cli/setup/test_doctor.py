@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Content, StoredObject
+from frepo_core.db.models import Content, Lease, StoredObject
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.services.base.lease import LEADER
 
 CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock"]
 CHECKS += ["strategies", "storage", "copies", "compact", "disk", "safe", "trash", "proxy", "upkeep", "notify"]
@@ -37,7 +38,18 @@ def test_a_sound_installation_has_no_problem(examine):
     assert (status, [row for row in rows if row["State"] == "problem"]) == (0, [])
 
 
-def test_a_service_without_a_worker_is_a_problem_and_the_exit_status_1(examine):
+def test_a_service_that_has_not_run_yet_is_a_warning_and_the_exit_status_0(examine):
+    status, rows = examine()
+
+    [(state, message)] = found(rows, "upkeep")
+    assert (status, state) == (0, "warning")
+    assert "no service has run with this database yet" in message
+
+
+def test_a_service_without_a_worker_is_a_problem_and_the_exit_status_1(services, examine):
+    expired = Lease(name=LEADER, epoch=1, renewals=1, expires_at=utc_now() - timedelta(hours=1))
+    services.database.write(lambda session: session.add(expired))
+
     status, rows = examine()
 
     [(state, message)] = found(rows, "upkeep")

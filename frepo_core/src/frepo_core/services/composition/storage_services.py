@@ -1,6 +1,6 @@
 """The services for several storages: the journal, recovery, second copies, and moves between storages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -35,15 +35,23 @@ class StorageServices(FileServices):
 
         return JournalSeals.of(self.settings)
 
-    def recovery(self, storage: str, notes: "Callable[[str], None]", *, unverified: bool = False) -> "Recovery":
-        """Return a recovery of the database from a storage. `notes` is called with texts about the progress.
+    def recovery(
+        self,
+        storage: str,
+        notes: "Callable[[str], None]",
+        *,
+        also: "Sequence[str]" = (),
+        unverified: bool = False,
+    ) -> "Recovery":
+        """Return a recovery of the database from a storage, and `also` from others that have survived.
 
-        With `unverified`, it also reads what has no seal of this service.
+        `notes` is called with texts about the progress. With `unverified`, it also reads what has no seal of this
+        service.
         """
         from ..upkeep.recovery.recovery import Recovery
 
         seals = None if unverified else self._seals
-        return Recovery(self.database, self.backends, seals, storage, self.ingest.directory, notes)
+        return Recovery(self.database, self.backends, seals, [storage, *also], self.ingest.directory, notes)
 
     def merge(
         self,

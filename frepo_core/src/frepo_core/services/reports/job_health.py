@@ -35,6 +35,12 @@ def check_worker(database: Database) -> None:
         )
 
 
+def has_ever_led(database: Database) -> bool:
+    """Return whether a worker has ever led. None has before the first start, and after a recovery."""
+    with database.reading() as session:
+        return session.scalar(select(Lease.expires_at).where(Lease.name == LEADER)) is not None
+
+
 def check_jobs(database: Database, reports: Iterable[JobReport]) -> None:
     """Raise `JobsFailError` if `verify` or `sweep` fails, or is overdue although no other long job runs."""
     problems = []

@@ -1,6 +1,6 @@
 """Reads back into a database what it lacks, for `recover --merge` and `recover --deleted-since`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,33 @@ def parse_time(text: str, now: datetime) -> datetime:
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def merge_all(
+    services: "Services",
+    storages: Sequence[str],
+    at: datetime | None,
+    say: Callable[[str], None],
+    *,
+    unverified: bool = False,
+) -> int:
+    """Read back what is lost by the journal of each storage; return 1 if contents are missing.
+
+    One that has nothing to read back is passed over. Raises its `RecoveryError` if none has.
+    """
+    from frepo_core.services.upkeep.reconcile.sources import RecoveryError
+
+    statuses, errors = list[int](), list[RecoveryError]()
+    for storage in dict.fromkeys(storages):
+        try:
+            statuses.append(merge(services, storage, at, say, unverified=unverified))
+        except RecoveryError as error:
+            errors.append(error)
+    if not statuses:
+        raise errors[0]
+    for passed_over in errors:
+        say(f"Note: {passed_over.message}")
+    return max(statuses)
+
+
 def merge(
     services: "Services", storage: str, at: datetime | None, say: Callable[[str], None], *, unverified: bool = False
 ) -> int:
@@ -39,7 +66,7 @@ def merge(
     ):
         source = merging.find()
         reaches = f"{source.reaches:%Y-%m-%d %H:%M:%S} UTC"
-        say(f"{source.catalogue.text} and {source.parts} parts of the journal: up to {reaches}")
+        say(f"{source.storage}, {source.catalogue.text} and {source.parts} parts of the journal: up to {reaches}")
         for problem in source.problems:
             say(f"Note: {problem}")
         report = merging.run(source, by=None)

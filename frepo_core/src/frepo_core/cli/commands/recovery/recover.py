@@ -1,4 +1,4 @@
-"""The command that recovers a lost database from a storage."""
+"""The command that recovers a lost database from storages."""
 
 import argparse
 from functools import partial
@@ -12,7 +12,7 @@ from frepo_core.errors import FieldsError, FrepoError
 from ...base import FrepoCommand
 from ...progress import ProgressLine
 from .lists import write_missing, write_tokens
-from .merging import SHOWN, merge, parse_time
+from .merging import SHOWN, merge_all, parse_time
 from .missing_secrets import with_secrets
 from .secrets_of_old import use_secrets
 
@@ -25,16 +25,16 @@ MISSING, HOSTS, TOKENS = "frepo-missing.csv", "frepo-hosts.csv", "frepo-tokens.c
 
 
 class Recover(FrepoCommand):
-    """Recover a lost database from a storage alone: from its newest catalogue and the journal since.
+    """Recover a lost database from storages alone: from the newest catalogue and the journal since.
 
-    The database of database.url must be empty, and the service must not run. The storage then belongs to the new
-    database: an old machine that comes back stops writing to it. Exit status 1 if contents are missing, or if nothing
+    The database of database.url must be empty, and the service must not run. The storages then belong to the new
+    database: an old machine that comes back stops writing to them. Exit status 1 if contents are missing, or if nothing
     can be made of an object.
     """
 
     examples = (
         "frepo recover --from local --secrets safe.txt",
-        "frepo recover --from offsite --without-secrets",
+        "frepo recover --from offsite --from archive --without-secrets",
         "frepo recover --merge local",
         "frepo recover --from offsite --deleted-since 3d",
     )
@@ -43,11 +43,19 @@ class Recover(FrepoCommand):
         """Define the options."""
         parser = super().get_parser(prog_name)
         source = parser.add_mutually_exclusive_group(required=True)
-        source.add_argument("--from", dest="source", metavar="STORAGE", help="the name of the storage")
+        source.add_argument(
+            "--from",
+            dest="sources",
+            action="append",
+            metavar="STORAGE",
+            help="the name of a storage that has survived; of several, the one whose journal reaches furthest is used",
+        )
         source.add_argument(
             "--merge",
+            action="append",
             metavar="STORAGE",
-            help="read back what a database that was restored from a backup has lost, after storage:adopt",
+            help="may be repeated: read back what a database that was restored from a backup has lost, after "
+            "storage:adopt",
         )
         parser.add_argument(
             "--deleted-since",
@@ -84,14 +92,15 @@ class Recover(FrepoCommand):
         if arguments.secrets:
             use_secrets(arguments.secrets, self.read_ini(), self.say)
         services = with_secrets(self.assemble, self.app.stdin)
-        services.backends.check_name(arguments.source)
-        with_secrets(partial(services.backends.get, arguments.source), self.app.stdin)
+        for storage in arguments.sources:
+            services.backends.check_name(storage)
+            with_secrets(partial(services.backends.get, storage), self.app.stdin)
         upgrade(services)
         upgrade_plugins(services, self.say)
-        unverified = arguments.unverified or arguments.without_secrets
+        unverified, (storage, *also) = arguments.unverified or arguments.without_secrets, arguments.sources
         with (
             ProgressLine("recover") as progress,
-            services.recovery(arguments.source, progress, unverified=unverified) as recovery,
+            services.recovery(storage, progress, also=also, unverified=unverified) as recovery,
         ):
             source = recovery.find()
             self._describe(source, services)
@@ -121,16 +130,18 @@ class Recover(FrepoCommand):
         if arguments.merge and arguments.deleted_since:
             raise FieldsError({"--deleted-since": ["needs --from, not --merge"]})
         services = self.services()
-        storage = arguments.merge or arguments.source
-        services.backends.check_name(storage)
+        storages = arguments.merge or arguments.sources
+        for storage in storages:
+            services.backends.check_name(storage)
         since = arguments.deleted_since
         at = parse_time(since, services.database.now()) if since else None
-        return merge(services, storage, at, self.say, unverified=arguments.unverified)
+        return merge_all(services, storages, at, self.say, unverified=arguments.unverified)
 
     def _describe(self, source: "Source", services: "Services") -> None:
         age = services.database.now() - source.reaches
         self.say(
-            f"{source.catalogue.text}: {source.objects} objects, and {source.parts} parts of the journal since\n"
+            f"{source.storage}, {source.catalogue.text}: {source.objects} objects, and {source.parts} parts of the "
+            "journal since\n"
             f"It has all that was acknowledged before {source.reaches:%Y-%m-%d %H:%M:%S} UTC, "
             f"{format_duration(age)} ago"
         )

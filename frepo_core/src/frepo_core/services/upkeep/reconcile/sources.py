@@ -1,6 +1,6 @@
 """Finds in a storage what a database can be recovered from: a whole catalogue, and the journal after it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -76,12 +76,12 @@ def list_storage(backend: StorageBackend, storage: str, staging: Staging, notes:
 
 
 def list_others(
-    backends: Backends, storage: str, staging: Staging, notes: Notes, problems: list[str]
+    backends: Backends, given: Collection[str], staging: Staging, notes: Notes, problems: list[str]
 ) -> dict[str, Listing]:
     """List the other configured storages, by name. One that does not work is passed over, and is a problem."""
     found = {}
     for other in backends.configured:
-        if other != storage:
+        if other not in given:
             try:
                 found[other] = list_storage(backends.get(other), other, staging, notes)
             except FrepoError as error:

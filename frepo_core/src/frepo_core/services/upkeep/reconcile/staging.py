@@ -87,6 +87,10 @@ class Staging:
         row = (kind, dump(key), dump(state))
         self._connection.execute("INSERT OR REPLACE INTO changed VALUES (?, ?, ?)", row)
 
+    def forget_changes(self) -> None:
+        """Forget what the journal has, before that of another storage is read."""
+        self._connection.execute("DELETE FROM changed")
+
     def find_changed(self, kind: str, keys: Sequence[Key]) -> set[Key]:
         """Return those of the keys that the journal has."""
         texts = {dump(key): key for key in keys}

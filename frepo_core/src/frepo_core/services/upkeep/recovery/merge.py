@@ -132,7 +132,7 @@ class Merge:
         backend = self._backends.get(self._storage)
         listing = list_storage(backend, self._storage, self._staging, self._notes)
         problems, keys = list[str](), listing.keys
-        others = list_others(self._backends, self._storage, self._staging, self._notes, problems)
+        others = list_others(self._backends, [self._storage], self._staging, self._notes, problems)
         self._listed = {self._storage: listing, **others}
         self._staging.index_stored()
         if self._at is None:

@@ -1,19 +1,18 @@
-"""Recovers the database of a service from one of its storages, when nothing else is left.
+"""Recovers the database of a service from its storages, when nothing else is left.
 
 The journal says what exists; the listings of all storages say where it is.
 """
 
-import json
 import logging
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
@@ -58,6 +57,8 @@ from ..reconcile.sources import (
     list_storage,
 )
 from ..reconcile.staging import Key, MissingContent, Staging
+from .furthest_source import find_furthest
+from .interruption import Interruption, read_interruption
 from .lost_contents import find_used_storages, note_lost
 from .row_loading import RowLoader
 
@@ -84,29 +85,29 @@ class RecoveryReport:
 
 
 class Recovery:
-    """A recovery from a storage. Use it in a `with` statement: it keeps files in a folder of its own."""
+    """A recovery from storages. Use it in a `with` statement: it keeps files in a folder of its own."""
 
     def __init__(
         self,
         database: Database,
         backends: Backends,
         seals: JournalSeals | None,
-        storage: str,
+        storages: Sequence[str],
         folder: str | None,
         notes: Notes,
     ) -> None:
-        """`notes` is called with texts about the progress; `folder` is for temporary files.
+        """`storages` have to answer; the other configured ones are looked at, too. `folder` is for temporary files.
 
-        `seals` verifies what is read; None: it need not be from this service.
+        `notes` is called with texts about the progress. `seals` verifies what is read; None: it need not be from here.
         """
         self._database = database
         self._backends = backends
         self._seals = seals
-        self._storage = storage
+        self._given = list(dict.fromkeys(storages))
         self._notes = notes
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
         self._staging = Staging(Path(self._folder.name))
-        self._others: dict[str, Listing] = {}
+        self._listed: dict[str, Listing] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -118,26 +119,35 @@ class Recovery:
         self._folder.cleanup()
 
     def find(self) -> Source:
-        """List the storage, and read what a database can be recovered from. Changes nothing.
+        """List the storages, and read what a database can be recovered from: what reaches furthest. Changes nothing.
 
         Raises `RecoveryError` if the database is not empty, if nothing can be recovered, or if that is of a newer
         version of frepo.
         """
-        self._require_empty()
-        keys = list_storage(self._backends.get(self._storage), self._storage, self._staging, self._notes).keys
+        interruption = self._require_empty()
         problems: list[str] = []
-        self._others = list_others(self._backends, self._storage, self._staging, self._notes, problems)
+        for storage in self._given:
+            self._listed[storage] = list_storage(self._backends.get(storage), storage, self._staging, self._notes)
+        self._listed |= list_others(self._backends, self._given, self._staging, self._notes, problems)
         self._staging.index_stored()
-        keys = self._continued(keys)
-        backend, folder = self._backends.get(self._storage), Path(self._folder.name)
-        files = SourceFiles(backend, self._storage, folder, self._seals, self._notes, problems)
-        source = find_source(files, keys, self._staging)
+        if interruption is not None:
+            source = self._read(interruption.storage, interruption)
+        else:
+            source = find_furthest(self._given, self._read)
         if source.schema > head_revision():
             raise RecoveryError(
                 f"{source.catalogue.text} was written by a newer version of frepo (schema {source.schema}, this one "
                 f"has {head_revision()}). Install that version"
             )
-        return source
+        return replace(source, problems=(*problems, *source.problems))
+
+    def _read(self, storage: str, interruption: Interruption | None = None) -> Source:
+        """Read the journal of one storage; of an interrupted recovery only what that has seen: the rest is younger."""
+        self._staging.forget_changes()
+        keys, folder = self._listed[storage].keys, Path(self._folder.name)
+        keys = [key for key in keys if interruption is None or interruption.has_seen(key)]
+        files = SourceFiles(self._backends.get(storage), storage, folder, self._seals, self._notes, [])
+        return find_source(files, keys, self._staging)
 
     def stored_phrase_check(self, source: Source) -> str | None:
         """Return the check value of the token phrase that the tokens of the old database were stored with."""
@@ -177,10 +187,9 @@ class Recovery:
                 loader.load(kind, batch)
                 self._notes(f"{sum(loader.counts.values())} of about {source.objects} objects")
         self._database.write(lambda session: _finish(session, source, with_tokens=with_tokens))
-        owned = {self._storage, *self._find_owned(source)}
-        done = Reconciliation(self._database, self._backends, self._staging, notes=self._notes).run(
-            [self._storage, *self._others], owned=owned
-        )
+        owned = {source.storage, *self._find_owned(source)}
+        reconciliation = Reconciliation(self._database, self._backends, self._staging, notes=self._notes)
+        done = reconciliation.run(self._listed, owned=owned)
         missing = self._find_missing()
         with self._database.reading() as session:
             adopted = sorted(owned | find_used_storages(session))
@@ -189,7 +198,7 @@ class Recovery:
         compare_again(self._database)
         for name in (RECOVERY, *(RECONCILE + storage for storage in adopted)):
             self._database.execute(delete(Installation).where(Installation.name == name))
-        log.info("the database was recovered from %s in the storage %s", source.catalogue.text, self._storage)
+        log.info("the database was recovered from %s in the storage %s", source.catalogue.text, source.storage)
         return RecoveryReport(
             counts=dict(loader.counts),
             missing=missing,
@@ -212,20 +221,20 @@ class Recovery:
         return self._staging.missing()
 
     def _find_owned(self, source: Source) -> set[str]:
-        """Return the other storages of the old database. They get catalogues, too, if this one owns them."""
-        owned = {storage for storage, listing in self._others.items() if source.database in listing.owners}
+        """Return all storages of the old database. They get catalogues, too, if this one owns them."""
+        owned = {storage for storage, listing in self._listed.items() if source.database in listing.owners}
         return {storage for storage in owned if not self._backends.find_users(storage)}
 
-    def _require_empty(self) -> None:
+    def _require_empty(self) -> Interruption | None:
         """Raise `RecoveryError` if the database has contents, unless they are those of an interrupted recovery."""
         with self._database.reading() as session:
-            if marker := _read_marker(session):
-                if marker["storage"] != self._storage:
+            if interruption := read_interruption(session):
+                if interruption.storage not in self._given:
                     raise RecoveryError(
-                        f"A recovery of this database from the storage {marker['storage']!r} was interrupted. Repeat "
-                        "that one, or name an empty database in database.url (DATABASE_URL)"
+                        f"A recovery of this database from the storage {interruption.storage!r} was interrupted. "
+                        "Repeat that one, or name an empty database in database.url (DATABASE_URL)"
                     )
-                return
+                return interruption
             used = [model for model in (Collection, File, Version, TrashEntry, Content) if _has_rows(session, model)]
             leads = select(Lease.name).where(Lease.name == LEADER, Lease.expires_at > self._database.now())
             if session.scalar(leads.where(Lease.holder.is_not(None))) is not None:
@@ -234,28 +243,16 @@ class Recovery:
             raise RecoveryError(
                 f"The database {self._database.name} is not empty, and a recovery would mix both. Name an empty one in "
                 f"database.url (DATABASE_URL); for SQLite, move the file away. To read back only what this database "
-                f"lacks: frepo recover --merge {self._storage}"
+                f"lacks: frepo recover --merge {' --merge '.join(self._given)}"
             )
-
-    def _continued(self, keys: Sequence[Any]) -> list[Any]:
-        """Return only the keys that the interrupted recovery has seen, if there is one: the rest may be younger."""
-        with self._database.reading() as session:
-            marker = _read_marker(session)
-        if marker is None:
-            return list(keys)
-        return [
-            key for key in keys if (key.text == marker["catalogue"] if key.made_at else [*key.place] <= marker["last"])
-        ]
+        return None
 
     def _begin(self, source: Source) -> None:
-        last = [source.last.epoch, source.last.number]
-        marker = {"storage": self._storage, "catalogue": source.catalogue.text, "last": last}
-
         def work(session: Session) -> None:
-            if _read_marker(session) is None:
+            if read_interruption(session) is None:
                 session.execute(delete(Event))
                 session.execute(delete(Installation).where(Installation.name == PHRASE_CHECK))
-                session.add(Installation(name=RECOVERY, value=json.dumps(marker)))
+                session.add(Installation(name=RECOVERY, value=Interruption.at(source).pack()))
 
         self._database.write(work)
 
@@ -290,11 +287,6 @@ class Recovery:
 
 def _has_rows(session: Session, model: type[Base]) -> bool:
     return session.execute(select(model.__table__).limit(1)).first() is not None
-
-
-def _read_marker(session: Session) -> dict[str, Any] | None:
-    value = session.scalar(select(Installation.value).where(Installation.name == RECOVERY))
-    return json.loads(value) if value else None
 
 
 def _finish(session: Session, source: Source, *, with_tokens: bool) -> None:
