@@ -89,6 +89,7 @@ ARGUMENTS = {
     "status": "",
     "restore": "",
     "storage:rebuild-index": "--dry-run",
+    "storage:check": "",
     "storage:sweep": "",
     "storage:usage": "",
     "storage:verify": "",

@@ -12,7 +12,7 @@ from frepo_core.domain.naming import new_blob_key
 from frepo_core.services.base.lease import LEADER
 
 CHECKS = ["versions", "settings", "secrets", "permissions", "database", "clock"]
-CHECKS += ["strategies", "storage", "copies", "compact", "disk", "safe", "trash", "proxy", "upkeep", "notify"]
+CHECKS += ["strategies", "storage", "copies", "fires", "compact", "disk", "safe", "trash", "proxy", "upkeep", "notify"]
 
 
 @pytest.fixture

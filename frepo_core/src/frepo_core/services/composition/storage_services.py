@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from .file_services import FileServices
 
 if TYPE_CHECKING:
     from ..reports.copies import Copies
+    from ..reports.storage_check import StorageCheck
     from ..upkeep.journal.journal import Journal
     from ..upkeep.journal.seals import JournalSeals
     from ..upkeep.mirror.mirror import Mirror
@@ -81,6 +82,14 @@ class StorageServices(FileServices):
         from ..reports.copies import Copies
 
         return Copies(self.database, self.backends, self.settings)
+
+    def check_storages(
+        self, *, read_within: timedelta, progress: "Callable[[int], None]" = lambda contents: None
+    ) -> "StorageCheck":
+        """Return what each storage promises, can decode and has read, and what its fire would cost."""
+        from ..reports.storage_check import check_storages
+
+        return check_storages(self.database, self.backends, read_within=read_within, progress=progress)
 
     @cached_property
     def collection_moves(self) -> "CollectionMoves":

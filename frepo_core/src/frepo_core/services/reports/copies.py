@@ -17,6 +17,7 @@ from frepo_core.settings import Settings
 from ..base.copy_count import CopyCount
 from ..base.records import BlobRecord
 from ..content.objects.states import CURRENT, LACKING, ObjectState
+from ..content.objects.undecodable import find_undecodable
 from ..content.storages.backends import NO_MIRROR, Backends
 from ..content.storages.storage_troubles import read_troubles
 from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
@@ -33,7 +34,8 @@ class CopyFigures:
 
     :param state: what is known to be wrong with the storage: `full` or `unavailable`, or None
     :param skipped: whether this process does not use it now, because it failed several times
-    :param behind: the number of contents without a sound copy there, at most 100,000, and `size` their bytes
+    :param behind: the number of contents without a copy there that can be decoded, at most 100,000, and `size` their
+        bytes
     :param oldest_at: since when the one that has waited longest waits, or None
     :param versions: the number of versions that have one copy only, of at most 100,000
     :param fallbacks: the number of reads of the whole service that were answered from another copy, because one failed
@@ -161,6 +163,12 @@ def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
         behind, size = behind + count, size + int(added or 0)
         damaged += count if state in {ObjectState.DAMAGED, ObjectState.MISSING} else 0
         versions += _count_versions(session, of_state, MOST - versions) if count else 0
+    if affected := find_undecodable(session, storage) if damaged else ():
+        behind, size = behind + len(affected), size + sum(row.size for row in affected)
+        damaged += len(affected)
+        ids = [row.content_id for row in affected]
+        users = select(func.count(Version.id)).join(File, File.id == Version.file_id).where(File.content_id.in_(ids))
+        versions += session.scalar(users) or 0
     stopped = session.get(Installation, stopped_name(storage))
     checks = read_full_checks(session)
     oldest = find_oldest(session, storage)
