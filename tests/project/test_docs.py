@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from frepo_core import errors
 from frepo_core.cli import FrepoCommand
+from frepo_core.db.models import Base
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.roles import Role
 from frepo_core.plugins import FileMode
@@ -219,3 +220,18 @@ def test_the_tests_that_the_promises_of_the_client_name_exist():
     paths = [ROOT / (name if "/" in name else f"tests/client/{name}") for name in named]
     assert paths
     assert [] == [path for path in paths if not path.exists()]
+
+
+def test_the_table_of_what_grows_names_each_table_of_the_database():
+    text = (DOCS / "operations.md").read_text().partition("## What grows")[2].partition("\n## ")[0]
+    named = {
+        name for line in text.splitlines() if line.startswith("| ") for name in re.findall("`(\\w+)`", cells(line)[1])
+    }
+
+    assert set(Base.metadata.tables) == named
+    assert [] == [line for line in text.splitlines() if line.startswith("| ") and len(cells(line)) != 5]
+
+
+def cells(line):
+    """Return the cells of a row of a table."""
+    return [cell.strip() for cell in line.strip("|").split(" | ")]

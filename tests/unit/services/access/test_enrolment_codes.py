@@ -162,3 +162,15 @@ def test_the_open_codes_of_a_token_end_when_its_chain_is_revoked(services, colle
     assert redeem(other.code)
     assert "used" == services.enrolment_codes.show(used.record.id).state
     assert 1 == kinds(services).count("enrolment.revoked")
+
+
+def test_a_collection_has_at_most_two_hundred_open_codes(services, issue, redeem):
+    first = issue()
+    for _ in range(199):
+        issue()
+    with pytest.raises(FieldsError) as refused:
+        issue()
+
+    assert "has 200 open one-time codes" in refused.value.fields["collections"][0]
+    redeem(first.code)
+    assert issue()

@@ -166,3 +166,17 @@ def test_a_token_for_one_upload_and_a_taken_id_are_refused(services, make_token,
         with pytest.raises(FieldsError):
             rotate(host[0], wrong)
     assert services.tokens.look_up(host[0]).expires_at is None
+
+
+def test_a_chain_has_at_most_twenty_tokens_that_have_not_ended(services, host, rotate):
+    token = host[0]
+    for _ in range(19):
+        token = rotate(token).id
+    before = count_tokens(services)
+
+    with pytest.raises(TokenReplacedError, match="20 tokens .* wait until the first of them ends"):
+        rotate(token)
+
+    assert before == count_tokens(services)
+    with simulated_time(utc_now() + 8 * DAY):
+        assert rotate(token).id

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, select
 
-from frepo_core.db.models import Collection, Event, JobRun, Lease, ParkedEvent, Run, Subscription
+from frepo_core.db.models import Collection, Event, JobRun, Lease, ParkedEvent, Run, Subscription, Tag
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.lease import LEADER
@@ -191,3 +191,16 @@ class TestForEver:
         run("events", NOON)
 
         assert [1] == left()
+
+
+def test_tags_that_no_file_has_are_deleted(services, run, upload, sender):
+    kept = upload(b"kept", tags=["both", "kept"])
+    gone = upload(b"gone", name="b.txt", tags=["both", *(f"gone{number}" for number in range(30))])
+    services.files.delete(gone.file.stored_name, "", by=sender)
+
+    summary = run("events", NOON)
+
+    with services.database.reading() as session:
+        assert {"both", "kept"} == set(session.scalars(select(Tag.name)))
+    assert 30 == summary["tags"]
+    assert {"both", "kept"} == set(services.files.find(kept.file.stored_name).tags)

@@ -13,7 +13,7 @@ from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
 from ..upkeep.engine.job_runs import POSTPONED, find_interrupted, was_stopped
 from ..upkeep.overdue_events import report_overdue
-from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs
+from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs, prune_tags
 from .core_services import CoreServices
 from .journal_jobs import write_catalogue, write_journal
 from .storage_jobs import (
@@ -51,7 +51,7 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
 
     The runs that clients have reported are deleted after `events.keep`, too, and one-time codes
-    30 days after their end.
+    30 days after their end. So are tags that no file has.
 
     Names the subscriptions whose subscriber does not exist any more: their events are kept.
     """
@@ -62,6 +62,7 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
         "job_runs": prune_job_runs(database, now=now, keep_going=keep_going),
         "runs": prune_runs(database, keep=keep, now=now, keep_going=keep_going),
         "codes": prune_codes(database, now=now, keep_going=keep_going),
+        "tags": prune_tags(database, keep_going=keep_going),
     }
     names = [each.name for each in list_subscriptions(database)]
     if gone := [name for name in names if name not in services.plugins.subscribers]:

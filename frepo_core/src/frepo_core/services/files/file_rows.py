@@ -1,7 +1,9 @@
 """Inserts the rows of files and tags, and says which do not exist."""
 
+import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, insert, select
@@ -18,6 +20,8 @@ from ..content.blobs.stored_content import FILE_NOT_FOUND
 # Called with a locked file before a change; what it raises prevents the change.
 FilePrecondition: TypeAlias = Callable[[FileRecord], None] | None
 STORED_NAME = "The name is the stored one, which begins with digits of the SHA-256: `frepo file:list` shows it"
+# So many names follow from the content and its name; of others, the digits in front are random.
+FIRST_NAMES = 4
 _FILE = File.__table__
 _INSERT, _INSERT_TAGS = insert_of(File), insert(file_tag)
 _TAKEN = select(_FILE.c.id).where(_FILE.c.stored_name == bindparam("name"))
@@ -34,7 +38,7 @@ def insert_file(
     at: datetime,
     tags: Sequence[Tag] = (),
 ) -> FileRecord:
-    """Insert a file that uses the blob, under the first free stored name. `at` is its time (aware).
+    """Insert a file that uses the blob, under a free stored name. `at` is its time (aware).
 
     The first name of a new content is hardly ever taken, so it is not looked up. If it is, the unique index refuses it,
     and the transaction is tried again.
@@ -54,12 +58,14 @@ def insert_file(
 
 
 def free_stored_name(session: Session, digest: str, name: str) -> str:
-    """Return the first stored name for this content and name that no file has."""
-    attempt = 0
+    """Return a stored name for this content and name that no file has.
+
+    A fleet may send one content under one name thousands of times: after the first few, a random one is tried.
+    """
     connection = session.connection()
-    while connection.scalar(_TAKEN, {"name": stored_name(digest, name, attempt)}):
-        attempt += 1
-    return stored_name(digest, name, attempt)
+    attempts = chain(range(FIRST_NAMES), iter(lambda: secrets.randbits(62), None))
+    names = (stored_name(digest, name, attempt) for attempt in attempts)
+    return next(one for one in names if not connection.scalar(_TAKEN, {"name": one}))
 
 
 def find_or_insert_tags(session: Session, names: Sequence[str]) -> list[Tag]:

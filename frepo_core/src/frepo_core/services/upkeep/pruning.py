@@ -1,4 +1,4 @@
-"""Deletes what is kept for a limited time: events, the records of job runs, and what clients reported of theirs."""
+"""Deletes what is kept for a limited time: events, the records of runs of jobs, one-time codes, and unused tags."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -17,6 +17,8 @@ from frepo_core.db.models import (
     ParkedEvent,
     Run,
     Subscription,
+    Tag,
+    file_tag,
 )
 
 RUNS_KEPT = timedelta(days=90)
@@ -69,6 +71,12 @@ def prune_runs(database: Database, *, keep: timedelta, now: datetime, keep_going
 def prune_codes(database: Database, *, now: datetime, keep_going: Callable[[], None]) -> int:
     """Delete the one-time codes that ended more than 30 days ago, used or not; return their number."""
     return _delete_in_batches(database, EnrolmentCode, EnrolmentCode.expires_at < now - CODES_KEPT, keep_going)
+
+
+def prune_tags(database: Database, *, keep_going: Callable[[], None]) -> int:
+    """Delete the tags that no file has any more; return their number. A file that gets one meanwhile keeps it."""
+    is_used = select(file_tag.c.tag_id).where(file_tag.c.tag_id == Tag.id).exists()
+    return _delete_in_batches(database, Tag, ~is_used, keep_going)
 
 
 def _is_delivered() -> ColumnElement[bool]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -27,6 +27,8 @@ from ..token_records import ListedCollection
 
 log = logging.getLogger(__name__)
 
+# For one collection.
+MOST_OPEN = 200
 _SORTS = {"created_at": (EnrolmentCode.created_at, EnrolmentCode.id), "name": (EnrolmentCode.name, EnrolmentCode.id)}
 
 
@@ -79,8 +81,9 @@ class EnrolmentCodes:
     def create(self, new: NewCode, *, by: By = None) -> IssuedCode:
         """Make a code that is valid for 7 days.
 
-        Raises `FieldsError` for a collection that does not exist or that `by` may not see, and for an end of the token
-        in the past; `AccessDeniedError` for a collection whose list `by` may not change.
+        Raises `FieldsError` for a collection that does not exist, that `by` may not see, or that has too many open
+        codes, and for an end of the token in the past; `AccessDeniedError` for a collection whose list `by` may not
+        change.
         """
         now = utc_now()
         if problem := problem_with_past(new.token_expires_at, now=now):
@@ -98,6 +101,7 @@ class EnrolmentCodes:
                 expires_at=now + CODE_LIFETIME,
             )
             ids = _check_collections(session, new.collections, by)
+            _require_room(session, ids, now)
             session.add(row)
             session.flush()
             session.add_all([EnrolmentCollection(code_id=row.id, collection_id=one) for one in ids])
@@ -184,6 +188,16 @@ def _check_collections(session: Session, names: Sequence[str], by: By) -> list[s
     if isinstance(by, Identity) and not all(allows("collection.tokens", by, listed=one in listed) for one in ids):
         raise AccessDeniedError("No access: the token may not change the list of tokens of each of these collections")
     return ids
+
+
+def _require_room(session: Session, ids: Sequence[str], now: datetime) -> None:
+    """Raise `FieldsError` for a collection that has so many open codes."""
+    is_open = (EnrolmentCode.used_at.is_(None), EnrolmentCode.expires_at > now)
+    query = select(EnrolmentCollection.collection_id).join(EnrolmentCode).where(*is_open)
+    query = query.where(EnrolmentCollection.collection_id.in_(ids)).group_by(EnrolmentCollection.collection_id)
+    if full := session.scalars(query.having(func.count() >= MOST_OPEN)).all():
+        problem = f"has {MOST_OPEN} open one-time codes: revoke some, or wait until they are used or end"
+        raise FieldsError({"collections": [f"the collection {one} {problem}" for one in full]})
 
 
 def _find(session: Session, code_id: str, by: By, *, lock: bool = False) -> EnrolmentCode:

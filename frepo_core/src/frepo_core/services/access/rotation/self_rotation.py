@@ -3,7 +3,7 @@
 import logging
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -24,6 +24,9 @@ from ..tokens import NO_ACCESS
 
 log = logging.getLogger(__name__)
 
+# Of one chain. A client that replaces its token each day has eight that have not ended.
+MOST_TOKENS = 20
+
 
 class SelfRotation:
     """Replaces tokens at their own request."""
@@ -39,9 +42,9 @@ class SelfRotation:
         `token_id` is that of the successor, a new UUIDv4 that the client has made; None: a random one. The old token
         ends after 7 days, or a day after the first use of the successor. A token has one successor. The same
         `token_id` again is answered the same; another one replaces a successor that nobody has used. Raises
-        `TokenReplacedError` if the successor is in use, `AccessDeniedError` for a token for one upload, and
-        `FieldsError` for an id that another token has, for a token that has expired since, and for that of
-        `security.admin_token`.
+        `TokenReplacedError` if the successor is in use, or if too many of its chain have not ended,
+        `AccessDeniedError` for a token for one upload, and `FieldsError` for an id that another token has, for a token
+        that has expired since, and for that of `security.admin_token`.
         """
         if by.ends_with_upload:
             raise AccessDeniedError("No access: a token for one upload cannot replace itself")
@@ -79,6 +82,8 @@ def _replace(session: Session, row: Token, unused: Token | None, key: str, by: I
         session.delete(unused)
         session.flush()
         record(session, revocation(unused, by))
+    else:
+        _require_room(session, row.chain_key or row.key, now)
     if session.get(Token, key):
         raise FieldsError({"token": ["id_already_exists_please_select_other_one"]})
     new = copy_row(row, key=key, created_at=now, by=by)
@@ -91,3 +96,14 @@ def _replace(session: Session, row: Token, unused: Token | None, key: str, by: I
     data = {"replaced_by": new.fingerprint, "ends_at": row.expires_at.isoformat(), "collections": collections}
     record(session, NewEvent(kind=EventKind.TOKEN_ROTATED, by=by, token=row.fingerprint, data=data))
     return new
+
+
+def _require_room(session: Session, chain: str, now: datetime) -> None:
+    """Raise `TokenReplacedError` if so many of a chain have not ended: each is a row, and is asked for at a change."""
+    is_valid = or_(Token.expires_at.is_(None), Token.expires_at > now)
+    query = select(func.count()).where(or_(Token.chain_key == chain, Token.key == chain), is_valid)
+    if (session.scalar(query) or 0) >= MOST_TOKENS:
+        raise TokenReplacedError(
+            f"{MOST_TOKENS} tokens that have replaced each other have not ended: wait until the first of them ends, "
+            "a day after its successor was used, or revoke them all"
+        )
