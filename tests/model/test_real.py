@@ -1,7 +1,6 @@
 """The real services do what the model does: after each step, database and storages have the objects of the model.
 
-Random walks through small worlds prefer the kinds of steps that were seen least. The last steps of the stories that
-need a fault are refused by the service.
+Random walks through small worlds prefer the kinds of steps that were seen least.
 """
 
 import random
@@ -22,13 +21,13 @@ from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
-from model.faults import OTHERS, SEEN
 from model.gate import may_be_doomed
-from model.guards import DESIGN, Guards
+from model.guards import DESIGN
+from model.real.places import settings
 from model.real.services import Real
 from model.real.telling import NotDoneError, NotDrivenError, things
 from model.state import FOUND, SOUND, SUPERSEDED, State
-from model.walk import World, steps, walk
+from model.walk import World, steps
 from model.worlds import world
 from support.scale import IS_BIG
 
@@ -67,23 +66,12 @@ EXPECTED = {
     "… (writing) becomes the current one",
     "… is promoted",
 }
-# The faults whose stories the service can be driven through.
-DRIVEN = (
-    "keeps_what_others_need",
-    "keeps_what_is_promised",
-    "counts_only_what_was_read",
-    "looks_again",
-    "keeps_its_row",
-    "refuses_circles",
-)
-FAULTS = {fault.guard: fault for fault in (SEEN | OTHERS).values() if fault.guard in DRIVEN}
 
 
 @pytest.fixture
 def make_real(open_services, ini, tmp_path) -> Callable[[], Iterator[Real]]:
     """Make the services with two storages, the second one for second copies."""
-    more = {"storages": "second", "storage.second.adapter": "local", "storage.second.directory": str(tmp_path / "2")}
-    ini = ini | more | {"mirror": "second", "mirror.delete_delay": "0s", "trash.keep": "0s"}
+    ini = settings(ini, tmp_path)
 
     @contextmanager
     def make_real() -> Iterator[Real]:
@@ -176,15 +164,3 @@ def _walk(real: Real, around: World, chance: random.Random, seen: Counter[str], 
         lacking, more = things(state) - real.things(), real.things() - things(state)
         assert not lacking and not more, "\n".join([*told, f"{lacking} {more}"])
         assert_same_gate(real, state)
-
-
-@pytest.mark.parametrize("guard", DRIVEN)
-def test_the_service_refuses_the_last_step_of_a_story_with_a_fault(make_real, guard: str):
-    fault = FAULTS[guard]
-    story = walk(fault.world, Guards(**{guard: False})).story
-
-    with make_real() as real:
-        for what in story[:-1]:
-            real.do(what)
-        with pytest.raises(NotDoneError):
-            real.do(story[-1])

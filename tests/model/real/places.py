@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select
@@ -16,7 +17,7 @@ from support.encodings.nights import nights
 
 from .telling import NotDoneError, told
 
-STORAGES = ("local", "second")
+STORAGES = ("local", "second", "third")
 CONTENTS = tuple(nights(3, 1500))
 DIGESTS = tuple(hashlib.sha256(content).hexdigest() for content in CONTENTS)
 
@@ -24,9 +25,10 @@ DIGESTS = tuple(hashlib.sha256(content).hexdigest() for content in CONTENTS)
 class Places:
     """Where bytes are, and the rows about them. Contents, bases and storages have the numbers of the model."""
 
-    def __init__(self, services: Any) -> None:
+    def __init__(self, services: Any, memory: dict[str, MemoryStorage] | None = None) -> None:
+        """`memory` are the storages, if there are some already."""
         self.database, self.backends = services.database, services.backends
-        self.memory = {name: MemoryStorage() for name in STORAGES}
+        self.memory = memory or {name: MemoryStorage() for name in STORAGES}
         for name, storage in self.memory.items():
             self.backends._built[name] = storage
         self._sound = set(DIGESTS)
@@ -92,3 +94,11 @@ class Places:
         """Return the id of a content."""
         with self.database.reading() as session:
             return session.scalars(select(Content.id).where(Content.digest == DIGESTS[content])).one()
+
+
+def settings(ini: dict[str, str], folder: Path) -> dict[str, str]:
+    """Return the settings with the other storages, the second one for second copies."""
+    more = {"storages": " ".join(STORAGES[1:]), "mirror": STORAGES[1], "mirror.delete_delay": "0s", "trash.keep": "0s"}
+    for name in STORAGES[1:]:
+        more |= {f"storage.{name}.adapter": "local", f"storage.{name}.directory": str(folder / name)}
+    return ini | more

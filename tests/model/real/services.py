@@ -18,6 +18,7 @@ from frepo_core.services.content.blobs.blob_reader import BlobReader
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.gate import doom, may_end
 from frepo_core.services.content.objects.settlement import Settlement
+from frepo_core.testing import MemoryStorage
 from model.state import DOOMED, LEAVING, NONE, PRESENT, RAW, SOUND, WANTED, WRITING, WRONG
 
 from .makers import Copies, Encodings
@@ -32,12 +33,17 @@ class Real:
     """The real services, one step at a time."""
 
     def __init__(
-        self, services: Any, push: Callable[[bytes], object], delete: Callable[[str], object], patch: pytest.MonkeyPatch
+        self,
+        services: Any,
+        push: Callable[[bytes], object],
+        delete: Callable[[str], object],
+        patch: pytest.MonkeyPatch,
+        memory: dict[str, MemoryStorage] | None = None,
     ) -> None:
-        """`push` uploads a content, `delete` deletes a version of the content with a digest."""
+        """`push` uploads a content, `delete` deletes a version of the content with a digest. `memory`: see `Places`."""
         self._services = services
         self._delete = delete
-        self.places = Places(services)
+        self.places = Places(services, memory)
         self._database, self._backends = services.database, services.backends
         self.uploads = Uploads(self.places, push, patch)
         self.copies, self.encodings = Copies(services, self.places), Encodings(services, self.places)
