@@ -1,0 +1,236 @@
+"""A machine that clients, jobs, kills, fires and an operator with backups of the database meet at random.
+
+The storages are folders, and what is killed is a process: a fork that does the step, at one of the named points.
+"""
+
+import hashlib
+import logging
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frepo_core.domain.limits import COUNT
+from frepo_core.domain.roles import Role
+from frepo_core.errors import FrepoError
+from frepo_core.plugins import JobContext
+from frepo_core.services.access.tokens import NewToken
+from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.base import failpoints
+from frepo_core.services.composition.builtin_jobs import upkeep_jobs
+from frepo_core.services.composition.facade.plugin_service import PluginService
+from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.content.objects.places import find_places
+from frepo_core.services.content.storages.sweep_guard import Ownership
+from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
+from support.encodings.nights import nights
+from support.histories.random_history import RandomHistory
+
+STORAGES = ("local", "second", "archive")
+POINTS = (
+    *(*failpoints.POINTS, *failpoints.SWEEP_POINTS, *failpoints.PROMOTION_POINTS),
+    *(*failpoints.MIRROR_POINTS, *failpoints.JOURNAL_POINTS, *failpoints.COMPACT_POINTS),
+)
+LETHAL = ("push", "push", "delete", "work", "work", "work", "compact", "move", "promote")
+CONTENTS = {hashlib.sha256(one).hexdigest(): one for one in nights(10, 300)}
+# No backup of the database is older: what was superseded before it may be gone.
+LONGEST = timedelta(hours=40)
+
+
+class Machine(RandomHistory):
+    """Steps that `RandomHistory` draws, and what they must keep."""
+
+    def __init__(self, folder: Path, folders: dict[str, Path], opens: Callable[[Path], Any], seed: int) -> None:
+        self._folder, self._opens, self._backup = folder, opens, folder / "backup"
+        self._backed_up_at: Any = None
+        services = opens(folder)
+        token = services.tokens.generate(NewToken(roles=(Role.ADMINISTRATOR,), expires="never")).id
+        self._token = token
+        super().__init__(services, self._identify(services), self._run, list(folders.values()), seed)
+        self._places = folders
+        self.contents = CONTENTS
+        for _ in range(2):
+            change = CollectionChange(limits={COUNT: 30}, filename="dump.sql")
+            self.collections.append(services.collections.create(change, by=self.by).id)
+
+    def begin(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._patch = monkeypatch
+        super().begin(monkeypatch)
+
+    def push(self) -> None:
+        content = self.draw.choice(list(CONTENTS.values()))
+        facts = self.services.collections.get(self.draw.choice(self.collections))
+        self.services.add_version.add(facts, Incoming(stream=BytesIO(content)), by=self.by)
+
+    def lock(self) -> None:
+        """Lock the versions of a collection for some time, or for longer."""
+        change = CollectionChange(limits={}, locked=timedelta(days=self.draw.randint(1, 3)))
+        self.services.collections.edit(self.collections[0], change, by=self.by)
+
+    def compact(self) -> None:
+        """Encode, at whatever hour."""
+        report = self.services.compaction.run(keep_going=lambda: None)
+        self.tried["contents", "encoded"] += int(report.summary().get("encoded", 0))
+
+    def kill_encoder(self) -> None:
+        """Encode, while the process that does it is killed each time it has started."""
+        started = EncoderProcess._started
+
+        def start_and_kill(process: Any) -> Any:
+            found = started(process)
+            found.kill()
+            return found
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(EncoderProcess, "_started", start_and_kill)
+            self.compact()
+
+    def die(self) -> None:
+        """Let a process do a step, and kill it at a point."""
+        what, point = self.draw.choice(LETHAL), self.draw.choice(POINTS)
+        self.log.append(f"({what}, killed at {point})")
+        seed = self.draw.random()
+        child = os.fork()
+        if not child:
+            try:
+                self.services.database.engine.dispose(close=False)
+                failpoints._armed = point
+                self.draw.seed(seed)
+                with suppress(FrepoError):
+                    getattr(self, what)()
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            assert os.WTERMSIG(status) == signal.SIGKILL
+            self.tried[what, "killed"] += 1
+
+    def back_up(self) -> None:
+        """Back up the database, as each night."""
+        self._backup.unlink(missing_ok=True)
+        source, target = sqlite3.connect(self._folder / "frepo.db"), sqlite3.connect(self._backup)
+        source.backup(target)
+        source.close()
+        target.close()
+        self._backed_up_at = self.now
+
+    def restore_database(self) -> None:
+        """Restore the backup, and read back from each storage what was lost."""
+        if self._backed_up_at is None or self.now - self._backed_up_at > LONGEST:
+            raise FrepoError("there is no backup of the last night")
+        self._write_journal()
+        known = self.used()
+        self._restart(self._backup)
+        self._backed_up_at = None
+        for name in STORAGES:
+            with suppress(FrepoError):
+                Ownership(self.services.database, self.services.backends).adopt(name, keeps_unknown=True)
+        for name in STORAGES:
+            with suppress(FrepoError), self.services.merge(name, lambda text: None) as merge:
+                merge.run(merge.find(), by=None)
+        assert known <= self.used(), ("not merged", self.log)
+
+    def lose_database(self) -> None:
+        """Lose the database, and recover it from one of the storages."""
+        self._write_journal()
+        known = self.used()
+        self._restart()
+        self._backed_up_at = None
+        name = self.draw.choice(STORAGES[:2])
+        with self.services.recovery(name, lambda text: None) as recovery:
+            report = recovery.run(recovery.find(), with_tokens=True)
+        self.by = self._identify(self.services)
+        assert known == self.used(), ("not recovered", name, known ^ self.used(), report, self.log)
+        assert not report.missing, ("missing", name, report, self.log)
+
+    def burn(self) -> None:
+        """Empty a storage that is not the only one with something, and let the service make everything again."""
+        self.settle()
+        name = self.draw.choice(STORAGES)
+        folder = self._places[name]
+        if not folder.exists():
+            raise FrepoError("there is nothing to burn")
+        away = folder.with_name("away")
+        folder.rename(away)
+        folder.mkdir()
+        if not self.used() <= self.readable():
+            shutil.rmtree(folder)
+            away.rename(folder)
+            raise FrepoError("not everything has a copy")
+        shutil.rmtree(away)
+        Ownership(self.services.database, self.services.backends).adopt(name)
+        self.settle()
+        self.run("catalogue")
+
+    def readable(self) -> set[str]:
+        """Return the digests of what is read, from whichever object."""
+        return {digest for digest in CONTENTS if self._is_readable(digest)}
+
+    def check(self) -> None:
+        """What is listed, or in the trash, is read."""
+        lost = self.used() - self.readable()
+        assert not lost, (lost, self.log)
+
+    def close(self) -> None:
+        self.services.database.engine.dispose()
+
+    def _write_journal(self) -> None:
+        """Write the journal, and the catalogue for which that asks."""
+        if self.run("journal")["needing"]:
+            self.run("catalogue")
+
+    def _restart(self, database: Path | None = None) -> None:
+        self.close()
+        for path in self._folder.glob("frepo.db*"):
+            path.unlink()
+        self.services = self._opens(self._folder)
+        if database:
+            self.services.database.engine.dispose()
+            shutil.copy(database, self._folder / "frepo.db")
+        self.services.copy_reads.notes._start = lambda work: work()
+
+    def _identify(self, services: Any) -> Any:
+        return services.tokens.identify(self._token, address="127.0.0.1", user_agent="")
+
+    def _run(self, name: str) -> Any:
+        jobs = {job.name: job for job in upkeep_jobs(self.services)}
+        context = JobContext(
+            settings=None,
+            service=PluginService(),
+            log=logging.getLogger(__name__),
+            now=self.now,
+            check_lease=lambda: None,
+            progress=lambda text: None,
+        )
+        return jobs[name].run(context)
+
+    def _is_readable(self, digest: str) -> bool:
+        with self.services.database.reading() as session:
+            places = list(find_places(session, digest, self.services.backends.current))
+        for place in places:
+            with (
+                suppress(FrepoError, ValueError, OSError),
+                self.services.chain_reader.open(place, is_verified=True) as stream,
+            ):
+                if stream.read() == CONTENTS[digest]:
+                    return True
+        return False
+
+
+STEPS = (
+    *("push",) * 4,
+    *("work",) * 4,
+    *("compact",) * 2,
+    *("wait",) * 3,
+    *("die",) * 4,
+    *("delete", "restore", "end", "pin", "lock", "move", "promote", "damage", "burn", "kill_encoder"),
+)
+STEPS_OF_DATABASES = ("back_up", "restore_database", "lose_database")
