@@ -70,7 +70,7 @@ help:  ## list the targets
 install: $(VENV)/installed-tests  ## make the environment in .venv, with what the tests need
 
 $(VENV)/installed: setup.cfg requirements.txt $(wildcard frepo_*/pyproject.toml)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11 or newer: make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "frepo needs Python 3.11, 3.12 or 3.13: make PYTHON=python3.13")'
 	@echo "Making the environment in $(VENV), which takes half a minute"
 	$(PYTHON) -m venv $(VENV)
 # setuptools is installed here, because pip would otherwise install it again to build each distribution. Pyramid

@@ -9,12 +9,16 @@ docs/compact-format.md describes what this script reads.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
+import os
 import re
+import secrets
 import struct
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -104,9 +108,24 @@ def write(storage: Path, digest: str, target: Path, above: tuple[str, ...] = ())
     raise ValueError(f"The content {digest} cannot be written: {problem}")
 
 
+@contextlib.contextmanager
+def create(target: Path) -> Iterator[BinaryIO]:
+    """Write a file next to the target, which it replaces at the end: a link in its place is not followed.
+
+    What could be written before an error stays, too.
+    """
+    part = target.with_name(f".{secrets.token_hex(16)}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with open(descriptor, "wb") as writer:
+            yield writer
+    finally:
+        os.replace(part, target)
+
+
 def write_one(storage: Path, path: Path, digest: str, target: Path, above: tuple[str, ...] = ()) -> None:
     """Write the content of one object, which may be raw: then its own bytes have the digest."""
-    with path.open("rb") as source, target.open("wb") as writer:
+    with path.open("rb") as source, create(target) as writer:
         head = read_head(source)
         if head is None or head.get("sha256") != digest:
             source.seek(0)

@@ -9,16 +9,19 @@ copy the objects to a disk first: docs/recovery.md says how. Nothing in the stor
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import hashlib
 import hmac
 import json
+import os
 import re
+import secrets
 import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 Line = dict[str, Any]
 Objects = dict[tuple[Any, ...], list[Line]]
@@ -188,11 +191,26 @@ def find_stored(root: Path) -> dict[str, list[Path]]:
     return found
 
 
+@contextlib.contextmanager
+def create(target: Path) -> Iterator[BinaryIO]:
+    """Write a file next to the target, which it replaces at the end: a link in its place is not followed.
+
+    What could be written before an error stays, too.
+    """
+    part = target.with_name(f".{secrets.token_hex(16)}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        with open(descriptor, "wb") as writer:
+            yield writer
+    finally:
+        os.replace(part, target)
+
+
 def copy(source: Path, target: Path, digest: str) -> str | None:
     """Copy a content and compare it with its SHA-256. Return what is wrong, or None."""
     target.parent.mkdir(parents=True, exist_ok=True)
     found = hashlib.sha256()
-    with source.open("rb") as reader, target.open("wb") as writer:
+    with source.open("rb") as reader, create(target) as writer:
         for piece in iter(lambda: reader.read(PIECE), b""):
             found.update(piece)
             writer.write(piece)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -43,7 +44,7 @@ class TuspyProcess:
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait()
+        assert -signal.SIGKILL == self.process.wait(), "there was nothing to kill"
 
     def wait(self) -> None:
         assert 0 == self.process.wait(SECONDS), self._log.read_text()[-2000:]
@@ -67,13 +68,13 @@ def test_a_kill_at_a_random_byte_costs_at_most_one_part(start_service, content, 
     with FaultyProxy(service.address) as proxy:
         state, log = tmp_path / "state.json", tmp_path / "client.log"
         client = TuspyProcess(proxy.url, service.admin, collection, content, state, part, log=log)
-        for moment in sorted(choose.randrange(SIZE) for _ in range(KILLS)):
+        for moment in sorted(choose.randrange(SIZE * 9 // 10) for _ in range(KILLS)):
             wait_for_bytes(proxy, moment, client)
             what = choose.choice(["client", "service", "both", "connection"])
             if what == "connection":
                 proxy.arm("cut", "up", 1)
             if what in {"service", "both"}:
-                service.stop(9)
+                service.stop(signal.SIGKILL)
             if what in {"client", "both"}:
                 client.kill()
                 client.start()

@@ -107,7 +107,9 @@ class Service:
             return False
 
     def stop(self, with_signal: int = signal.SIGTERM) -> None:
-        """End the process that was started, and wait for it."""
+        """End the process that was started, and wait for it. A kill has to hit a process that runs."""
+        if with_signal == signal.SIGKILL:
+            assert self.process is not None and self.process.poll() is None, "there is nothing to kill"
         if self.process is None:
             return
         if self.process.poll() is None:

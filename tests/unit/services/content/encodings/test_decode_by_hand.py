@@ -54,3 +54,19 @@ def test_a_damaged_segment_is_named(storage, tmp_path):
 
     assert done.returncode
     assert f"The content {digests[1]} cannot be written: {path}: segment" in done.stderr
+
+
+def test_a_link_in_place_of_the_target_is_not_followed(storage, tmp_path):
+    folder, digests = storage
+    other = tmp_path / "other"
+    other.write_bytes(b"kept")
+    for target in (tmp_path / "target", tmp_path / "target.base"):
+        target.symlink_to(other)
+
+    done = run(folder, digests[1], tmp_path / "target")
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert b"kept" == other.read_bytes()
+    assert digests[1] == sha256((tmp_path / "target").read_bytes())
+    assert 0o600 == (tmp_path / "target").lstat().st_mode & 0o777
+    assert {"storage", "other", "target"} == {path.name for path in tmp_path.iterdir()}

@@ -111,6 +111,24 @@ def test_the_script_reads_them(services, lost, contents, tmp_path):
     assert dict(enumerate(contents, 1)) == found
 
 
+def test_the_script_follows_no_link(services, lost, tmp_path):
+    """Somebody may have put links where it writes: the names are those of collections and of times."""
+    arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
+    subprocess.run(arguments, capture_output=True, check=True, timeout=60)
+    other = tmp_path / "other"
+    other.write_bytes(b"kept")
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    for path in written:
+        path.unlink()
+        path.symlink_to(other)
+
+    subprocess.run(arguments, capture_output=True, check=True, timeout=60)
+
+    assert written
+    assert b"kept" == other.read_bytes()
+    assert [] == [path for path in (tmp_path / "out").rglob("*") if path.is_symlink()]
+
+
 def all_blobs(services):
     with services.database.reading() as session:
         return session.scalars(select(StoredObject).where(StoredObject.slot == 1).order_by(StoredObject.id)).all()
