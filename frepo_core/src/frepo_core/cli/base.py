@@ -13,6 +13,7 @@ from frepo_core.domain.texts.foreign_text import escape_controls
 from frepo_core.error_explanations import explain
 from frepo_core.errors import ConfigurationError, FieldsError, FrepoError
 
+from .ini_check import IniFile
 from .ini_file import find_ini, read_ini
 from .terminal import Alarm, Word, confirm
 
@@ -37,6 +38,8 @@ class FrepoCommand(Command):
     app: "FrepoApp"
     examples: ClassVar[tuple[str, ...]] = ()
     error_status: ClassVar[int] = 1
+    # Whether a mistake in those parts of the ini file is refused, too, that only the server reads.
+    prepares_serving: ClassVar[bool] = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser that accepts no abbreviated options."""
@@ -63,7 +66,8 @@ class FrepoCommand(Command):
             return self.app.services
         from frepo_core.services.composition.assembly import assemble
 
-        services = assemble(read_ini(find_ini(self.app.options.ini)))
+        check = IniFile.check_to_serve if self.prepares_serving else IniFile.check_app
+        services = assemble(read_ini(find_ini(self.app.options.ini), check))
         gc_pause.resume()
         atexit.register(services.database.engine.dispose)  # no garbage is collected at the exit
         return services

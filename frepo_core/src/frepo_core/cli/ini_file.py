@@ -3,9 +3,12 @@
 import configparser
 import os
 import sysconfig
+from collections.abc import Callable
 from pathlib import Path
 
 from frepo_core.errors import ConfigurationError
+
+from .ini_check import IniFile
 
 DEFAULT = "development.ini"
 
@@ -26,8 +29,11 @@ def _first_ini() -> str:
     return f". To begin with: cp {path} ." if path.is_file() else ""
 
 
-def read_ini(path: Path) -> dict[str, str]:
-    """Return the settings of `[app:main]`. Raises `ConfigurationError` if the file cannot be read."""
+def read_ini(path: Path, check: Callable[[IniFile], object] = IniFile.check_app) -> dict[str, str]:
+    """Return the settings of `[app:main]`. Raises `ConfigurationError` if the file cannot be read.
+
+    `check` is what has to be right in it; `IniFile.check_to_serve` looks at what the server reads, too.
+    """
     import plaster
     from plaster_pastedeploy import Loader
 
@@ -38,9 +44,13 @@ def read_ini(path: Path) -> dict[str, str]:
         )
     try:
         uri = plaster.parse_uri(str(path.absolute()))
+        if uri.scheme == "file+ini":
+            check(IniFile(path))
         # plaster would find the same loader, but would read the metadata of all installed packages.
         loader = Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
         settings = dict(loader.get_settings("app:main"))
+    except ConfigurationError:
+        raise
     except plaster.LoaderNotFound as error:
         raise ConfigurationError(f"{str(path)!r} is not an ini file: its name must end with .ini") from error
     except Exception as error:

@@ -38,7 +38,8 @@ def find_mistakes(disabled: Sequence[str]) -> list[str]:
         if entry.dist and unmet:
             warnings.append(
                 f"The package {entry.dist.name} {entry.dist.version} requires {unmet.text}, but {unmet.installed} is "
-                "installed. It may fail: install a version of the package that allows this frepo."
+                "installed. It may fail: install a version of the package that allows this frepo. Its author writes "
+                '"frepo-core >=0.1, <1" in `dependencies` of its pyproject.toml.'
             )
     return warnings + [
         f"The package {name} is installed, but has no entry point in the group 'frepo', so none of its hooks is "

@@ -22,6 +22,7 @@ class Doctor(ListCommand):
     """
 
     examples = ("frepo doctor", "frepo doctor --url https://files.example.org", "frepo doctor -f json")
+    prepares_serving = True
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""

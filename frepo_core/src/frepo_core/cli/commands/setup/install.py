@@ -21,6 +21,7 @@ class Install(FrepoCommand):
     """Migrate, create the administrator's token, print the secrets once, run post_install_cmd; safe to run again."""
 
     examples = ("frepo install",)
+    prepares_serving = True
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Run the three steps and print each result."""
