@@ -26,14 +26,6 @@ def is_there(backend: StorageBackend, key: str) -> bool:
     return True
 
 
-def has_file(backend: StorageBackend, key: str) -> bool:
-    """Return whether the storage keeps its blobs as local files; also if this blob was just deleted."""
-    try:
-        return backend.path(key) is not None
-    except BlobNotFound:
-        return True
-
-
 def find_absence(database: Database, backends: Backends, storage: str) -> str | None:
     """Return why an unmarked storage is not the one of this database, or None.
 

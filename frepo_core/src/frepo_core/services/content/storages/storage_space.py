@@ -138,7 +138,7 @@ class StorageSpace:
 
     def still_needed(self, size: int) -> int:
         """Return how many more bytes storing `size` bytes needs: 0 if they are on this disk already."""
-        return 0 if self.has_temporary_files() else size
+        return 0 if not size or self.has_temporary_files() else size
 
     def check(self) -> None:
         """Raise `StorageFull` if less is free than required. What is deleted is not kept for its time then."""

@@ -1,6 +1,7 @@
 """Checks that a storage is still the same one, so that no blob is stored in an empty mount point."""
 
 import contextlib
+import os
 import threading
 import time
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from .backends import Backends
 from .first_storage import follow_promotion
 from .owner_mark import OwnerMark
 from .second_names import require_own_place
-from .storage_identity import exchanged, has_file, is_there, require_known_blobs
+from .storage_identity import exchanged, is_there, require_known_blobs
 from .sweep_guard import Ownership
 
 # For how many seconds a check of a storage without local files is valid.
@@ -22,11 +23,10 @@ LOOK_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class _Look:
-    """A check that found the right storage: when, the mark, and whether the mark is a local file."""
+    """A check that found the right storage: when, and the path of the mark if that is a local file."""
 
     at: float
-    mark: OwnerMark | None
-    is_file: bool
+    path: Path | None
 
 
 class Presence:
@@ -50,7 +50,8 @@ class Presence:
         with self._lock:
             last = self._looks.get(storage)
         is_recent = last is not None and time.monotonic() - last.at < LOOK_SECONDS
-        if last is None or not is_recent or (last.is_file and not self._is_there(storage, last.mark)):
+        # The path alone: an upload asks twice, and a backend looks at each folder on the way.
+        if last is None or not is_recent or (last.path is not None and not os.path.isfile(last.path)):
             self.look(storage)
 
     def look(self, storage: str) -> None:
@@ -64,9 +65,10 @@ class Presence:
             require_own_place(self._database, self._backends, storage)
         if mark is None:
             require_known_blobs(self._database, self._backends, storage)
-        is_file = mark is not None and has_file(self._backends.get(storage), mark.key)
-        with self._lock:
-            self._looks[storage] = _Look(time.monotonic(), mark, is_file)
+        with contextlib.suppress(BlobNotFound):  # a sweep has left a newer mark since: the next call looks for that
+            path = None if mark is None else self._backends.get(storage).path(mark.key)
+            with self._lock:
+                self._looks[storage] = _Look(time.monotonic(), path)
 
     def look_for_mark(self, storage: str) -> OwnerMark | None:
         """Return the mark, None if this database has left none. Raises `StorageUnavailable` if it is missing.
@@ -81,14 +83,10 @@ class Presence:
         return mark
 
     def find_file(self, storage: str) -> Path | None:
-        """Return the local file of the mark, None if the storage has none, or no mark was seen yet."""
+        """Return the local file of the mark, where it was seen last; None if the storage has none, or none was seen."""
         with self._lock:
             last = self._looks.get(storage)
-        if last is None or last.mark is None or not last.is_file:
-            return None
-        with contextlib.suppress(BlobNotFound):
-            return self._backends.get(storage).path(last.mark.key)
-        return None
+        return last.path if last else None
 
     def forget(self, storage: str) -> None:
         """Forget the last look, because the storage has failed: another one may answer next."""
