@@ -17,7 +17,7 @@ from frepo_core.settings import Settings
 
 from ...base.records import BlobRecord, CollectionRecord
 from ...content.checks.upload_checks import CheckReport
-from ..rows.collection_rows import find_collection
+from ..rows.collection_rows import read_collection
 from ..rows.quarantine import OVERTAKEN
 from ..rows.removal import TrashReason
 from ..rows.verdicts import NOTHING_KNOWN, is_bad, judge_reports
@@ -78,7 +78,7 @@ class VersionRules:
         plugins = self.strategies.plugins
         # The caller read `collection` earlier: versions may have been added or deleted since.
         with self._database.reading(is_snapshot=True) as session:
-            current = CollectionRecord.of(find_collection(session, collection.id))
+            current = read_collection(session, collection.id)
             _check_last_number(current, after)
             state = read_state(session, plugins, current, now=now, reading=self._database.reading)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.

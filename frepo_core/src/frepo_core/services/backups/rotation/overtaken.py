@@ -8,11 +8,12 @@ one up: its connection has ended, or it sent the same content again after it had
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import Row, bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection, CollectionSender, File, Version
+from frepo_core.db.models import Base, Collection, CollectionSender, File, Version
 from frepo_core.domain.identity import Identity
 
 from ...base.records import BlobRecord
@@ -20,6 +21,11 @@ from ..rows.removal import incarnation_of
 
 # No upload takes that long.
 KEPT = timedelta(days=90)
+# Each upload of a version reads a row and writes it: so without a model.
+_SENDER = Base.metadata.tables[CollectionSender.__tablename__]
+_IS_IT = (_SENDER.c.incarnation == bindparam("collection")) & (_SENDER.c.client == bindparam("by"))
+_FIND = select(_SENDER).where(_IS_IT)
+_NOTE = update(_SENDER).where(_IS_IT).values(noted=bindparam("number"), noted_at=bindparam("at"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,18 +42,20 @@ class Sending:
     is_gone: Callable[[], bool] = lambda: False
 
 
-def find_sender(session: Session, collection: Collection, by: Identity) -> CollectionSender | None:
+def find_sender(session: Session, collection: Collection, by: Identity) -> Row[Any] | None:
     """Return what is known about the accepted versions of this client; None without any.
 
     The collection is locked. `frepo` is no client: several people use it.
     """
-    return session.get(CollectionSender, (incarnation_of(collection), by.client)) if by.token else None
+    if not by.token:
+        return None
+    return session.connection().execute(_FIND, {"collection": incarnation_of(collection), "by": by.client}).first()
 
 
 def is_given_up(
     session: Session,
     collection: Collection,
-    sender: CollectionSender,
+    sender: Row[Any],
     blob: BlobRecord,
     sending: Sending,
     by: Identity,
@@ -65,7 +73,7 @@ def is_given_up(
 
 
 def note_accepted(
-    session: Session, collection: Collection, sender: CollectionSender | None, sending: Sending, by: Identity
+    session: Session, collection: Collection, sender: Row[Any] | None, sending: Sending, by: Identity
 ) -> None:
     """Remember what the upload of an accepted version had noted. `sender` is what `find_sender` has found."""
     if not by.token:
@@ -79,7 +87,8 @@ def note_accepted(
             CollectionSender(incarnation=incarnation, client=by.client, noted=sending.noted, noted_at=sending.began_at)
         )
     elif (sending.noted, sending.began_at) > (sender.noted, sender.noted_at):
-        sender.noted, sender.noted_at = sending.noted, sending.began_at
+        known = {"collection": sender.incarnation, "by": sender.client}
+        session.connection().execute(_NOTE, {**known, "number": sending.noted, "at": sending.began_at})
 
 
 def _clear(session: Session, now: datetime) -> None:

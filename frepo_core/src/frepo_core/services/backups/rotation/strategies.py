@@ -18,7 +18,7 @@ from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.plugin_deadlines import PluginHangs, PluginThreads
 from ...base.records import CollectionRecord
-from ..rows.collection_rows import find_collection
+from ..rows.collection_rows import read_collection
 from .decision import RotationState, choose
 from .evictable_versions import LazyVersions, read_state
 from .strategy_answers import call_strategy
@@ -107,7 +107,7 @@ class Strategies:
         """
         now = utc_now()
         with self._database.reading() as session:
-            collection = plan(CollectionRecord.of(find_collection(session, collection_id)))
+            collection = plan(read_collection(session, collection_id))
             incoming = make_incoming(session, collection)
             if incoming is None:
                 return None
