@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Sequence
+from importlib import import_module
+from typing import Any, Sequence
 
 from . import __version__
-from .commands import check, enroll, pipe, pull, push, run, schedule, spool, status, token, verify
 from .commands.context import Context
 from .errors import COMMAND_FAILED, ClientError
 from .interrupts import handle_signals
@@ -15,24 +15,24 @@ from .reporter import Reporter
 from .texts import plain_error
 
 _COMMANDS = {
-    "enroll": (enroll, "get the token and the configuration for a one-time code"),
-    "run": (run, "make the backups of the configuration"),
-    "pipe": (pipe, "store what a command prints, if it ends well"),
-    "push": (push, "store a file"),
-    "pull": (pull, "get a version, into a file or a command"),
-    "verify": (verify, "test on this machine whether a version can be restored"),
-    "check": (check, "try everything but the dumps"),
-    "schedule": (schedule, "write what starts the backups each night"),
-    "spool": (spool, "list or delete the dumps that wait for the service"),
-    "status": (status, "print the states of the collections"),
-    "token": (token, "replace the token of this machine by a new one"),
+    "enroll": "get the token and the configuration for a one-time code",
+    "run": "make the backups of the configuration",
+    "pipe": "store what a command prints, if it ends well",
+    "push": "store a file",
+    "pull": "get a version, into a file or a command",
+    "verify": "test on this machine whether a version can be restored",
+    "check": "try everything but the dumps",
+    "schedule": "write what starts the backups each night",
+    "spool": "list or delete the dumps that wait for the service",
+    "status": "print the states of the collections",
+    "token": "replace the token of this machine by a new one",
 }
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
     words, command = split_command(sys.argv[1:] if words is None else words)
-    arguments = make_parser().parse_args(words)
+    arguments = make_parser(is_lazy=True).parse_args(words)
     arguments.command = command
     reporter = Reporter(as_json=arguments.json, quiet=arguments.quiet)
     handle_signals()
@@ -40,7 +40,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return int(arguments.module.run(Context.of(arguments, reporter), arguments))
     except ClientError as error:
         reporter.fail(str(error), {"error": str(error), "status": error.status})
-        return status.fail(reporter.shown(str(error))) if arguments.module is status else error.status
+        fail = getattr(arguments.module, "fail", None)  # `status` has an exit status of its own
+        return fail(reporter.shown(str(error))) if fail else error.status
     except KeyboardInterrupt:
         reporter.fail("ended; nothing that was not complete is stored")
         return 130
@@ -60,14 +61,17 @@ def split_command(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return words[:at], words[at + 1 :]
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser. Its help fits a screen: `-h` and `--version` are in the line of the usage alone."""
+def make_parser(*, is_lazy: bool = False) -> argparse.ArgumentParser:
+    """Return the parser. Its help fits a screen: `-h` and `--version` are in the line of the usage alone.
+
+    With `is_lazy`, each command declares its arguments when it is given.
+    """
     width = max(map(len, _COMMANDS))
     parser = argparse.ArgumentParser(
         prog="frepo-client",
         usage="frepo-client [-h] [--version] [OPTION ...] COMMAND ...",
         description="Back up to a frepo, and restore from it. A dump that failed is never a backup.",
-        epilog="\n".join(["commands:", *(f"  {name:{width}}  {text}" for name, (_, text) in _COMMANDS.items())]),
+        epilog="\n".join(["commands:", *(f"  {name:{width}}  {text}" for name, text in _COMMANDS.items())]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         add_help=False,
     )
@@ -79,12 +83,36 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--retry", metavar="TIME", help="try again so long if no answer comes, default: 6h")
     parser.add_argument("--json", action="store_true", help="print results as one line of JSON each")
     parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
-    commands = parser.add_subparsers(prog="frepo-client", metavar="COMMAND", required=True, help=argparse.SUPPRESS)
-    for name, (module, text) in _COMMANDS.items():
+    commands = parser.add_subparsers(
+        prog="frepo-client", metavar="COMMAND", required=True, help=argparse.SUPPRESS, parser_class=_CommandParser
+    )
+    for name, text in _COMMANDS.items():
         command = commands.add_parser(name, description=f"{text[0].upper()}{text[1:]}.")
-        module.add_arguments(command)
-        command.set_defaults(module=module)
+        command.name = name
+        if not is_lazy:
+            command.declare_arguments()
     return parser
+
+
+class _CommandParser(argparse.ArgumentParser):
+    """The parser of one command, which imports its module when the command is given.
+
+    Python compiles the modules of the one file at each start. All commands would take a third of that time.
+    """
+
+    name = ""
+
+    def declare_arguments(self) -> None:
+        """Import the module of the command, which declares its arguments, once."""
+        if self.get_default("module") is None:
+            module = import_module(f"{__package__}.commands.{self.name}")
+            module.add_arguments(self)
+            self.set_defaults(module=module)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Declare the arguments, and parse them."""
+        self.declare_arguments()
+        return super().parse_known_args(args, namespace)
 
 
 if __name__ == "__main__":
