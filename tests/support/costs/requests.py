@@ -81,6 +81,13 @@ class Costs:
             yield name, self._count(lambda request=request, status=status: _checked(request(self._next()), status))  # type: ignore[misc]
         yield from self._worker()
 
+    def prepare(self, name: str, count: int) -> list[Callable[[], None]]:
+        """Return requests of one kind that are ready to be sent, after some that fill the caches."""
+        status, request = self._requests()[name]
+        for _ in range(WARM_UPS):
+            _checked(request(self._next()), status)()
+        return [_checked(request(self._next()), status) for _ in range(count)]
+
     def _count(self, prepare: Callable[[], Callable[[], object]]) -> Cost:
         for _ in range(WARM_UPS):
             prepare()()
