@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import select
 
 from frepo_core.db import make_engine, migrations
-from frepo_core.db.models import Blob
+from frepo_core.db.models import StoredObject
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
@@ -194,9 +194,11 @@ class _Compact(_Program):
     def more(self) -> dict[str, Any]:
         """Return also the bytes with `compact.newest = raw`, and the memory of the process that encodes, in bytes."""
         with self._services.database.reading() as session:
-            newest = session.scalars(select(Blob).order_by(Blob.id.desc())).first()
-            depth = session.scalars(select(Blob.encoding)).all()
-        assert newest is not None
+            current = (
+                select(StoredObject).where(StoredObject.slot.is_not(None)).order_by(StoredObject.content_id.desc())
+            )
+            objects = session.scalars(current).all()
+            newest, depth = objects[0], [one.encoding for one in objects]
         raw = self.size() - newest.object_size + newest.size
         return {
             "raw": raw,

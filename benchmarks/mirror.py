@@ -23,7 +23,7 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from frepo_core.db import migrations, utc_now
-from frepo_core.db.models import Blob, BlobCopy
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.composition.assembly import assemble
@@ -147,15 +147,18 @@ def _add(services: Services, contents: list[bytes]) -> None:
     rows = []
     for content in contents:
         digest = hashlib.sha256(content).hexdigest()
-        rows.append({"digest": digest, "key": new_blob_key(digest), "size": len(content), "checksum": "ab" * 16})
-        first.store(rows[-1]["key"], BytesIO(content), len(content))
+        rows.append((digest, new_blob_key(digest), len(content)))
+        first.store(rows[-1][1], BytesIO(content), len(content))
 
     def work(session: Session) -> None:
-        for row in rows:
-            blob = {"storage": "local", "mime": "text/plain", "created_at": now} | row
-            blob_id = session.execute(insert(Blob).values(blob)).inserted_primary_key[0]
-            copy = {"blob_id": blob_id, "digest": row["digest"], "size": row["size"], "storage": "offsite"}
-            session.execute(insert(BlobCopy).values(copy | {"state": "wanted", "next_try": now, "wanted_at": now}))
+        for digest, key, size in rows:
+            content = {"digest": digest, "size": size, "checksum": "ab" * 16, "mime": "text/plain", "created_at": now}
+            content_id = session.execute(insert(Content).values(content)).inserted_primary_key[0]
+            each = {"content_id": content_id, "digest": digest, "size": size, "slot": 1, "since": now}
+            stored = {"storage": "local", "key": key, "state": "present", "stored_at": now}
+            session.execute(insert(StoredObject).values(each | stored))
+            wanted = {"storage": "offsite", "state": "wanted", "role": "copy", "next_try": now}
+            session.execute(insert(StoredObject).values(each | wanted))
 
     services.database.write(work)
 

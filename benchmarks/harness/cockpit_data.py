@@ -53,11 +53,15 @@ _STATEMENTS = (
         f"INSERT INTO collection_token (collection_id, token_key) SELECT {COLLECTION}, 'key-' || i FROM "
         "generate_series(1, c) i"
     ),
-    f"""INSERT INTO blob (id, digest, size, storage, key, mime, created_at, verified_at, damaged_at)
-SELECT i, md5('d' || i) || md5('e' || i), 1000000, 'local', 'k-' || i, 'application/gzip',
-    {NOW} - (v - i / c) * {DAY}, {NOW} - {DAY}, CASE WHEN i % (c * v / 10) = 5 THEN {NOW} - {DAY} END
+    f"""INSERT INTO content (id, digest, size, mime, created_at)
+SELECT i, md5('d' || i) || md5('e' || i), 1000000, 'application/gzip', {NOW} - (v - i / c) * {DAY}
 FROM generate_series(1, c * v) i""",
-    f"""INSERT INTO file (id, stored_name, requested_name, blob_id, public, created_at, kind)
+    f"""INSERT INTO object (content_id, digest, size, storage, key, state, slot, since, stored_at, read_at)
+SELECT i, md5('d' || i) || md5('e' || i), 1000000, 'local', 'k-' || i,
+    CASE WHEN i % (c * v / 10) = 5 THEN 'damaged' ELSE 'present' END, 1,
+    {NOW} - {DAY}, {NOW} - (v - i / c) * {DAY}, {NOW} - {DAY}
+FROM generate_series(1, c * v) i""",
+    f"""INSERT INTO file (id, stored_name, requested_name, content_id, public, created_at, kind)
 SELECT i, 'f' || i || 'dump.sql.gz', 'dump.sql.gz', i, false, {NOW} - (v - i / c) * {DAY}, 'version'
 FROM generate_series(1, c * v) i""",
     f"""INSERT INTO version (id, collection_id, number, file_id, created_at, is_suspicious)
@@ -89,7 +93,7 @@ def fill(engine: Engine, collections: int, events: int) -> None:
         connection.exec_driver_sql(_filled(_EVENTS, values))
         for _, definition in indexes:
             connection.exec_driver_sql(definition)
-        for table in ("blob", "file", "event"):
+        for table in ("content", "file", "event"):
             connection.exec_driver_sql(f"SELECT setval('{table}_id_seq', (SELECT max(id) FROM {table}))")
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))

@@ -28,19 +28,26 @@ def fill(path: str, collection: str, count: int) -> None:
         }
         row = {name: new.get(name, f'(SELECT "{name}" FROM collection WHERE id = :id)') for name in columns}
         _insert(connection, "collection", count, row, id=collection)
-        blob = {"id": "i", "digest": _DIGEST, "size": "1000", "storage": "'local'", "key": key, "mime": "'text/plain'"}
-        _insert(connection, "blob", versions, blob | {"created_at": _NIGHT, "verified_at": _VERIFIED})
-        file = {"id": "i", "blob_id": "i", "stored_name": "'v-' || i", "requested_name": "'night.sql'", "public": "0"}
+        content = {"id": "i", "digest": _DIGEST, "size": "1000", "mime": "'text/plain'", "created_at": _NIGHT}
+        _insert(connection, "content", versions, content)
+        file = {
+            "id": "i",
+            "content_id": "i",
+            "stored_name": "'v-' || i",
+            "requested_name": "'night.sql'",
+            "public": "0",
+        }
         more = {"created_at": _NIGHT, "kind": "'version'", "mime": "'text/plain'"}
         _insert(connection, "file", versions, file | more)
         version = {"id": "'20000000-0000-4000-8000-' || (i + 100000000000)", "collection_id": _OF_VERSION}
         version |= {"number": f"(i - 1) % {EACH} + 1", "file_id": "i", "created_at": _NIGHT}
         verdict = f"CASE WHEN i % {versions // 20} = 0 THEN 'suspicious' ELSE 'complete' END"
         _insert(connection, "version", versions, version | {"verdict": verdict})
-        copy = {"blob_id": "i", "digest": _DIGEST, "size": "1000", "storage": f"'{MIRROR}'", "key": f"{key} || 'c'"}
-        copy |= {"state": "'present'", "verified_at": _VERIFIED}
-        times = dict.fromkeys(("stored_at", "next_try", "wanted_at"), _NIGHT)
-        _insert(connection, "blob_copy", versions, copy | times)
+        each = {"content_id": "i", "digest": _DIGEST, "size": "1000", "state": "'present'", "slot": "1"}
+        each |= {"since": _NIGHT, "stored_at": _NIGHT, "read_at": _VERIFIED}
+        _insert(connection, "object", versions, each | {"storage": "'local'", "key": key})
+        copy = {"storage": f"'{MIRROR}'", "key": f"{key} || 'c'", "role": "'copy'"}
+        _insert(connection, "object", versions, each | copy)
         connection.execute("ANALYZE")
 
 
