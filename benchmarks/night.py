@@ -1,7 +1,8 @@
 """Measures a night: many clients that send a dump of 20 MB each at the same moment, with all work of the service on.
 
-Half of them are curl, half frepo-client. What was sent is checked, judged and copied into a second storage, and the
-versions of earlier rounds are compacted meanwhile. The peer is `cat` into as many files, each with a sync.
+Half of them are curl, half frepo-client, all with `nice 19`, as if they had processors of their own. What was sent is
+checked, judged and copied into a second storage, and the versions of earlier rounds are compacted meanwhile. How long
+the service takes to answer others counts, and its memory. `night_costs` measures what one version costs.
 """
 
 import contextlib
@@ -13,25 +14,28 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from frepo_client.zipapp import build
 from support.servers.service import Service
 
 from .harness.client import PersistentConnection
-from .harness.measure import Results, Row, Sizes, alternate, compare, compare_with_goal
+from .harness.measure import Results, Row, Sizes, compare_with_goal
 from .harness.world import folder, frepo
 from .memory import status
+from .night_costs import measure_client, measure_versions
 
 SIZE = 20_000_000
 CODE = "a-code"
 ROLES = ["collections.upload_to_allowed_collections", "collections.list_versions_for_allowed_collections"]
-REACH, HEALTH, MEMORY = 2.0, 0.5, 350 << 20
+ANSWER, MEMORY = 0.5, 300 << 20
+PATHS = {"/health": f"/health?code={CODE}", "GET /": "/"}
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 
 
 def run(results: Results, sizes: Sizes) -> None:
-    """Compare the time until the last client has its answer with that of `cat`."""
+    """Ask the service while all clients send, then measure what one version costs."""
     count = 100 if sizes.full else 10
     with folder() as where:
         work = {
@@ -47,23 +51,22 @@ def run(results: Results, sizes: Sizes) -> None:
         with frepo(where / "service", **work) as service:
             clients = Clients(where, service, count)
             runs = 5 if sizes.full else 2
-            longest = []  # answer of /health in each night, in seconds
-
-            def night() -> float:
-                with _health(service) as answers:
-                    seconds = clients.send()
-                longest.append(max(answers))
-                return seconds
-
-            samples = alternate({"ours": night, "cat": clients.copy}, runs=runs)
+            longest: dict[str, list[float]] = {name: [] for name in PATHS}  # the longest answer of each night, seconds
+            for _ in range(runs):
+                with ExitStack() as stack:
+                    answers = {name: stack.enter_context(_asked(service, path)) for name, path in PATHS.items()}
+                    clients.send()
+                for name, seconds in answers.items():
+                    longest[name].append(max(seconds))
             peak = status(service.pid)["VmHWM"]
             clients.require_verdicts()
-    what = f"{count} clients with {SIZE // 10**6} MB each at once"
-    results.add(compare("night", f"{what} : cat and sync", samples["ours"], samples["cat"], reach=REACH))
-    what = f"longest answer of /health in a night : {HEALTH} s"
-    results.add(compare_with_goal("night", what, longest[-runs:], HEALTH))
-    text = f"memory of the service : {MEMORY >> 20} MiB"
+    for name, seconds in longest.items():
+        what = f"longest answer of {name} while {count} clients with nice 19 send : {ANSWER} s"
+        results.add(compare_with_goal("night", what, seconds, ANSWER))
+    text = f"memory of the service in a night : {MEMORY >> 20} MiB"
     results.add(Row(group="night", name=text, ours=[peak], theirs=[MEMORY], unit="B", ratio=peak / MEMORY, reach=1.0))
+    measure_versions(results, sizes)
+    measure_client(results, PYTHON)
 
 
 class Clients:
@@ -101,22 +104,11 @@ class Clients:
     def _ask(self, method: str, path: str, body: bytes | None = None) -> bytes:
         return self._asking.ask(method, path, body)
 
-    def send(self) -> float:
-        """Let all clients send a new dump; return the seconds until the last one has ended."""
+    def send(self) -> None:
+        """Let all clients send a new dump, and wait for the last one."""
         self._write_dumps()
         client = [PYTHON, str(self._program), "run"]
-        return self._time([self._curl(number) if number % 2 else client for number in range(len(self._collections))])
-
-    def copy(self) -> float:
-        """Copy all dumps with `cat`; return the seconds until the last file is on the disk."""
-        target = self._where / "copies"
-        target.mkdir(exist_ok=True)
-        script = f'cat "$0/dump.sql" > "{target}/${{0##*/}}" && sync "{target}/${{0##*/}}"'
-        lines = [["sh", "-c", script, self._home(number)] for number in range(len(self._collections))]
-        seconds = self._time(lines)
-        for path in target.iterdir():
-            path.unlink()
-        return seconds
+        self._run([self._curl(number) if number % 2 else client for number in range(len(self._collections))])
 
     def require_verdicts(self) -> None:
         """Raise `RuntimeError` if a version is missing or was found to be wrong. Some are checked after the rush."""
@@ -137,18 +129,15 @@ class Clients:
             path = Path(self._home(number), "dump.sql")
             path.write_bytes(head.encode() + self._base + end.encode())
 
-    def _time(self, lines: list[list[str]]) -> float:
+    def _run(self, lines: list[list[str]]) -> None:
         os.sync()
-        start = time.perf_counter()
         processes = [
-            subprocess.Popen(line, env=self._environment(number), stdout=subprocess.DEVNULL)
+            subprocess.Popen(["nice", "-n", "19", *line], env=self._environment(number), stdout=subprocess.DEVNULL)
             for number, line in enumerate(lines)
         ]
         statuses = [process.wait() for process in processes]
-        seconds = time.perf_counter() - start
         if any(statuses):
             raise RuntimeError(f"{sum(map(bool, statuses))} of {len(statuses)} clients failed")
-        return seconds
 
     def _environment(self, number: int) -> dict[str, str]:
         home = self._home(number)
@@ -173,8 +162,8 @@ class Clients:
 
 
 @contextlib.contextmanager
-def _health(service: Service) -> Iterator[list[float]]:
-    """Ask for /health ten times a second; yield the list of the seconds until each answer."""
+def _asked(service: Service, path: str) -> Iterator[list[float]]:
+    """Ask for a path ten times a second; yield the list of the seconds until each answer."""
     seconds: list[float] = []
     ends = threading.Event()
 
@@ -183,7 +172,7 @@ def _health(service: Service) -> Iterator[list[float]]:
             start = time.perf_counter()
             connection = PersistentConnection(service.address, {})
             with contextlib.suppress(RuntimeError):  # 503 is an answer, too: a check took longer than its deadline
-                connection.ask("GET", f"/health?code={CODE}")
+                connection.ask("GET", path)
             connection.close()
             seconds.append(time.perf_counter() - start)
 
