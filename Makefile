@@ -256,7 +256,7 @@ breaks: install  ## break the source one line at a time: each break of tests/bre
 bench-against: install  ## measure this tree and the commit REF in turns: rates, processor time, memory, start; needs wrk
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.against $(or $(REF),$(error make bench-against REF=COMMIT))
 
-bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance.md; takes about an hour
+bench-full: $(VENV)/bench-installed  ## measure it all, and write docs/performance-figures.md; takes about an hour
 	PYTHONPATH=tests $(BIN)/python -m benchmarks --full $(GROUPS)
 
 bench-history:  ## compare what bench-full measured with the last release candidate; fails if a ratio is 25 % worse

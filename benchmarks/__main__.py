@@ -1,4 +1,7 @@
-"""Runs the groups: `python -m benchmarks [--full] [GROUP ...]`, and writes results.json and docs/performance.md."""
+"""Runs the groups: `python -m benchmarks [--full] [GROUP ...]`.
+
+It writes results.json and docs/performance-figures.md.
+"""
 
 import argparse
 import json
@@ -49,8 +52,8 @@ LEFT_OUT = {"cockpit", "stores", "sealed", "night", "peers"}
 def main() -> None:
     """Run the chosen groups; a failed group does not stop the others."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("--full", action="store_true", help="the sizes of docs/performance.md; an hour")
-    parser.add_argument("--report", action="store_true", help="only write docs/performance.md from results.json")
+    parser.add_argument("--full", action="store_true", help="the sizes of docs/performance-figures.md; an hour")
+    parser.add_argument("--report", action="store_true", help="only write the page from results.json")
     parser.add_argument(
         "groups",
         nargs="*",

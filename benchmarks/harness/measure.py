@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -145,6 +146,11 @@ def disk() -> str:
     return max(inside)[1] if inside else "unknown"
 
 
+def _commit() -> str:
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def machine(*, full: bool) -> dict[str, str]:
     """Describe the machine and the form of this run."""
     names = [
@@ -158,6 +164,7 @@ def machine(*, full: bool) -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "day": datetime.now(UTC).date().isoformat(),
+        "commit": _commit(),
         "load": f"{os.getloadavg()[0]:.1f}",
         "disk": disk(),
         "form": "full" if full else "short",

@@ -1,4 +1,4 @@
-"""Writes docs/performance.md and its plots from results.json."""
+"""Writes docs/performance-figures.md and its plots from results.json."""
 
 import json
 import statistics
@@ -8,7 +8,7 @@ from typing import Any
 from .measure import Row
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = ROOT / "docs/performance.md"
+DOCUMENT = ROOT / "docs/performance-figures.md"
 BEGIN, END = "<!-- made by `make bench-full` -->", "<!-- end -->"
 TITLES = {
     "uploads": "Large uploads",
@@ -49,7 +49,8 @@ def write(path: Path) -> None:
 
 def _machine(machine: dict[str, str]) -> str:
     return (
-        f"Measured on {machine['day']}, {machine['form']} form: {machine['processor']}, {machine['cores']} cores, "
+        f"Commit {machine['commit']}, measured on {machine['day']}, {machine['form']} form: {machine['processor']}, "
+        f"{machine['cores']} cores, "
         f"{machine['disk']}, {machine['system']}, Python {machine['python']}; the load average at the end was "
         f"{machine['load']}."
     )

@@ -4,7 +4,7 @@ import json
 
 from support.paths import ROOT
 
-PAGE = (ROOT / "docs/performance.md").read_text()
+PAGE = (ROOT / "docs/performance-figures.md").read_text()
 RESULTS = json.loads((ROOT / "benchmarks/results.json").read_text())
 ROWS = RESULTS["rows"]
 
