@@ -130,3 +130,13 @@ def test_a_file_with_two_names_is_copied_before_it_is_written_to(tmp_path, first
 
     assert b"stored" == blob.read_bytes()
     assert b"sto!" == file.path.read_bytes()
+
+
+def test_its_files_are_for_their_owner_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        PartFile(tmp_path, UPLOAD, offset=0, is_new=True).close()
+    finally:
+        os.umask(before)
+
+    assert {0o600} == {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}

@@ -9,6 +9,7 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import StorageSettings
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import Settings, environment_name, load_settings, load_storage_settings
+from frepo_core.settings.loader import load_job_schedules
 
 SECRETS = {
     "app.secret": "s3cret-of-the-app",
@@ -305,3 +306,9 @@ def test_a_backend_may_use_a_plain_model():
     settings = load_storage_settings(Plain, "plain", {"fs.plain.where": "/srv"}, {})
 
     assert settings.where == Path("/srv")
+
+
+def test_the_schedule_of_a_job_in_the_environment_beats_that_of_the_ini():
+    ini, environment = {"jobs.trash": "every 1h", "jobs.sweep": "off"}, {"JOBS_TRASH": "every 2h"}
+
+    assert {"trash": "every 2h", "sweep": "off"} == load_job_schedules(["trash", "sweep", "verify"], ini, environment)

@@ -87,3 +87,8 @@ def test_a_list_does_not_allow_a_client_without_address():
 def test_both_kinds_may_be_in_one_list():
     for address in [IPv4Address("192.0.2.1"), IPv6Address("2001:db8::1")]:
         assert is_in_networks(ip_address(address), [ip_network("192.0.2.0/24"), ip_network("2001:db8::/32")])
+
+
+def test_an_ipv4_client_of_an_ipv6_socket_is_an_ipv4_client():
+    assert is_allowed("::ffff:203.0.113.7", ["203.0.113.0/24"])
+    assert not is_allowed("::ffff:203.0.114.7", ["203.0.113.0/24"])

@@ -94,6 +94,10 @@ def test_passwords_are_accepted_again_after_the_window(monkeypatch):
     now[0] += 1
     assert 0 == attempts.seconds_to_wait("a file", "203.0.113.1")
 
+    for guess in guesses(2):  # the limit holds in the next window, too
+        attempts.add_failure("a file", "203.0.113.1", guess)
+    assert 61 == attempts.seconds_to_wait("a file", "203.0.113.1")
+
 
 @with_settings(password__attempts="0")
 def test_the_limit_can_be_switched_off(anonymous, name):
