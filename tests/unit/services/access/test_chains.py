@@ -9,7 +9,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Event
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.roles import Role
-from frepo_core.errors import AccessDeniedError
+from frepo_core.errors import AccessDeniedError, TokenReplacedError
 
 pytestmark = pytest.mark.databases
 UPLOADER = (Role.UPLOAD_VERSIONS, Role.LIST_VERSIONS)
@@ -133,3 +133,19 @@ def test_a_rotation_by_itself_at_once_leaves_no_successor(services, make_token, 
         shown = services.token_inventory.show(identity.fingerprint, by=None)
         ends = [services.token_inventory.show(one, by=None).expires_at for one in shown.chain]
         assert all(end is not None and end <= utc_now() for end in [shown.expires_at, *ends])
+
+
+def test_a_chain_whose_middle_has_ended_is_still_one(services, chain, fingerprints):
+    use(services, chain[0][2])
+    services.token_changes.edit(fingerprints[0], {"expires_at": None})
+
+    with simulated_time(utc_now() + 8 * DAY):
+        assert [fingerprints[1]] == [one for one, _ in services.tokens.clear_expired()]
+        assert [fingerprints[0], fingerprints[2]] == list(services.token_inventory.show(fingerprints[0], by=None).chain)
+        with pytest.raises(TokenReplacedError):
+            services.self_rotation.rotate(use(services, chain[0][0]))
+        done = services.token_changes.rotate(fingerprints[0], timedelta())
+        with pytest.raises(AccessDeniedError):
+            use(services, chain[0][2])
+
+    assert (fingerprints[2],) == done.also_ended

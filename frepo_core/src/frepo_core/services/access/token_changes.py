@@ -23,6 +23,7 @@ from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from .chain_rows import lock_successors
 from .chains import delete_chain
+from .enrolment.codes import shorten_codes_of
 from .token_inventory import TokenInventory
 from .token_records import ADMIN_SETTING, TokenRecord
 from .token_rows import check_may_change, copy_row, insert_token, lock_token
@@ -83,8 +84,11 @@ class TokenChanges:
             if problem := problem_with_past(values.get("expires_at"), now=utc_now()):
                 raise FieldsError({"expires_at": [problem]})
             changes = _edit(session, row, values, by)
-            for successor in lock_successors(session, row):
+            successors = lock_successors(session, row)
+            for successor in successors:
                 _edit(session, successor, _for_successor(successor, values), by)
+            if end := values.get("expires_at"):
+                shorten_codes_of(session, [one.fingerprint for one in (row, *successors)], end)
             return self._inventory.record(session, row, by=by), changes
 
         edited, changes = self._database.write(work)
@@ -115,8 +119,10 @@ class TokenChanges:
             session.flush()
             collections = copy_access(session, row, new, by)
             ends_at = row.expires_at = min(row.expires_at or now + overlap, now + overlap)
-            for successor in lock_successors(session, row):
+            successors = lock_successors(session, row)
+            for successor in successors:
                 _edit(session, successor, _for_successor(successor, {"expires_at": now + overlap}), by)
+            shorten_codes_of(session, [one.fingerprint for one in (row, *successors)], ends_at)
             data = {"replaced_by": new.fingerprint, "ends_at": ends_at.isoformat(), "collections": collections}
             record(session, NewEvent(kind=EventKind.TOKEN_ROTATED, by=by, token=row.fingerprint, data=data))
             old = self._inventory.record(session, row, by=by)

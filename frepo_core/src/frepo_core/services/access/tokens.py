@@ -21,6 +21,7 @@ from frepo_core.settings import Settings
 
 from ..base.change_log import describe, token_values
 from ..events.recording import record
+from .chain_rows import close_gaps
 from .chains import delete_chain
 from .former_tokens import find_expiry
 from .token_last_use import TokenUses
@@ -167,6 +168,7 @@ class Tokens:
         def work(session: Session) -> list[tuple[str, datetime]]:
             query = select(Token).where(Token.expires_at <= now).order_by(Token.expires_at).with_for_update()
             rows = session.scalars(query).all()
+            close_gaps(session, rows)
             session.execute(delete(Token).where(Token.key.in_([row.key for row in rows])))
             record(session, *[expiry(row, by, "time") for row in rows])
             return [(row.fingerprint, row.expires_at) for row in rows if row.expires_at]

@@ -1,7 +1,10 @@
 """One-time codes in /api/v1: who makes and sees them, and what a host that sends one is answered."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from frepo_core.db.types import simulated_time
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.roles import Role
 from frepo_core.services.backups.rows.collection_change import CollectionChange
@@ -116,3 +119,50 @@ def test_who_may_not_change_the_list_of_a_collection_makes_no_code_for_it(holder
     ]
     where = f"{ENROLMENTS}/{made['id']}"
     assert [404, 204, 404] == [client.delete(where).status_int for client in (outside, inside, inside)]
+
+
+@pytest.fixture
+def helper(holder, root, collection):
+    """A token that makes codes for the collection, and its fingerprint."""
+    client = holder(Role.GENERATE_TOKENS, Role.MANAGE_COLLECTION_TOKENS)
+    fingerprint = client.get("/api/v1").json["token"]["fingerprint"]
+    root.call("PUT", f"/api/v1/collections/{collection}/access/{fingerprint}")
+    return client, fingerprint
+
+
+@pytest.mark.parametrize(
+    ("method", "where", "body"),
+    [
+        ("DELETE", "/api/v1/collections/{collection}/access/{fingerprint}", None),
+        ("DELETE", "/repository/collection/{collection}/token/{secret}", None),
+        ("POST", "/api/v1/tokens/{fingerprint}/rotate", {"overlap": "PT0S"}),
+        ("PATCH", "/api/v1/tokens/{fingerprint}", {"expires_at": "{soon}"}),
+        ("DELETE", "/api/v1/tokens/{fingerprint}", None),
+    ],
+)
+@pytest.mark.parametrize("is_by_successor", [False, True])
+def test_a_code_ends_with_the_right_of_who_has_made_it(
+    app, root, helper, redeem, collection, method, where, body, is_by_successor
+):
+    client, fingerprint = helper
+    maker = Client(app, client.post("/api/v1/tokens/self/rotate", {}).json["secret"]) if is_by_successor else client
+    made = maker.post(ENROLMENTS, {"name": "db7", "collections": [collection]}).json
+    soon = datetime.now(UTC) + timedelta(hours=1)
+    values = {"collection": collection, "fingerprint": fingerprint, "secret": client.token, "soon": soon.isoformat()}
+    sent = {name: text.format_map(values) for name, text in body.items()} if body else None
+
+    assert root.call(method, where.format_map(values), json=sent).status_int < 300
+
+    with simulated_time(soon + timedelta(minutes=1)):
+        assert 410 == redeem(made["code"]).status_int
+
+
+def test_a_code_for_another_collection_stays(root, helper, redeem, collection, make_collection):
+    client, fingerprint = helper
+    other = make_collection()
+    root.call("PUT", f"/api/v1/collections/{other}/access/{fingerprint}")
+    made = client.post(ENROLMENTS, {"name": "db7", "collections": [collection, other]}).json
+
+    root.delete(f"/api/v1/collections/{collection}/access/{fingerprint}")
+
+    assert [other] == [one["id"] for one in redeem(made["code"]).json["collections"]]

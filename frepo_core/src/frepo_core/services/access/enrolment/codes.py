@@ -168,10 +168,29 @@ def code_events(
 
 def end_codes_of(session: Session, fingerprints: Sequence[str], by: By) -> None:
     """Delete the open codes that tokens have made: a code of a revoked token would still make tokens."""
-    query = select(EnrolmentCode).where(EnrolmentCode.created_by.in_(fingerprints), EnrolmentCode.used_at.is_(None))
-    for row in session.scalars(query.order_by(EnrolmentCode.id).with_for_update()).all():
+    for row in _lock_open_codes_of(session, fingerprints):
         record(session, *code_events(EventKind.ENROLMENT_REVOKED, row, collections_of(session, row.id), by=by))
         session.delete(row)
+
+
+def shorten_codes_of(session: Session, fingerprints: Sequence[str], end: datetime) -> None:
+    """Let the open codes that tokens have made end at `end` (aware): somebody else has given the tokens that end."""
+    for row in _lock_open_codes_of(session, fingerprints):
+        row.expires_at = min(row.expires_at, end)
+
+
+def take_from_codes_of(session: Session, fingerprints: Sequence[str], collection_id: str, by: By) -> None:
+    """Take a collection from the open codes of tokens that were taken off its list; a code without any other ends."""
+    for row in _lock_open_codes_of(session, fingerprints):
+        ids = collections_of(session, row.id)
+        if collection_id in ids:
+            record(session, *code_events(EventKind.ENROLMENT_REVOKED, row, [collection_id], by=by))
+            session.delete(row if len(ids) == 1 else session.get_one(EnrolmentCollection, (row.id, collection_id)))
+
+
+def _lock_open_codes_of(session: Session, fingerprints: Sequence[str]) -> Sequence[EnrolmentCode]:
+    query = select(EnrolmentCode).where(EnrolmentCode.created_by.in_(fingerprints), EnrolmentCode.used_at.is_(None))
+    return session.scalars(query.order_by(EnrolmentCode.id).with_for_update()).all()
 
 
 def _check_collections(session: Session, names: Sequence[str], by: By) -> list[str]:

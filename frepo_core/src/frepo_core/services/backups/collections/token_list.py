@@ -15,6 +15,7 @@ from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError, NotFoundError
 
 from ...access.chain_rows import lock_successors
+from ...access.enrolment.codes import take_from_codes_of
 from ...access.token_records import identity_of
 from ...access.token_rows import LIST_OF_TOKENS, visible_to
 from ...access.tokens import Tokens
@@ -105,7 +106,10 @@ class TokenLists:
             count, is_changed = _count(session, row.id), (entry is not None) != is_listed
             changed = [token] if is_changed else []
             if not is_listed:  # what a token has made by replacing itself may be a thief's
-                changed += [one for one in lock_successors(session, token) if _entry(session, row, one)]
+                successors = lock_successors(session, token)
+                changed += [one for one in successors if _entry(session, row, one)]
+                if not simulate:
+                    take_from_codes_of(session, [one.fingerprint for one in (token, *successors)], row.id, by)
             for one in [] if simulate else changed:
                 if is_listed:
                     session.add(CollectionToken(collection_id=row.id, token_key=one.key))
