@@ -162,6 +162,22 @@ def test_only_a_token_can_change_a_file_with_a_password(add, anonymous):
     assert (401, "A valid token is needed") == (refusal.status_int, refusal.json["title"])
 
 
+@pytest.mark.parametrize("change", [{"password": None}, {"password": "mine-5ecre7"}, {"tags": ["mine"]}, {"name": "b"}])
+def test_who_cannot_open_a_file_with_a_password_does_not_edit_it(add, holder, root, change):
+    client = holder(Role.UPLOAD_ALL, Role.OVERWRITE)
+    path = path_of(add(headers={"X-File-Password": "right-5ecre7"}))
+    before = root.get(path).headers["ETag"]
+
+    refused = [
+        client.call("PATCH", path, json=change, headers={"X-File-Password": one}) for one in ("", "wrong-5ecre7")
+    ]
+
+    assert [403, 403] == [answer.status_int for answer in refused]
+    assert before == root.get(path).headers["ETag"]
+    done = client.call("PATCH", path, json=change, headers={"X-File-Password": "right-5ecre7"})
+    assert 200 == done.status_int
+
+
 def test_a_stale_etag_prevents_a_change(add, root):
     path = path_of(add())
     stale = root.get(path).headers["ETag"]

@@ -12,8 +12,10 @@ from frepo_core.db.models import Alias, File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.naming import ascii_name
+from frepo_core.domain.permissions import allows
+from frepo_core.errors import WrongPasswordError
 
-from ..access.passwords import Passwords
+from ..access.passwords import NO_READ_ACCESS, Passwords
 from ..base.change_log import Changes, describe_changes, file_changes
 from ..base.records import FileRecord
 from ..events.facts import file_event
@@ -51,22 +53,29 @@ class FileEdits:
         change: FileChange,
         *,
         by: Identity,
+        password: str = "",
+        address: str = "",
         precondition: FilePrecondition = None,
     ) -> FileRecord:
         """Change the given values of a plain file, as an upload that overwrites it does.
 
-        A renamed file has another address. Its aliases in the database follow.
+        A renamed file has another address. Its aliases in the database follow. Who overwrites a file has its content:
+        so an edit of a protected one needs its `password`, or the role to read any file.
 
         `precondition` is called with the locked file before the change; what it raises prevents the change.
-        Raises `NotFoundError`, also for a version's file, and `AccessDeniedError` without `security.overwrite`.
+        Raises `NotFoundError`, also for a version's file, `AccessDeniedError` without `security.overwrite`, and
+        `WrongPasswordError`.
         """
         wanted = NewFile(name=name, tags=change.tags or (), password=change.password or "", overwrite=True)
         allowed_tags = self._files.check_rights(wanted, by=by)
         password_hash = self._passwords.hash(change.password or "")
+        opened = self._open(name, password, by, address)
 
         def work(session: Session) -> tuple[FileRecord, Changes]:
             row = _lock(session, name)
             before = FileRecord.of(row)
+            if row.password_hash != opened:  # another request has changed it meanwhile
+                raise WrongPasswordError(NO_READ_ACCESS)
             if precondition:
                 precondition(before)
             if change.name is not None and change.name != row.requested_name:
@@ -85,6 +94,13 @@ class FileEdits:
         file, changes = self._database.write(work)
         log.info("file %s: edited by %s: %s", file.id, describe_actor(by), describe_changes(changes))
         return file
+
+    def _open(self, name: str, password: str, by: Identity, address: str) -> str | None:
+        """Return the hash of a file's password, which the caller has sent or does not need."""
+        stored = self._files.find(name).password_hash
+        if not allows("file.read_any", by) and not self._passwords.verify(password, stored, client=address):
+            raise WrongPasswordError(NO_READ_ACCESS)
+        return stored
 
 
 def _lock(session: Session, name: str) -> File:

@@ -105,11 +105,16 @@ def show(request: FrepoRequest) -> Answer:
 
 
 def edit(request: FrepoRequest) -> Answer:
-    """Change name, tags, visibility or password of a file. It needs the role `security.overwrite`."""
+    """Change name, tags, visibility or password of a file. It needs the role `security.overwrite`.
+
+    A protected file needs its password in X-File-Password, too, or the role to read any file.
+    """
     file = request.services.file_edits.edit(
         request.matchdict["name"],
         request.body_as(FilePatch).change(),
         by=request.sender,
+        password=request.password_in_header,
+        address=request.client_address,
         precondition=if_match(request, file_tag),
     )
     return resource(_shown(request, [file])[0], file_tag(file))
