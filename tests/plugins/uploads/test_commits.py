@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from frepo_core.db import utc_now
+from frepo_core.db.types import simulated_time
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.plugins import StorageUnavailable
 from support.client import with_settings
@@ -261,13 +263,37 @@ def test_a_revoked_token_continues_nothing(root, services, tus, collection):
 
 def test_no_other_token_continues_what_an_expired_one_has_begun(app, services, tus, collection):
     """The address of an upload is in logs: it alone opens nothing."""
+    end = utc_now() + timedelta(hours=1)
+    services.token_changes.edit(services.tokens.fingerprint(tus.token), {"expires_at": end})
     path = tus.create(SIZE, CONTENT[:10], collection=collection)
-    services.token_changes.rotate(services.tokens.fingerprint(tus.token), timedelta())
-    services.tokens.clear_expired()
     unknown = Tus(app, new_uuid4())
 
-    assert 10 == tus.offset(path)
-    assert (401, 401) == (unknown.head(path).status_int, unknown.patch(path, 10, CONTENT[10:]).status_int)
+    with simulated_time(end + timedelta(minutes=1)):
+        assert 1 == len(services.tokens.clear_expired())
+        assert 10 == tus.offset(path)
+        assert (401, 401) == (unknown.head(path).status_int, unknown.patch(path, 10, CONTENT[10:]).status_int)
+
+
+@pytest.mark.parametrize("is_cleared", [False, True])
+@pytest.mark.parametrize("act", ["rotate", "edit"])
+def test_a_token_that_somebody_ends_early_continues_nothing(app, root, services, tus, collection, act, is_cleared):
+    """It may be stolen. What it has made by replacing itself ends with it, and the new one of a rotation goes on."""
+    path = tus.create(SIZE, CONTENT[:10], collection=collection)
+    thief = Tus(app, tus.call("POST", "/api/v1/tokens/self/rotate", json={}).json["secret"])
+    fingerprint, end = services.tokens.fingerprint(tus.token), utc_now() + timedelta(seconds=30)
+    assert 10 == thief.offset(path)
+    if act == "rotate":
+        done = root.post(f"/api/v1/tokens/{fingerprint}/rotate", {"overlap": "PT0S"})
+    else:
+        done = root.call("PATCH", f"/api/v1/tokens/{fingerprint}", json={"expires_at": end.isoformat()})
+
+    with simulated_time(end + timedelta(seconds=1)):
+        if is_cleared:
+            services.tokens.clear_expired()
+        for token in (tus, thief):
+            assert (401, 401) == (token.head(path).status_int, token.patch(path, 10, CONTENT[10:]).status_int)
+        if act == "rotate":
+            assert 204 == Tus(app, done.json["secret"]).patch(path, 10, CONTENT[10:]).status_int
 
 
 @with_settings(uploads__max_open="2")

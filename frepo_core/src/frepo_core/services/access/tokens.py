@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -91,17 +91,20 @@ class Tokens:
     ) -> Identity:
         """Return the identity of a valid token.
 
-        Its expiry counts when the request began, `age` seconds ago. `earlier` is the identity that it had before its
-        body arrived: if this token has expired since, it may have been cleared.
+        Its expiry counts when the request began, `age` seconds ago. `earlier` is the identity that it had then: if this
+        token has expired since, it may have been cleared. An end that it was given since, earlier than the one that
+        it had, counts now: somebody wants what it has begun to end, too.
         Raises `AccessDeniedError` for any other. The reason is only logged, as it could help an attacker.
         """
-        began_at = utc_now() - timedelta(seconds=age)  # before the database, which may keep it waiting
+        now = utc_now()  # before the database, which may keep it waiting
         row = self._fetch(token_id)
         identity = identity_of(row, address) if row is not None else self._find_cleared(token_id, earlier)
         if identity is None:
             log.warning("refused: an unknown token from %s", address)
             raise AccessDeniedError(NO_ACCESS)
-        if reason := refusal_reason(identity, address, user_agent, began_at):
+        if earlier is not None and identity.expires_at is not None and _was_shortened(identity, earlier):
+            age = 0
+        if reason := refusal_reason(identity, address, user_agent, now - timedelta(seconds=age)):
             log.warning("refused: token %s from %s: %s", identity.fingerprint, address, reason)
             raise AccessDeniedError(NO_ACCESS)
         if row is not None and row.replaces_key and row.last_used_at is None:
@@ -182,7 +185,11 @@ class Tokens:
         if earlier is None or earlier.token != self.key(token_id):
             return None
         with self._database.reading() as session:
-            return earlier if find_expiry(session, earlier) else None
+            expiry_event = find_expiry(session, earlier)
+        if expiry_event is None:
+            return None
+        end = expiry_event.data.get("expires_at")
+        return replace(earlier, expires_at=datetime.fromisoformat(end) if end else None)
 
     def _find(self, token_id: str) -> Identity | None:
         row = self._fetch(token_id)
@@ -192,3 +199,9 @@ class Tokens:
         key = self.key(token_id)
         rows = self._database.fetch_rows(_BY_KEY, key=key) if key is not None else ()
         return rows[0] if rows else None
+
+
+def _was_shortened(identity: Identity, earlier: Identity) -> bool:
+    """Return whether a token ends earlier than it, or the one that it has replaced, did when the request began."""
+    end, was = identity.expires_at, earlier.expires_at
+    return identity.client == earlier.client and end is not None and (was is None or end < was)
