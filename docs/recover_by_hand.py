@@ -21,10 +21,11 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-Line = dict[str, Any]
-Objects = dict[tuple[Any, ...], list[Line]]
+if TYPE_CHECKING:  # Python 3.8 cannot read them
+    Line = dict[str, Any]
+    Objects = dict[tuple[Any, ...], list[Line]]
 NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 BLOB = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})-[0-9a-f]{16}")
 PIECE = 1 << 20
@@ -34,7 +35,12 @@ LONGEST_NAME = 160
 
 def say(text: str) -> None:
     """Print a line for people."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{printable(text)}\n")
+
+
+def printable(text: str) -> str:
+    """Return a text without control characters: what is in the storage must not command a terminal."""
+    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 class Seals:
@@ -181,6 +187,17 @@ def safe_name(part: str) -> str:
     return name
 
 
+def unused(parts: list[str], used: set[tuple[str, ...]]) -> list[str]:
+    """Return a path that was not used yet: two deleted collections may have had one id, and versions of one name."""
+    *folders, name = parts
+    number, path = 1, parts
+    while tuple(path) in used:
+        number += 1
+        path = [*folders, f"{number}.{name}"]
+    used.add(tuple(path))
+    return path
+
+
 def find_stored(root: Path) -> dict[str, list[Path]]:
     """Return the paths of the contents in the storage by their SHA-256: a copy has another key than the record."""
     found: dict[str, list[Path]] = {}
@@ -270,13 +287,15 @@ def main() -> int:
     seals = Seals(arguments.secrets) if arguments.secrets else None
     if not arguments.list and arguments.target is None:
         parser.error("name the folder to write to, or use --list")
+    used: set[tuple[str, ...]] = set()
     stored, problems, written = find_stored(arguments.storage), 0, 0
     for kind, folder, name, blob in find_contents(read_objects(arguments.storage, seals)):
         if arguments.only not in folder:
             continue
-        parts = [safe_name(part) for part in (kind, folder, name) if part]
+        parts = unused([safe_name(part) for part in (kind, folder, name) if part], used)
         if arguments.list:
-            sys.stdout.write("\t".join(("/".join(parts), str(blob["size"]), blob["digest"], blob["key"])) + "\n")
+            shown = ("/".join(parts), str(blob["size"]), blob["digest"], blob["key"])
+            sys.stdout.write("\t".join(map(printable, shown)) + "\n")
             continue
         problem = recover(arguments.storage, stored, Path(arguments.target, *parts), blob)
         written += problem is None

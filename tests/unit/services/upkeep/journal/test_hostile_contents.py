@@ -17,6 +17,8 @@ from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs, sha256
 from support.paths import ROOT
 
+ID = "2b0a1c5e-7f0e-4a4d-9a3e-3a0d1c2b3f4a"
+
 
 def begin(text):
     """Return bytes that begin as an encoded object does, with this head and a right checksum."""
@@ -122,6 +124,32 @@ def test_a_long_name_stops_nothing(services, push, sender, tmp_path):
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
 
     assert (0, "2 contents were written, 0 are missing or damaged") == (done.returncode, done.stderr.splitlines()[-1])
+
+
+def test_two_deleted_collections_of_one_id_are_both_written(services, push, sender, tmp_path):
+    for content in (b"first", b"second"):
+        change = CollectionChange(limits={}, filename="dump.sql", id=ID)
+        push(services.collections.create(change, by=sender).id, content)
+        services.collections.delete(ID, with_versions=True, by=sender)
+    services.journal.write_catalogue()
+    arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
+
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+
+    assert "2 contents were written, 0 are missing or damaged" == done.stderr.splitlines()[-1]
+    written = [path for path in (tmp_path / "out/trash").rglob("*") if path.is_file()]
+    assert [b"first", b"second"] == sorted(path.read_bytes() for path in written)
+
+
+def test_the_script_lets_no_name_command_a_terminal(services, tmp_path):
+    services.journal.write_catalogue()
+    (tmp_path / "storage/catalogue/\x1b]0;a\x07-ffffffff-ffffffff").write_bytes(b"no gzip")
+    arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", "--list"]
+
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (0, True) == (done.returncode, "cannot be used" in done.stderr)
+    assert "\x1b" not in done.stderr
 
 
 ODD = {
