@@ -32,24 +32,34 @@ _COMPRESSED = (
     Layer((b"BZh",), (".bz2",), ("bzip2", "-dc")),
 )
 LAYERS = (_AGE, _GPG, *_COMPRESSED)
+# People encrypt what they have compressed, sometimes twice.
+MOST = 6
 
 
 def undo_layers(pieces: Iterator[bytes], *, identities: Sequence[str] = (), keep: str = "") -> Iterator[bytes]:
     """Yield the content without encryption and compression.
 
     `identities` are files with keys for age. A layer that the file name `keep` names is kept, `shop.sql.gz`: gzip.
+    Raises `UsageError` for content with too many layers: each is a process, and content can be made that unpacks to
+    itself.
     """
+    return _undo(pieces, identities, keep, MOST)
+
+
+def _undo(pieces: Iterator[bytes], identities: Sequence[str], keep: str, left: int) -> Iterator[bytes]:
     first = next(pieces, b"")
     whole = itertools.chain([first], pieces)
     layer = find_layer(first, keep=keep)
     if layer is None:
         return whole
+    if not left:
+        raise UsageError(f"the content is compressed or encrypted more than {MOST} times; get it as it is with --raw")
     command = list(layer.command)
     if layer is _AGE:
         if not identities:
             raise UsageError("the content is encrypted with age; name the file with your key: --identity FILE")
         command += [word for identity in identities for word in ("--identity", identity)]
-    return undo_layers(through(command, whole), identities=identities, keep=keep)
+    return _undo(through(command, whole), identities, keep, left - 1)
 
 
 def find_layer(first: bytes, *, keep: str = "") -> Layer | None:
