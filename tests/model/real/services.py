@@ -87,11 +87,11 @@ class Real:
 
     def may_be_doomed(self, content: int, base: int, storage: int, state: str, *, is_sound: bool) -> set[bool]:
         """Return what the gate says about these objects now."""
-        self._read_all()
+        relied = self._sound()
         with self._database.reading() as session:
             rows = [row for row in self.places.find(content, storage) if row.slot is None]
             these = [row for row in rows if self.places.matches(row, base, state, is_sound=is_sound)]
-            return {may_end(session, self._backends, session.merge(row, load=False)) for row in these}
+            return {may_end(session, self._backends, session.merge(row, load=False), relied) for row in these}
 
     def nothing(self, **_: Any) -> None:
         """Do nothing: the service does this within another step, or it changes no object that has bytes."""
@@ -154,7 +154,6 @@ class Real:
 
     def doom(self, content: int, base: int, storage: int, state: str, is_sound: bool) -> None:
         """Ask the gate."""
-        self._read_all()
         rows = self.places.find(content, storage)
         is_ended = DIGESTS[content] not in self.places.used()
         was_released = is_ended and any(self.places.matches(row, base, DOOMED, is_sound=is_sound) for row in rows)
@@ -202,12 +201,10 @@ class Real:
             return self.copies.finish(content, storage)
         return self.encodings.finish(content, base, storage)
 
-    def _read_all(self) -> None:
-        """Read what is current and sound: the gate relies on what was read since an object was superseded."""
-        for row in self.places.rows():
-            is_there = row.state == PRESENT and row.key in self.places.keys(row.storage)
-            if is_there and self.places.is_sound(row.storage, str(row.key)):
-                self._reader.read(row)
+    def _sound(self) -> set[int]:
+        """Return the ids of the objects that are sound: the gate relies on what was read in the same run."""
+        rows = [row for row in self.places.rows() if row.key in self.places.keys(row.storage)]
+        return {row.id for row in rows if self.places.is_sound(row.storage, str(row.key))}
 
     def _release(self, content: int, storage: int) -> bool:
         """Doom what nothing uses. The service does so with first copies, and lets second ones begin to leave."""
@@ -220,7 +217,8 @@ class Real:
         return self._doom(leaving[0].id)
 
     def _doom(self, object_id: int) -> bool:
-        return self._database.write(lambda session: doom(session, self._backends, object_id)) is not None
+        relied = self._sound() - {object_id}
+        return self._database.write(lambda session: doom(session, self._backends, object_id, relied)) is not None
 
 
 _STEPS: dict[str, Callable[..., None]] = {

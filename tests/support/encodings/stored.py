@@ -58,7 +58,7 @@ class StoredBlobs:
 
     def end_superseded(self):
         """Delete what was superseded in the first storage, as if its time was over."""
-        self.services.blobs.gate.delete_superseded(self.services.backends.current, 1 << 40)
+        self.services.blobs.gate.delete_superseded(self.services.backends.current, 1 << 40, reads=True)
 
     def expand(self, content):
         return self.services.encoding_switch.expand(self.row(content))

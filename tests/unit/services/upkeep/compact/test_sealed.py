@@ -52,7 +52,7 @@ def test_a_damaged_base_is_marked_and_so_is_what_needs_it(history, services, bel
     collection = history.make()
     for _ in range(3):
         history.night(collection)
-    services.blobs.gate.delete_superseded(services.backends.current, 1 << 40)
+    services.blobs.gate.delete_superseded(services.backends.current, 1 << 40, reads=True)
     oldest, base, newest = history.rows(collection).values()
     assert oldest.base_digest == base.digest
     path = below.root / KeyRing([OLD]).first.name(base.key)

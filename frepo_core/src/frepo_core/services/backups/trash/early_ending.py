@@ -60,12 +60,17 @@ class EarlyEnding:
             return Freed()
         spooled = held.spooled if self._space.has_temporary_files() else 0
         missing = max(0, space.missing - held.storing - spooled)
-        return self.give_way(missing, by=by, keep_going=keep_going) if missing else Freed()
+        return self.give_way(missing, by=by, keep_going=keep_going, reads=True) if missing else Freed()
 
-    def give_way(self, size: int, *, by: By, keep_going: Callable[[], None] = lambda: None) -> Freed:
-        """End entries until `size` bytes are freed, or none can be ended."""
+    def give_way(
+        self, size: int, *, by: By, keep_going: Callable[[], None] = lambda: None, reads: bool = False
+    ) -> Freed:
+        """End what was superseded, then entries, until `size` bytes are freed, or none can be ended.
+
+        With `reads`, what replaces an object is read before. A request does not wait for that.
+        """
         storage = self._space.storage
-        freed = self._blobs.gate.delete_superseded(storage, size, keep_going=keep_going).size
+        freed = self._blobs.gate.delete_superseded(storage, size, keep_going=keep_going, reads=reads).size
         versions = 0
         while freed < size and (candidates := self._candidates()):
             for content_id, _ in candidates:

@@ -17,6 +17,7 @@ from frepo_core.plugins import Checksums
 from ..chains.chain_damage import find_object_damage
 from ..chains.chain_reader import ChainReader
 from ..objects.blob_damage import UnreadableError, find_damage
+from ..objects.gate import Gate
 from ..objects.marks import mark_damaged, mark_sound
 from ..objects.states import ObjectState
 from ..objects.uses import is_second_copy
@@ -70,9 +71,12 @@ class BlobReader:
         return is_current, damage(problem=problem) if problem else None
 
     def _find_damage(self, row: StoredObject, sums: Checksums) -> str | None:
-        """Decode a first copy. A second one is compared as it is stored: its bases are read for themselves."""
+        """Decode a first copy. A second one is compared as it is stored: its bases are read for themselves.
+
+        Nobody has decoded one that was only found: the digest of its stored bytes says nothing then.
+        """
         backend = self._backends.get(row.storage)
-        if is_second_copy(self._backends, row):
+        if is_second_copy(self._backends, row) and row.read_at is not None:
             place = {"digest": row.object_digest, "size": row.object_size}
             return find_damage(backend, str(row.key), pace=self._pace, **place)  # type: ignore[arg-type]
         return find_object_damage(self._chains, backend, row, sums=sums, pace=self._pace)
@@ -87,6 +91,16 @@ class BlobReader:
             return is_current
 
         return self._database.write(work)
+
+
+def new_gate(database: Database, backends: Backends, presence: Presence) -> Gate:
+    """Return a gate that reads objects in this way."""
+
+    def read(row: StoredObject, pace: Callable[[int], None]) -> bool:
+        is_current, damage = BlobReader(database, backends, pace).read(row)
+        return is_current and damage is None
+
+    return Gate(database, backends, presence, read)
 
 
 def _note_sound(session: Session, row: StoredObject) -> bool:

@@ -15,7 +15,8 @@ from frepo_core.errors import DatabaseUnavailableError
 from ...base.failpoints import hit
 from ..copies.copy_waits import CopyWaits
 from ..held_bytes import HeldBytes
-from ..objects.gate import Gate, forget_content, is_waiting, lock_contents, may_end, note_doomed
+from ..objects.gate import forget_content, lock_contents, note_doomed
+from ..objects.necessity import is_waiting, may_end
 from ..objects.states import ENDED, ObjectState
 from ..objects.uses import is_second_copy, is_used
 from ..objects.wishes import want_all
@@ -23,6 +24,7 @@ from ..storages.backends import Backends
 from ..storages.storage_deadlines import Patience
 from ..storages.storage_troubles import StorageStates
 from ..storages.write_guard import Presence
+from .blob_reader import new_gate
 
 log = logging.getLogger(__name__)
 
@@ -47,8 +49,8 @@ class Blobs:
         self.states = states
         self.patience = Patience()
         self.held = held
-        self.copy_waits = CopyWaits(database, backends, presence, wait)
-        self.gate = Gate(database, backends, presence)
+        self.gate = new_gate(database, backends, presence)
+        self.copy_waits = CopyWaits(database, backends, presence, self.gate, wait)
         self._delay = delay
 
     def want_copies(self, session: Session, content_ids: Sequence[int]) -> None:
@@ -79,7 +81,7 @@ class Blobs:
         """Delete objects that others have replaced. Never raises, as above."""
         for object_id in object_ids:
             try:
-                self.gate.delete([object_id])
+                self.gate.delete([object_id], reads=False)
             except Exception:
                 log.exception("the object %s was not deleted, storage:sweep will delete it", object_id)
 
@@ -104,7 +106,7 @@ class Blobs:
                 continue
             elif is_second_copy(self.backends, row):
                 self._let_leave(session, row)
-            elif may_end(session, self.backends, row):
+            elif may_end(session, self.backends, row, relied=()):
                 doomed.append(note_doomed(session, row))
         session.flush()
         if not doomed:

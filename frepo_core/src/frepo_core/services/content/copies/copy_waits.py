@@ -31,10 +31,11 @@ CLAIM = timedelta(minutes=10)
 class CopyWaits:
     """Makes copies of new uploads, each in a thread. At most a few may take longer than their uploads wait."""
 
-    def __init__(self, database: Database, backends: Backends, presence: Presence, wait: timedelta) -> None:
+    def __init__(self, database: Database, backends: Backends, presence: Presence, gate: Gate, wait: timedelta) -> None:
         self._database = database
         self._backends = backends
         self._presence = presence
+        self._gate = gate
         self._wait = wait
         self._threads = PluginThreads("frepo copying", wait.total_seconds())
 
@@ -64,7 +65,7 @@ class CopyWaits:
         chains = ChainReader(self._database, self._backends)
         result = Copier(self._backends, self._presence, chains, lambda size: None).copy(task)
         ended = record_results(self._database, self._backends, [result])
-        Gate(self._database, self._backends, self._presence).delete(ended)
+        self._gate.delete(ended, reads=False)
         return result.outcome is Outcome.PRESENT and not ended
 
     def _claim(self, session: Session, content_id: int, storage: str) -> CopyTask | None:

@@ -6,27 +6,26 @@ Keys are never used twice, so that is harmless.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, lazyload
 
 from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
-from frepo_core.db.models import Content, Installation, StoredObject
+from frepo_core.db.models import Content, StoredObject
 from frepo_core.errors import BlobRetained
 
 from ...base.failpoints import hit
 from ..storages.backends import Backends
-from ..storages.kept_blobs import RECONCILE
 from ..storages.write_guard import Presence
-from .decodable import find_path, is_decodable
-from .promises import find_promises
-from .states import CURRENT, SOUND, ObjectState
+from .necessity import is_waiting, may_end
+from .states import ObjectState
+from .survivors import Pace, ReadObject, Survivors
 from .uses import is_base_anywhere, is_used
 
 log = logging.getLogger(__name__)
@@ -51,46 +50,75 @@ class Ended:
         return Ended(objects=self.objects + other.objects, size=self.size + other.size, bases=self.bases | other.bases)
 
 
+class _Find(Protocol):
+    def __call__(self, session: Session, *, storage: str, after: int) -> Sequence[int]:
+        """Return the ids of the next objects in a storage after an id."""
+
+
 class Gate:
     """Deletes objects. Each call may be repeated."""
 
-    def __init__(self, database: Database, backends: Backends, presence: Presence) -> None:
+    def __init__(self, database: Database, backends: Backends, presence: Presence, read: ReadObject) -> None:
         self._database = database
+        self._read = read
         self._backends = backends
         self._presence = presence
 
-    def delete(self, object_ids: Iterable[int], *, keep_going: Callable[[], None] = lambda: None) -> Ended:
-        """Doom objects and delete the bytes of those that may be. Raises the errors of the storages."""
-        count, size, bases = 0, 0, set[str]()
+    def delete(
+        self,
+        object_ids: Iterable[int],
+        *,
+        keep_going: Callable[[], None] = lambda: None,
+        pace: Pace | None = None,
+        reads: bool = True,
+    ) -> Ended:
+        """Doom objects and delete the bytes of those that may be. Raises the errors of the storages.
+
+        What takes their place is read before. With `reads=False`, for requests, only what was read since counts.
+        `pace` is called with the size of each piece that was read; it may wait, or end the run by an exception.
+        """
+        survivors = self._survivors(keep_going, pace)
+        find, total = survivors.read if reads else survivors.find_read, Ended()
         for object_id in object_ids:
             keep_going()
-            row = self._database.write(partial(self._doom, object_id), may_use_reserve=True)
-            if row is not None:
-                hit("object_doomed")
-                if self.end(row):
-                    count, size = count + 1, size + row.object_size
-                    bases |= {row.base_digest} if row.base_digest else set()
-        return Ended(objects=count, size=size, bases=frozenset(bases))
-
-    def delete_due(self, storage: str, *, keep_going: Callable[[], None] = lambda: None) -> Ended:
-        """Delete what was superseded in a storage long enough ago, what was lost there, and what was doomed already."""
-        total = Ended()
-        for find in (_find_doomed, _find_due):
-            after = 0
-            while ids := self._read(partial(find, storage=storage, after=after)):
-                self._presence.require(storage)
-                done = self.delete(ids, keep_going=keep_going)
-                after = ids[-1]
-                total += done
+            if (relied := find(object_id)) is not None:
+                total += self._delete(object_id, relied)
         return total
 
-    def delete_superseded(self, storage: str, size: int, *, keep_going: Callable[[], None] = lambda: None) -> Ended:
+    def delete_due(
+        self,
+        storage: str,
+        *,
+        keep_going: Callable[[], None] = lambda: None,
+        pace: Pace | None = None,
+    ) -> Ended:
+        """Delete what was superseded in a storage long enough ago, what was lost there, and what was doomed already.
+
+        What replaces the others is read once, so that they may end early if room is needed.
+        """
+        total = Ended()
+        for find in (_find_doomed, _find_due):
+            for ids in self._pages(find, storage):
+                self._presence.require(storage)
+                total += self.delete(ids, keep_going=keep_going, pace=pace)
+        survivors = self._survivors(keep_going, pace)
+        for ids in self._pages(_find_waiting, storage):
+            for object_id in ids:
+                keep_going()
+                if survivors.find_read(object_id) is None:
+                    survivors.read(object_id)
+        return total
+
+    def delete_superseded(
+        self, storage: str, size: int, *, keep_going: Callable[[], None] = lambda: None, reads: bool = False
+    ) -> Ended:
         """Delete what was superseded in a storage before its time, the oldest first, until `size` bytes are freed."""
-        total, after = Ended(), 0
-        while total.size < size and (ids := self._read(partial(_find_superseded, storage=storage, after=after))):
-            for object_id in ids if total.size < size else ():
-                total += self.delete([object_id], keep_going=keep_going)
-            after = ids[-1]
+        total = Ended()
+        for ids in self._pages(_find_superseded, storage):
+            for object_id in ids:
+                if total.size >= size:
+                    return total
+                total += self.delete([object_id], keep_going=keep_going, reads=reads)
         return total
 
     def end(self, row: StoredObject) -> bool:
@@ -106,36 +134,49 @@ class Gate:
         self._database.write(partial(_forget, row.id), may_use_reserve=True)
         return True
 
-    def _doom(self, object_id: int, session: Session) -> StoredObject | None:
-        return doom(session, self._backends, object_id)
+    def _survivors(self, keep_going: Callable[[], None], pace: Pace | None) -> Survivors:
+        return Survivors(self._database, self._backends, self._read, pace or (lambda size: keep_going()))
 
-    def _read(self, find: Callable[[Session], Sequence[int]]) -> Sequence[int]:
-        with self._database.reading() as session:
-            return find(session)
+    def _delete(self, object_id: int, relied: Collection[int]) -> Ended:
+        work = partial(doom, backends=self._backends, object_id=object_id, relied=relied)
+        if (row := self._database.write(work, may_use_reserve=True)) is None:
+            return Ended()
+        hit("object_doomed")
+        if not self.end(row):
+            return Ended()
+        bases = {row.base_digest} if row.base_digest else set[str]()
+        return Ended(objects=1, size=row.object_size, bases=frozenset(bases))
+
+    def _pages(self, find: _Find, storage: str) -> Iterator[Sequence[int]]:
+        after = 0
+        while True:
+            with self._database.reading() as session:
+                ids = find(session, storage=storage, after=after)
+            if not ids:
+                return
+            yield ids
+            after = ids[-1]
 
 
-def doom(session: Session, backends: Backends, object_id: int) -> StoredObject | None:
+def doom(session: Session, backends: Backends, object_id: int, relied: Collection[int]) -> StoredObject | None:
     """Doom an object if it may be deleted; return it, or None. What was doomed already is returned, too.
 
     It may be if no other object in its storage is less decodable without it, and if nothing uses the content, or the
-    content can be decoded without it by objects that were read since they were stored and since it was superseded.
+    content can be decoded without it: by the objects `relied`, see `Survivors`. They and their contents are locked,
+    too, so that two objects which rely on each other's difference are not doomed at once.
     """
-    content_id = session.scalar(select(StoredObject.content_id).where(StoredObject.id == object_id))
-    if content_id is None:
-        return None
-    lock_contents(session, [content_id])
-    row = session.scalar(select(StoredObject).where(StoredObject.id == object_id).with_for_update())
+    of_objects = select(StoredObject.content_id).where(StoredObject.id.in_({object_id, *relied}))
+    lock_contents(session, [id_ for id_ in session.scalars(of_objects) if id_ is not None])
+    query = select(StoredObject).where(StoredObject.id.in_({object_id, *relied})).order_by(StoredObject.id)
+    rows = {one.id: one for one in session.scalars(query.with_for_update())}
+    row = rows.get(object_id)
     if row is None or row.state == ObjectState.DOOMED:
         return row
-    if row.state == ObjectState.GONE or is_waiting(session, backends) or not may_end(session, backends, row):
+    if row.content_id is None or row.state == ObjectState.GONE:
+        return None
+    if is_waiting(session, backends) or not may_end(session, backends, row, relied):
         return None
     return note_doomed(session, row)
-
-
-def is_waiting(session: Session, backends: Backends) -> bool:
-    """Return whether a configured storage has to be reconciled before anything is deleted."""
-    names = [RECONCILE + name for name in backends.configured]
-    return session.scalar(select(Installation.name).where(Installation.name.in_(names)).limit(1)) is not None
 
 
 def note_doomed(session: Session, row: StoredObject) -> StoredObject:
@@ -145,18 +186,6 @@ def note_doomed(session: Session, row: StoredObject) -> StoredObject:
     row.state, row.slot, row.since, row.delete_after = ObjectState.DOOMED.value, None, now, None
     session.flush()
     return row
-
-
-def may_end(session: Session, backends: Backends, row: StoredObject) -> bool:
-    """Return whether an object may be deleted. Its content is locked."""
-    if row.state in {ObjectState.WANTED, ObjectState.WRITING}:
-        return True  # nothing has relied on it
-    session.flush()
-    if not _keeps_dependents(session, row):
-        return False
-    if session.scalar(select(Content.id).where(Content.id == row.content_id, is_used())) is None:
-        return True
-    return _has_survivor(session, backends, row)
 
 
 def lock_contents(session: Session, content_ids: Iterable[int], *, shared: bool = False) -> dict[int, Content]:
@@ -169,59 +198,6 @@ def lock_contents(session: Session, content_ids: Iterable[int], *, shared: bool 
 def without_place() -> Any:
     """Return the option that reads a content alone, as a query that locks it needs."""
     return lazyload(Content.place)
-
-
-def _has_survivor(session: Session, backends: Backends, row: StoredObject) -> bool:
-    """Return whether a used content can still be decoded without an object, by what was read since it was superseded.
-
-    In its own storage, or in another one. Then each storage that promises the content, and has it or shall get it, has
-    to decode it, too; after a migration, each that has it. Nothing may be deleted if there is none.
-    """
-    assert row.content_id is not None
-    others = (StoredObject.content_id == row.content_id, StoredObject.slot == CURRENT, StoredObject.id != row.id)
-    has = set(session.scalars(select(StoredObject.storage).where(*others)))
-    if row.storage in has and _has_other(session, row, row.storage):
-        return True
-    promised = find_promises(session, backends, [row.content_id])[row.content_id].storages
-    if row.slot == CURRENT and row.storage in promised:
-        has.add(row.storage)
-    relied_on = promised & has or (has if row.slot is None else set())
-    is_somewhere = any(_has_other(session, row, storage) for storage in has)
-    # Without one that is damaged, nothing is less decodable; while it is the last one, its bytes may be right again.
-    if row.state in {ObjectState.DAMAGED, ObjectState.MISSING}:
-        return is_somewhere
-    everywhere = all(is_decodable(session, row.digest, storage, without=[row.id]) for storage in relied_on)
-    return is_somewhere and bool(relied_on) and everywhere
-
-
-def _has_other(session: Session, row: StoredObject, storage: str) -> bool:
-    """Return whether a storage decodes the content of an object without it, by one of its objects that was read."""
-    is_lost = row.state in {ObjectState.DAMAGED, ObjectState.MISSING}
-    since = row.since if row.slot is None and storage == row.storage else None
-
-    def allows(other: StoredObject) -> bool:
-        if is_lost or other.digest != row.digest:
-            return True
-        return other.read_at is not None and (since is None or other.read_at >= since)
-
-    return find_path(session, row.digest, storage, without=[row.id], allows=allows) is not None
-
-
-def _keeps_dependents(session: Session, row: StoredObject) -> bool:
-    """Return whether all objects in the storage that can be decoded now, and need the content, still can without one.
-
-    Whatever they are: what is kept for a time keeps what it needs as long. Only what was read since takes its place.
-    """
-    if row.state not in SOUND or not _is_needed(session, row) or not is_decodable(session, row.digest, row.storage):
-        return True
-    return _has_other(session, row, row.storage)
-
-
-def _is_needed(session: Session, row: StoredObject) -> bool:
-    """Return whether an object in the storage is a difference to the content of an object."""
-    needing = (StoredObject.base_digest == row.digest, StoredObject.storage == row.storage)
-    states = StoredObject.state.in_([*SOUND, ObjectState.FOUND, ObjectState.WRITING])
-    return session.scalar(select(StoredObject.id).where(*needing, states).limit(1)) is not None
 
 
 def _find_doomed(session: Session, *, storage: str, after: int) -> Sequence[int]:
@@ -244,6 +220,12 @@ def _find_superseded(session: Session, *, storage: str, after: int) -> Sequence[
     superseded = (StoredObject.storage == storage, StoredObject.state == ObjectState.SUPERSEDED.value)
     query = select(StoredObject.id).where(*superseded, StoredObject.id > after)
     return session.scalars(query.order_by(StoredObject.id).limit(PAGE)).all()
+
+
+def _find_waiting(session: Session, *, storage: str, after: int) -> Sequence[int]:
+    superseded = (StoredObject.storage == storage, StoredObject.state == ObjectState.SUPERSEDED.value)
+    query = select(StoredObject.id).where(*superseded, StoredObject.delete_after > read_clock(session))
+    return session.scalars(query.where(StoredObject.id > after).order_by(StoredObject.id).limit(PAGE)).all()
 
 
 def _postpone(object_id: int, problem: str, session: Session) -> None:

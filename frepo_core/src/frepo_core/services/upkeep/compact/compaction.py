@@ -92,7 +92,7 @@ class Compaction:
                 saved = readable_size(report.before_size - report.after_size)
                 progress(f"{report.encoded} contents encoded, {saved} saved")
         for storage in self._blobs.backends.configured:
-            report.deleted += self._end_superseded(storage, keep_going)
+            report.deleted += self._end_superseded(storage, keep_going, pace)
         note_figures(self._database, report.failed + report.skipped + report.waiting)
         share()
         return report
@@ -180,9 +180,9 @@ class Compaction:
         with self._database.reading() as session:
             return read(session, step.content_id), read(session, step.base_id) if step.base_id is not None else None
 
-    def _end_superseded(self, storage: str, keep_going: Callable[[], None]) -> int:
+    def _end_superseded(self, storage: str, keep_going: Callable[[], None], pace: Callable[[int], None]) -> int:
         """Delete what was superseded long enough ago; return the number."""
-        ended = self._blobs.gate.delete_due(storage, keep_going=keep_going)
+        ended = self._blobs.gate.delete_due(storage, keep_going=keep_going, pace=pace)
         self._blobs.collect(self._blobs.find_ids(ended.bases))
         return ended.objects
 

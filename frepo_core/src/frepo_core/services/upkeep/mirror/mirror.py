@@ -9,9 +9,9 @@ from frepo_core.domain.identity import By
 from frepo_core.settings import Settings
 
 from ...base.rate_limit import RateLimit
+from ...content.blobs.blob_reader import new_gate
 from ...content.chains.chain_reader import ChainReader
 from ...content.copies.copier import Copier
-from ...content.objects.gate import Gate
 from ...content.storages.backends import Backends
 from ...content.storages.storage_troubles import StorageStates
 from ...content.storages.write_guard import Presence
@@ -91,7 +91,7 @@ class Mirror:
             chains = ChainReader(self._database, self._backends)
             copier = Copier(self._backends, self._presence, chains, pace)
             Renewal(self._database, self._backends, copier).run(storage, keep_going=keep_going)
-            gate = Gate(self._database, self._backends, self._presence)
+            gate = new_gate(self._database, self._backends, self._presence)
             left = part_with_copies(self._database, gate, storage, keep_going=keep_going)
         return MirrorReport(**asdict(copied), **asdict(left))
 

@@ -15,11 +15,10 @@ from frepo_core.settings import Settings
 
 from ...base.failpoints import hit
 from ...base.rate_limit import RateLimit
-from ...content.blobs.blob_reader import BlobReader
+from ...content.blobs.blob_reader import BlobReader, new_gate
 from ...content.chains.chain_reader import ChainReader
 from ...content.copies.copier import Copier, CopyResult, CopyTask, Outcome
 from ...content.copies.copy_results import record_results
-from ...content.objects.gate import Gate
 from ...content.storages.backends import Backends
 from ...content.storages.storage_troubles import StorageStates
 from ...content.storages.sweep_guard import Ownership
@@ -77,7 +76,7 @@ class MirrorRun:
         self._keep_going = keep_going
         self._progress = progress
         self._by = by
-        self._gate = Gate(database, backends, presence)
+        self._gate = new_gate(database, backends, presence)
         self._reader = BlobReader(database, backends, by=by)
 
     def copy_all(self, storage: str) -> CopyReport:
@@ -133,7 +132,7 @@ class MirrorRun:
         ended = record_results(self._database, self._backends, results, by=self._by)
         if results:
             hit("copies_recorded")
-            self._gate.delete(ended)
+            self._gate.delete(ended, reads=False)
             self._doubt_sources(results)
             self._progress(f"{report.copied} contents copied, {readable_size(report.size)}")
         results.clear()

@@ -12,8 +12,9 @@ from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound
 
+from ...content.blobs.blob_reader import new_gate
 from ...content.objects.blob_damage import UnreadableError
-from ...content.objects.gate import Gate, lock_contents
+from ...content.objects.gate import lock_contents
 from ...content.objects.marks import note_healed
 from ...content.objects.places import find_current
 from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
@@ -133,7 +134,7 @@ class Migrator:
         """Delete the objects of the source that others have replaced, if the gate allows it; return their number."""
         self._ownership.raise_epoch(self._source_name)
         self._ownership.confirm(self._source_name, find_marks(self._source))
-        gate, purged, after = Gate(self._database, self._backends, self._presence), 0, 0
+        gate, purged, after = new_gate(self._database, self._backends, self._presence), 0, 0
         superseded = (StoredObject.storage == self._source_name, StoredObject.slot.is_(None))
         bytes_left = (ObjectState.SUPERSEDED, ObjectState.DAMAGED, ObjectState.MISSING, ObjectState.DOOMED)
         while True:

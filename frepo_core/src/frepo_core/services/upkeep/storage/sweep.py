@@ -25,7 +25,6 @@ from ..journal.kept_parts import find_expired
 from ..reconcile.reconciliation import is_reconciled, reconcile_storage
 from .orphans import BATCH, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
-from .survivors import read_survivors
 
 log = logging.getLogger(__name__)
 
@@ -202,7 +201,6 @@ def _end(
         for stat in batch:
             keep_going()
             if stat.key in registered:
-                read_survivors(database, blobs.backends, registered[stat.key])
                 deleted += [stat] if blobs.gate.delete([registered[stat.key]]).objects else []
     return deleted
 
