@@ -141,6 +141,8 @@ def test_contents_keep_their_users_and_no_id_is_given_again(engine):
         assert (3,) == tuple(made.inserted_primary_key)
         query = select(StoredObject.key).join(File, File.content_id == StoredObject.content_id)
         assert "key 1" == connection.scalar(query)
+        compared_first = select(Installation.name).where(Installation.name.startswith("reconcile."))
+        assert ["reconcile.local"] == connection.scalars(compared_first).all()
         with pytest.raises(IntegrityError):
             connection.execute(delete(Content.__table__).where(Content.id == 1))
     with engine.connect() as connection, pytest.raises(IntegrityError):

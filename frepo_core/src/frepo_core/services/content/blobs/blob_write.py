@@ -23,7 +23,7 @@ from ...base.records import BlobRecord
 from ..ingest import Content
 from ..objects.marks import note_healed
 from ..objects.states import CURRENT, LACKING, RAW, ObjectState
-from ..objects.unnamed_bytes import delete_unnamed
+from ..objects.unnamed_bytes import delete_unnamed, is_named
 from ..storages.backends import Backends
 from ..storages.first_storage import insert_if_current
 from ..storages.storage_deadlines import WatchedContent
@@ -82,13 +82,13 @@ class BlobWrite:
         self._bad_key: str | None = None
         self._stored_at = NEVER
         self._must_store_again = False
+        self._tried_key: str | None = None
         # No object of the storage had this content a moment ago, which saves a query; nor had one of another storage.
-        self.expects_no_row = False
-        self.is_unknown = False
+        self.expects_no_row = self.is_unknown = False
         self._row_uses_key = False
         self._replaced: list[int] = []
         self._left: tuple[str, str] | None = None
-        # The current objects of the content by storage, as the transaction has read them; empty for a new content.
+        # The current objects of the content by storage, as the transaction has read them.
         self.current: dict[str, StoredObject] = {}
         self.watch = CommitWatch()
 
@@ -148,6 +148,7 @@ class BlobWrite:
         self._row_uses_key, self._replaced, self.current = False, [], {}
         if self._key:
             self._require_recent()
+            self._require_unnamed(session)
         if self.inserts_content:
             self.expects_no_row = False  # if another upload has inserted one, the transaction is tried again
             return self._insert_content(session, is_new=True)
@@ -205,6 +206,13 @@ class BlobWrite:
         waited = abs(utc_now() - self._stored_at)
         if waited > LONGEST_WAIT:
             log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
+            self._must_store_again = True
+            raise BlobVanishedError
+
+    def _require_unnamed(self, session: Session) -> None:
+        """Raise `BlobVanishedError` if a recovery has recorded the new bytes: the first attempt has failed then."""
+        was_tried, self._tried_key = self._tried_key == self._key, self._key
+        if was_tried and is_named(session, self.storage, str(self._key)):
             self._must_store_again = True
             raise BlobVanishedError
 

@@ -12,7 +12,7 @@ from frepo_core.domain.identity import By
 from frepo_core.errors import BlobNotFound
 
 from ..objects.decodable import MOST_LEVELS
-from ..objects.gate import note_doomed
+from ..objects.gate import give_up
 from ..objects.marks import note_damage, verify_dependents
 from ..objects.states import CURRENT, DELTA, ObjectState
 from ..storages.backends import Backends
@@ -64,7 +64,8 @@ def give_way(session: Session, backends: Backends, row: StoredObject, *, by: By)
         session.flush()
         return []
     if row.state in {ObjectState.WANTED, ObjectState.WRITING}:
-        return [note_doomed(session, row).id]
+        give_up(session, row)
+        return [row.id]
     now = read_clock(session)
     if row.state == ObjectState.PRESENT:
         note_damage(session, backends, row, "the bytes are missing or have another size", by=by)

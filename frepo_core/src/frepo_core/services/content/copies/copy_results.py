@@ -12,7 +12,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import By
 
-from ..objects.gate import lock_contents, note_doomed
+from ..objects.gate import give_up, lock_contents
 from ..objects.marks import note_healed, verify_dependents
 from ..objects.states import CURRENT, LACKING, ObjectState
 from ..objects.wishes import wish
@@ -84,7 +84,7 @@ def want_again(session: Session, row: StoredObject, now: datetime) -> list[int]:
     values = wish(row.content_id or 0, row.digest, row.size, row.storage, row.since, now, row.role)
     ended = [row.id] if row.state in {ObjectState.WANTED, ObjectState.WRITING} else []
     if ended:
-        note_doomed(session, row)
+        give_up(session, row)
     else:
         row.slot, row.delete_after, row.next_try = None, now, None
     session.flush()

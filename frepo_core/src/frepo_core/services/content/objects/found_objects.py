@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, BinaryIO
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -67,6 +67,41 @@ class FoundObjects:
             found = {key: size for key, size in found.items() if parse_digest_in_key(key) in sizes}
         forms = {key: self._read_form(storage, key, size, sizes) for key, size in found.items()}
         return self._database.write(partial(self._insert, storage, found, forms, keeps)) if forms else {}
+
+    def look_again(self, storage: str, stats: Iterable[BlobStat | StoredBlob], *, keeps: timedelta) -> int:
+        """Say of listed bytes how they are stored, if their records do not know: of those that an upgrade has found.
+
+        What a job has begun to make may have been finished since the database was backed up: it was found, too. Return
+        the number of records that were changed.
+        """
+        sizes = {stat.key: stat.size for stat in stats}
+        with self._database.reading() as session:
+            query = select(StoredObject).where(StoredObject.storage == storage, StoredObject.key.in_(list(sizes)))
+            rows = [(row, str(row.key)) for row in session.scalars(query.where(_is_unclear()))]
+        contents = {row.digest: row.size for row, _ in rows}
+        forms = {key: self._read_form(storage, key, sizes[key], contents) for _, key in rows}
+        known = {key: form for key, form in forms.items() if form is not None}
+        return self._database.write(partial(self._note_forms, storage, sizes, known, keeps)) if known else 0
+
+    def _note_forms(
+        self,
+        storage: str,
+        sizes: Mapping[str, int],
+        forms: Mapping[str, _Form],
+        keeps: timedelta,
+        session: Session,
+    ) -> int:
+        query = select(StoredObject).where(StoredObject.storage == storage, StoredObject.key.in_(list(forms)))
+        rows = session.scalars(query.where(_is_unclear()).order_by(StoredObject.id).with_for_update()).all()
+        until = read_clock(session) + keeps
+        for row in rows:
+            key = str(row.key)
+            row.stored_size = row.stored_digest = row.base_digest = None
+            for name, value in self._columns(forms[key], sizes[key], row.size).items():
+                setattr(row, name, value)
+            row.state, row.slot, row.next_try = ObjectState.FOUND.value, None, None
+            row.delete_after = max(until, row.delete_after or until)
+        return len(rows)
 
     def _without_row(self, storage: str, found: dict[str, int]) -> dict[str, int]:
         with self._database.reading() as session:
@@ -135,14 +170,14 @@ class FoundObjects:
                 since=now,
                 stored_at=now,
                 delete_after=now + keeps,
-                **self._columns(form, found[key], content),
+                **self._columns(form, found[key], content.size),
             )
         session.add_all(rows.values())
         session.flush()
         return {key: row.id for key, row in rows.items()}
 
-    def _columns(self, form: _Form | None, stored_size: int, content: Content) -> dict[str, Any]:
-        if form is None or form.size != content.size:  # the bytes are of another content, or cut
+    def _columns(self, form: _Form | None, stored_size: int, size: int) -> dict[str, Any]:
+        if form is None or form.size != size:  # the bytes are of another content, or cut
             return {"encoding": UNKNOWN, "stored_size": stored_size}
         if form.encoding == RAW:
             return {"encoding": RAW}
@@ -162,6 +197,12 @@ class FoundObjects:
                 contents[digest] = row
         session.flush()
         return contents
+
+
+def _is_unclear() -> ColumnElement[bool]:
+    """Return the condition that a record does not say what the bytes are, or whether there are any."""
+    is_unknown = and_(StoredObject.state == ObjectState.FOUND.value, StoredObject.encoding == UNKNOWN)
+    return or_(is_unknown, StoredObject.state == ObjectState.WRITING.value)
 
 
 def unlisted(session: Session, storage: str, after: int, count: int) -> Sequence[StoredObject]:

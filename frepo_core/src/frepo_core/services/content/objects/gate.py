@@ -23,8 +23,8 @@ from frepo_core.errors import BlobRetained
 from ...base.failpoints import hit
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .necessity import is_waiting, may_end
-from .states import ObjectState
+from .necessity import is_waiting, may_be_older, may_end
+from .states import UNKNOWN, ObjectState
 from .survivors import Pace, ReadObject, Survivors
 from .uses import is_base_anywhere, is_used
 
@@ -186,6 +186,21 @@ def note_doomed(session: Session, row: StoredObject) -> StoredObject:
     row.state, row.slot, row.since, row.delete_after = ObjectState.DOOMED.value, None, now, None
     session.flush()
     return row
+
+
+def give_up(session: Session, row: StoredObject) -> None:
+    """Doom an object that a job has begun to make and that is not needed any more.
+
+    While the records may be older than the storages, its bytes may be those of a finished object: it is kept as one
+    that was found, until the storages are reconciled.
+    """
+    if not may_be_older(session):
+        note_doomed(session, row)
+        return
+    now, size = read_clock(session), row.object_size
+    row.state, row.slot, row.since, row.next_try, row.delete_after = ObjectState.FOUND.value, None, now, None, now
+    row.encoding, row.stored_size, row.stored_digest, row.base_digest = UNKNOWN, size, None, None
+    session.flush()
 
 
 def lock_contents(session: Session, content_ids: Iterable[int], *, shared: bool = False) -> dict[int, Content]:

@@ -64,6 +64,12 @@ def is_waiting(session: Session, backends: Backends) -> bool:
     return session.scalar(select(Installation.name).where(Installation.name.in_(names)).limit(1)) is not None
 
 
+def may_be_older(session: Session) -> bool:
+    """Return whether the records may be older than any storage: it was not reconciled since it was adopted."""
+    names = Installation.name.startswith(RECONCILE, autoescape=True)
+    return session.scalar(select(Installation.name).where(names).limit(1)) is not None
+
+
 def is_lost(row: StoredObject) -> bool:
     """Return whether the bytes of an object are known to be wrong or missing: nothing is less decodable without it."""
     return row.state in _LOST

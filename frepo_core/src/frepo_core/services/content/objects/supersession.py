@@ -9,7 +9,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 
 from ..storages.backends import Backends
-from .gate import note_doomed
+from .gate import give_up
 from .promises import find_promises
 from .states import CURRENT, ObjectState
 from .uses import is_second_copy
@@ -29,7 +29,7 @@ def supersede(session: Session, row: StoredObject, *, keeps: timedelta | None) -
         row.since = now
         session.delete(row)
     elif row.state in {ObjectState.WANTED, ObjectState.WRITING}:
-        note_doomed(session, row)
+        give_up(session, row)
     elif row.state == ObjectState.PRESENT:
         row.state, row.delete_after = ObjectState.SUPERSEDED.value, None if keeps is None else now + keeps
         row.slot, row.since, row.next_try = None, now, None

@@ -37,14 +37,16 @@ class Survivors:
         What is wrong is marked, and another one is looked for.
         """
         while (found := self._find(object_id, lambda row: lambda other: other.id not in self._wrong)) is not None:
-            row, path = found
-            if is_lost(row) or all(self._is_sound(one) for one in reversed(path)):
-                return frozenset(one.id for one in path)
+            if all(self._is_sound(one) for one in reversed(found[1])):
+                return frozenset(one.id for one in found[1])
         return None
 
     def find_read(self, object_id: int) -> frozenset[int] | None:
-        """Return the same ids if they were read since the object gave up its place. Reads nothing."""
-        found = self._find(object_id, lambda row: lambda other: _was_read_since(row, other))
+        """Return the same ids if they were read since the object gave up its place. Reads nothing.
+
+        Of one that is damaged or missing, nothing is lost: what replaces it need not have been read.
+        """
+        found = self._find(object_id, lambda row: lambda other: is_lost(row) or _was_read_since(row, other))
         return None if found is None else frozenset(one.id for one in found[1])
 
     def _find(self, object_id: int, choose: Callable[[StoredObject], Allow]) -> tuple[StoredObject, Path] | None:
@@ -56,7 +58,7 @@ class Survivors:
                 return row, []
             if is_waiting(session, self._backends):
                 return None
-            path = find_survivors(session, row, (lambda other: True) if is_lost(row) else choose(row))
+            path = find_survivors(session, row, choose(row))
             if path is None or not may_end(session, self._backends, row, [one.id for one in path]):
                 return None
             return row, path

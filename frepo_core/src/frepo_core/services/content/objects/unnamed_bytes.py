@@ -3,6 +3,7 @@
 import logging
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
@@ -26,11 +27,16 @@ def delete_unnamed(database: Database, backends: Backends, storage: str, key: st
         log.exception("the bytes %s in %s were not deleted, storage:sweep will delete them", key, storage)
 
 
+def is_named(session: Session, storage: str, key: str) -> bool:
+    """Return whether a row names the bytes."""
+    named = select(StoredObject.id).where(StoredObject.storage == storage, StoredObject.key == key)
+    return session.scalar(named) is not None
+
+
 def _is_named(database: Database, storage: str, key: str) -> bool:
     """Return whether a row names the bytes. If the database does not answer, nobody has found them."""
     try:
         with database.reading() as session:
-            named = select(StoredObject.id).where(StoredObject.storage == storage, StoredObject.key == key)
-            return session.scalar(named) is not None
+            return is_named(session, storage, key)
     except DatabaseUnavailableError:
         return False

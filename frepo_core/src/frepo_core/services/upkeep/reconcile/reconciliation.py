@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import delete, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -17,7 +17,7 @@ from frepo_core.errors import BlobNotFound, FrepoError
 
 from ...content.objects.found_objects import FoundObjects, unlisted
 from ...content.objects.settlement import Settlement
-from ...content.objects.states import ObjectState
+from ...content.objects.states import ENDED, ObjectState
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import RECONCILE
 from ...content.storages.write_guard import Presence
@@ -63,14 +63,17 @@ class Reconciliation:
         No content is read, but the heads of objects that do not have the size of their content. Of a storage that is
         not one of those `owned`, only objects of known contents are registered: the others are those of somebody else.
         """
-        done, names = Reconciled(), list(storages)
-        for storage in names:
+        done, reconciled = Reconciled(), list[str]()
+        for storage in storages:
             done.found += self._register(storage, only_known=storage not in owned)
-            done.missing += self._mark_missing(storage)
+            missing = self._mark_missing(storage)
+            if missing is not None:
+                done.missing += missing
+                reconciled.append(storage)
         settled = Settlement(self._database, self._backends, keep_going=self._keep_going).settle_all(keeps=KEPT_FOR)
         done.current, done.wanted = settled.current, settled.wanted
-        for storage in names:
-            self._database.execute(delete(Installation).where(Installation.name == RECONCILE + storage))
+        for storage in reconciled:
+            self._database.write(partial(_note_reconciled, storage))
         return done
 
     def _register(self, storage: str, *, only_known: bool) -> int:
@@ -78,6 +81,7 @@ class Reconciliation:
         for page in self._staging.pages(storage, PAGE):
             self._keep_going()
             ids = found.register(storage, page, keeps=KEPT_FOR, only_known=only_known)
+            found.look_again(storage, page, keeps=timedelta())
             if doubted := self._staging.find_doubted(storage, list(ids)):
                 self._database.write(partial(_note_damaged, [ids[key] for key in doubted]))
             count += len(ids)
@@ -85,13 +89,14 @@ class Reconciliation:
             self._notes(f"{storage}: {listed} objects compared, {count} found by their keys and heads")
         return count
 
-    def _mark_missing(self, storage: str) -> int:
+    def _mark_missing(self, storage: str) -> int | None:
+        """Mark what a storage lacks; return the number, or None if it cannot be told what it lacks."""
         after = missing = 0
         try:
             Presence(self._database, self._backends).look_for_mark(storage)
         except FrepoError as error:  # another disk is mounted there, or it does not answer
-            self._notes(f"{storage}: nothing is marked as missing: {error.message}")
-            return 0
+            self._notes(f"{storage}: nothing is marked as missing, and nothing is deleted yet: {error.message}")
+            return None
         while True:
             self._keep_going()
             with self._database.reading() as session:
@@ -111,6 +116,17 @@ class Reconciliation:
         except BlobNotFound:
             return False
         return True
+
+
+def _note_reconciled(storage: str, session: Session) -> None:
+    """Let contents be deleted again. What was ending before may have been used since, so it is kept."""
+    was_waiting = session.get(Installation, RECONCILE + storage)
+    if was_waiting is None:
+        return
+    session.delete(was_waiting)
+    until = read_clock(session) + KEPT_FOR
+    ending = (StoredObject.storage == storage, StoredObject.slot.is_(None), StoredObject.state.not_in(ENDED))
+    session.execute(update(StoredObject).where(*ending, StoredObject.delete_after < until).values(delete_after=until))
 
 
 def _note_damaged(object_ids: list[int], session: Session) -> None:
