@@ -16,9 +16,10 @@ from ...content.blobs.lifecycle import Blobs
 from ...content.held_bytes import HeldBytes
 from ...content.objects.decodable import find_dependents
 from ...content.objects.gate import lock_contents
+from ...content.objects.necessity import is_waiting
 from ...content.objects.states import CURRENT
 from ...content.storages.storage_space import StorageSpace
-from .ending_order import may_end, measure_size, select_next
+from .ending_order import is_of_others, may_end, measure_size, select_next
 from .entries import EndReason, end_entries
 
 log = logging.getLogger(__name__)
@@ -71,12 +72,13 @@ class EarlyEnding:
         """
         storage = self._space.storage
         freed = self._blobs.gate.delete_superseded(storage, size, keep_going=keep_going, reads=reads).size
-        versions = 0
-        while freed < size and (candidates := self._candidates()):
+        versions, before, first = 0, -1, self._blobs.backends.current
+        while freed < size and versions != before and (candidates := self._candidates()):
+            before = versions
             for content_id, _ in candidates:
                 keep_going()
                 ended = self._database.write(
-                    partial(_end, content_id=content_id, storage=storage, by=by), may_use_reserve=True
+                    partial(_end, content_id=content_id, storage=storage, first=first, by=by), may_use_reserve=True
                 )
                 self._blobs.collect(ended.content_ids)
                 versions, freed = versions + ended.versions, freed + ended.size
@@ -102,15 +104,15 @@ class EarlyEnding:
     def size(self) -> int:
         """Return how many bytes are freed if all ends that may end early."""
         with self._database.reading() as session:
-            return measure_size(session, self._space.storage)
+            return measure_size(session, self._space.storage, self._blobs.backends.current)
 
     def _candidates(self, count: int = BATCH) -> list[tuple[int, int]]:
-        """Return the ids and sizes of the blobs that end next."""
+        """Return the ids and sizes of the blobs that end next: none while no bytes may be deleted."""
         with self._database.reading() as session:
-            return [
-                (content_id, size)
-                for content_id, size in session.execute(select_next(session, self._space.storage, count))
-            ]
+            if is_waiting(session, self._blobs.backends):
+                return []
+            query = select_next(session, self._space.storage, self._blobs.backends.current, count)
+            return [(content_id, size) for content_id, size in session.execute(query)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +124,7 @@ class _Ended:
     size: int = 0
 
 
-def _end(session: Session, *, content_id: int, storage: str, by: By) -> _Ended:
+def _end(session: Session, *, content_id: int, storage: str, first: str, by: By) -> _Ended:
     """End all entries that use a content, and those that use what depends on it, unless one of them may not end."""
     digest = session.scalar(select(Content.digest).where(Content.id == content_id)) or ""
     above = [row.content_id for level in find_dependents(session, digest, storage) for row in level]
@@ -131,7 +133,8 @@ def _end(session: Session, *, content_id: int, storage: str, by: By) -> _Ended:
     current = (StoredObject.content_id.in_(ids), StoredObject.storage == storage, StoredObject.slot == CURRENT)
     size = int(session.scalar(select(func.sum(OBJECT_SIZE)).where(*current)) or 0)
     alone = content_id if ids == [content_id] else None
-    may = session.scalars(select(Content.id).where(Content.id.in_(ids), may_end(session, alone))).all()
+    may_all = (may_end(session, alone), ~is_of_others(storage, first))
+    may = session.scalars(select(Content.id).where(Content.id.in_(ids), *may_all)).all()
     if len(may) != len(ids):
         return _Ended()
     entries = select(TrashEntry).where(TrashEntry.content_id.in_(ids)).order_by(TrashEntry.id).with_for_update()

@@ -4,13 +4,14 @@ Versions that were created last end first, because all that an attacker or a run
 good versions. Those that a person has deleted end after all evicted ones. Bytes are freed only with the last entry that
 uses them, so the entries of one blob end together, when it is the turn of the one that ends last. An entry whose bytes
 a version or a file uses is passed over, and so is a locked one. The newest good version of a collection never ends in
-the trash. The base of a blob that may not end may not end either; if all that depends on it may, those end with it.
+the trash. One that a collection in another storage has in the trash, too, is passed over: that storage has room. The
+base of a blob that may not end may not end either; if all that depends on it may, those end with it.
 """
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject, TrashEntry
+from frepo_core.db.models import OBJECT_SIZE, Collection, Content, DeletedCollection, StoredObject, TrashEntry
 
 from ...content.objects.states import CURRENT
 from ...content.objects.uses import is_used_by_file
@@ -42,25 +43,41 @@ def _needed_bases(session: Session) -> Select[str]:
     return select(needed.union(further).c.base_digest)
 
 
-def select_next(session: Session, storage: str, count: int) -> Select[int, int]:
+def is_of_others(storage: str, first: str) -> ColumnElement[bool]:
+    """Return the condition that an entry of a collection which is stored elsewhere uses a content.
+
+    `first` is the storage of those that name none. A deleted collection has the storage that it had.
+    """
+    is_of = and_(
+        Collection.id == TrashEntry.collection_id,
+        func.coalesce(Collection.incarnation, Collection.id) == TrashEntry.incarnation,
+    )
+    former = DeletedCollection.settings["storage"].as_string()
+    home = func.coalesce(case((Collection.id.is_not(None), Collection.storage), else_=former), first)
+    entries = select(TrashEntry.id).outerjoin(Collection, is_of)
+    entries = entries.outerjoin(DeletedCollection, DeletedCollection.incarnation == TrashEntry.incarnation)
+    return entries.where(TrashEntry.content_id == Content.id, home != storage).correlate(Content).exists()
+
+
+def select_next(session: Session, storage: str, first: str, count: int) -> Select[int, int]:
     """Return a query for contents that only the trash uses, with their stored sizes, those that end first first."""
     on_request = case((TrashEntry.reason.in_([reason.value for reason in ON_REQUEST]), 1), else_=0)
     return (
         select(Content.id, OBJECT_SIZE)
         .join(TrashEntry, TrashEntry.content_id == Content.id)
         .join(StoredObject, _is_in(storage))
-        .where(may_end(session))
+        .where(may_end(session), ~is_of_others(storage, first))
         .group_by(Content.id, OBJECT_SIZE)
         .order_by(func.max(on_request), func.min(TrashEntry.created_at).desc(), Content.id.desc())
         .limit(count)
     )
 
 
-def measure_size(session: Session, storage: str) -> int:
+def measure_size(session: Session, storage: str, first: str) -> int:
     """Return how many bytes in a storage are freed if all ends that may end."""
     is_in_trash = select(TrashEntry.id).where(TrashEntry.content_id == Content.id).exists()
     query = select(func.sum(OBJECT_SIZE)).select_from(Content).join(StoredObject, _is_in(storage))
-    return int(session.scalar(query.where(is_in_trash, may_end(session))) or 0)
+    return int(session.scalar(query.where(is_in_trash, may_end(session), ~is_of_others(storage, first))) or 0)
 
 
 def _is_in(storage: str) -> ColumnElement[bool]:
