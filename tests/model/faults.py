@@ -63,6 +63,9 @@ SEEN = {
 # The other guards of the design.
 OTHERS = {
     "a content in use is deleted": Fault("keeps_what_is_promised", LOST, world(uploads=2, flips=1)),
+    "two deletions rely on each other": Fault(
+        "locks_what_it_relies_on", LOST, world(contents=2, mirrored=False, uploads=2, encodings=3, deletions=1)
+    ),
     "a deletion that was given up is repeated": Fault(
         "doomed_is_final", LOST, world(uploads=2, deletions=1, refusals=1)
     ),

@@ -1,6 +1,7 @@
 """The gate through which every deletion goes, and the deletion behind it."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from .guards import Guards
 from .state import (
@@ -29,9 +30,17 @@ Steps = Iterator[tuple[str, State]]
 
 def doom(state: State, guards: Guards) -> Steps:
     """The gate through which every deletion goes."""
-    for one in each(state.objects):
-        if one.state in {SUPERSEDED, LEAVING, FOUND} and may_be_doomed(state, one, guards):
-            yield f"{name(one)} is doomed", put(state, (one, one._replace(state=DOOMED, is_kept=False, is_aimed=True)))
+    ending = [one for one in each(state.objects) if one.state in {SUPERSEDED, LEAVING, FOUND}]
+    allowed = [one for one in ending if may_be_doomed(state, one, guards)]
+    for one in allowed:
+        yield f"{name(one)} is doomed", put(state, (one, _doomed(one)))
+    if not guards.locks_what_it_relies_on:  # both transactions see what was before
+        for one, other in combinations(allowed, 2):
+            yield f"{name(one)} and {name(other)} are doomed", put(state, (one, _doomed(one)), (other, _doomed(other)))
+
+
+def _doomed(one: Object) -> Object:
+    return one._replace(state=DOOMED, is_kept=False, is_aimed=True)
 
 
 def may_be_doomed(state: State, one: Object, guards: Guards) -> bool:

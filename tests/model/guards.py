@@ -11,6 +11,7 @@ class Guards:
     keeps_what_others_need: bool = True  # the base of another object, of whatever state, is deleted
     keeps_what_is_promised: bool = True  # a content in use is deleted
     counts_only_what_was_read: bool = True  # the sound old object is deleted, the new one turns out to be wrong
+    locks_what_it_relies_on: bool = True  # two deletions at once rely on what the other one deletes
     waits_two_days: bool = True  # a database of the last night names what is gone
     waits_for_reconcile: bool = True  # a restored database deletes what it does not know
     doomed_is_final: bool = True  # a deletion that was refused, and given up, is repeated by a process that was slow
