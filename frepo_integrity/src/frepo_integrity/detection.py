@@ -27,6 +27,8 @@ _TEXTS = (
     *(".html", ".htm", ".xhtml", ".txt", ".log", ".out", ".err", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".md"),
     *(".conf", ".cfg", ".ini", ".yml", ".yaml", ".toml", ".eml", ".mbox", ".ldif", ".rst", ".svg", ".php", ".js"),
 )
+# Of those, in which a message among other contents is nothing new.
+_MESSAGES = (".html", ".htm", ".xhtml", ".txt", ".log", ".out", ".err", ".md", ".eml", ".mbox", ".rst", ".php")
 _SHORT_FOR_TAR = (".tgz", ".tbz2", ".tbz", ".txz", ".tzst")
 _STARTS = {name: codec.starts for name, codec in CODECS.items()} | {"zip": ZIP_STARTS}
 
@@ -75,6 +77,11 @@ def promises_backup(name: str, *, is_packed: bool) -> bool:
     if kind_of_name(name) or lower.endswith(_BACKUPS):
         return True
     return is_packed and bool(name) and not lower.endswith(_TEXTS)
+
+
+def keeps_messages(name: str) -> bool:
+    """Whether a file of this name is a log, a page, or the like."""
+    return name.lower().endswith(_MESSAGES)
 
 
 def is_text(kind: str) -> bool:

@@ -123,7 +123,8 @@ def _inspect_single_pass(source: ByteStream, head: bytes, form: Format, budget: 
 
 
 def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, budget: Budget) -> Report:
-    dumps = sql_dump.check_sql(source, program, budget)
+    dumps, rest = sql_dump.check_sql(source, program, budget)
+    check_behind_dump(rest)
     return Report(
         outcome="good",
         message=f"The dump of {program.name} is whole",
@@ -133,6 +134,31 @@ def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, bud
         # Of several databases, another one may come first tomorrow.
         database=sql_dump.read_database(head, program) if dumps <= 1 else "",
     )
+
+
+def check_behind_dump(rest: bytes) -> None:
+    """Raise `BrokenContent` if a message follows a whole dump: that of another one that failed."""
+    if line := messages.find_error(rest):
+        raise BrokenContent("sql", f"Behind the dump is a message: {line}", verdict="suspicious")
+
+
+def _inspect_behind_text(source: ByteStream, program: sql_dump.Program, inspection: Inspection) -> Report:
+    """Inspect a dump that other text precedes. A cut one is not condemned, as it may be a text about dumps."""
+    try:
+        report = _inspect_sql(source, source.peek(detection.HEAD), program, inspection.budget)
+    except BrokenContent as broken:
+        return Report(outcome="not checked", message=f"It does not begin like a dump. {broken.message}")
+    more = ". In front of it is other text, which a restore may refuse: remove it"
+    return replace(report, message=report.message + more)
+
+
+def _check_in_front(head: bytes) -> None:
+    """Raise `BrokenContent` if a message is in front of data, which no program can read then."""
+    for line, rest in messages.split_text(head):
+        found = detection.detect(rest)
+        if found and not detection.is_text(found.kind):
+            message = f"A message is in front of the {found.kind} data, which no program can read then: {line}"
+            raise BrokenContent(found.kind, message, (messages.TEXT,), verdict="suspicious")
 
 
 def _inspect_compressed(source: ByteStream, kind: str, name: str, inspection: Inspection, depth: int) -> Report:
@@ -180,10 +206,18 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     kind = kind or (messages.TEXT if _is_repeated(source, head, inspection.budget) else None)
     if kind and detection.promises_backup(name, is_packed=depth > 0):
         raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
+    if detection.promises_backup(name, is_packed=depth > 0):
+        _check_in_front(head)
+    program = None if kind else sql_dump.recognize_behind_text(head)
+    if program and inspection.is_on("sql"):
+        return _inspect_behind_text(source, program, inspection)
     if promised and depth == 0:
         message = f"Its name ends as that of a {promised} file, but its content does not begin like one"
         return Report(outcome="not checked", message=message)
-    return Report(outcome="not checked", message="Its format is not known", kinds=(kind,) if kind else ())
+    is_message = kind and not detection.keeps_messages(name)
+    return Report(
+        outcome="not checked", message="Its format is not known", kinds=(kind,) if kind and is_message else ()
+    )
 
 
 def _is_repeated(source: ByteStream, head: bytes, budget: Budget) -> bool:

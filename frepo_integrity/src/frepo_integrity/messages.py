@@ -1,6 +1,7 @@
 """Recognizes what is sent instead of a backup when something has failed: HTML, or the message of a program."""
 
 import re
+from collections.abc import Iterator
 
 HTML, TEXT = "html", "text"
 # What is longer is no message. It is less than the first bytes that are looked at, so all of it is seen.
@@ -28,6 +29,15 @@ _DATA = re.compile(
     r"^\s*(?:--|/\*|dn: |\*\d+$|(?:insert|create|copy|drop|set|pragma|begin|use)\b.*)|;\s*$", re.IGNORECASE
 )
 
+# Lines in front of something else.
+_TEXT = re.compile(rb"(?!#!)(?:[\t\x1b -~\x80-\xff]{0,300}\r?\n){1,20}")
+# What fails says its name first, or "Error". These lines report no failure.
+_REPORTER = re.compile(r"[\w./-]+(?:\[\d+\])?: |errors?\b|fatal\b", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"\b(?:warning|notice|note|hint|detail|info)\b|\b(?:0|no|without) (?:errors?|fail)|(?:errors?|failed)\W+0\b",
+    re.IGNORECASE,
+)
+
 
 def recognize(head: bytes) -> str | None:
     """Return `html` or `text` if a content with these first 4,096 bytes is a page or a message, else None."""
@@ -45,6 +55,22 @@ def recognize(head: bytes) -> str | None:
     return TEXT if _find_failure(lines) else None
 
 
+def find_error(text: bytes) -> str:
+    """Return the first line in which a program reports an error behind a dump, in at most 150 characters, or ''."""
+    lines = [line for line in _lines(text) if _REPORTER.match(line) and not _HARMLESS.search(line)]
+    return next((_clean(line) for line in lines if _FAILURE.search(line)), "")
+
+
+def split_text(head: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield what may be a message at the start: its first line that warns or says what failed, and what follows it."""
+    text = _TEXT.match(head)
+    ends = [match.end() for match in re.finditer(rb"\n", text[0])] if text else []
+    for end in ends:
+        lines = [line for line in _lines(head[:end]) if _REPORTER.match(line)]
+        if line := _find_failure(lines):
+            yield _clean(line), head[end:]
+
+
 def is_repeated(data: bytes) -> bool:
     """Whether there is only one byte again and again, such as the zeros of a file that was never written, or blanks."""
     return len(data) > 1 and not data.strip(_BLANKS if data[:1] in _BLANKS else data[:1])
@@ -60,8 +86,12 @@ def describe(head: bytes, kind: str) -> str:
         return f"There is only the byte {head[0]:#04x} again and again, where a backup should be"
     lines = _lines(head)
     line = _find_failure(lines) or lines[0]
+    return f"It is a message, where a backup should be: {_clean(line)}"
+
+
+def _clean(line: str) -> str:
     text = "".join(letter if letter.isprintable() else " " for letter in line)
-    return f"It is a message, where a backup should be: {' '.join(text.split())[:150]}"
+    return " ".join(text.split())[:150]
 
 
 def _lines(head: bytes) -> list[str]:

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from . import detection, messages, split_parts, text_encoding
 from .byte_stream import FileStream
 from .formats import sql_dump, xz_index, zip_directory
-from .inspection import Inspection
+from .inspection import Inspection, check_behind_dump
 from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfTime, Report, switched_off
 from .tar_inspection import inspect_tar
 
@@ -21,7 +21,7 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
     source = FileStream(file, size)
     head = source.peek(detection.HEAD)
     found = detection.detect(head)
-    if found is None and (text_encoding.find_encoding(head) or messages.is_repeated(head)):
+    if found is None and _may_be_found_later(head):
         return Report(outcome="pending", message=PENDING)
     if found is None:
         return Report(outcome="not checked", message="Its format is not known")
@@ -35,6 +35,12 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
     except (NotCheckable, BoundReached, OutOfTime):
         pass  # the complete check tells more
     return Report(outcome="pending", message=PENDING, kinds=(found.kind,))
+
+
+def _may_be_found_later(head: bytes) -> bool:
+    """Whether the complete check may recognise what the first bytes do not show."""
+    is_text = text_encoding.find_encoding(head) or messages.is_repeated(head)
+    return bool(is_text or any(messages.split_text(head)) or sql_dump.recognize_behind_text(head))
 
 
 def _check_ends(
@@ -51,7 +57,6 @@ def _check_ends(
         return inspect_tar(source, inspection.budget, None, inspection.is_on)
     elif found.program:
         file.seek(max(0, size - sql_dump.TAIL), os.SEEK_SET)
-        sql_dump.check_tail(
-            file.read(sql_dump.TAIL), found.program, *sql_dump.PROGRAMS
-        )  # of several dumps, the last one's
+        tail = file.read(sql_dump.TAIL)
+        check_behind_dump(sql_dump.check_tail(tail, found.program, *sql_dump.PROGRAMS))  # of several, the last one's
     return None

@@ -128,6 +128,28 @@ def test_a_message_or_a_page_under_the_name_of_a_backup_is_suspicious(check, kin
             assert ("broken", "gzip") == (cut.verdict, cut.kind), (name, text)
 
 
+WARNING = b"Warning: Permanently added 'db' (ED25519) to the list of known hosts.\r\n"
+
+
+@pytest.mark.parametrize("kind", ["gzip", "xz", "zstd", "tar", "pgdump"])
+def test_a_message_in_front_of_data_makes_it_unreadable(check, check_quickly, kind):
+    """`ssh db pg_dump -Fc shop 2>&1`: no program reads what follows the warning."""
+    packed = {name: makers["python"](rows(3000)) for name, makers in COMPRESSORS.items() if name == kind}
+    content = (packed | {"tar": tar_of(b"x"), "pgdump": b"PGDMP\1\x0e\0\4\x08\1\1" + bytes(500)})[kind]
+
+    found = check(WARNING + content, "db.dump")
+
+    assert isinstance(found, BrokenContent)
+    assert ("suspicious", kind) == (found.verdict, found.kind)
+    assert f"A message is in front of the {kind} data, which no program can read then: Warning: Perm" in found.message
+    assert "pending" == check_quickly(WARNING + content, "db.dump").outcome
+
+
+def test_other_text_in_front_of_data_is_that_of_a_format(check):
+    for start in (b"!<arch>\ndebian-binary   0     `\n2.0\n", b"#!/bin/sh\necho error\nexit 0\n", b"NRRD0004\n\n"):
+        assert "not checked" == check(start + gzip.compress(b"x"), "db.dump").outcome
+
+
 def test_a_message_is_where_it_belongs_under_the_name_of_a_text(check):
     for text in MESSAGES + PAGES:
         content = text.encode()

@@ -1,5 +1,6 @@
 """Dumps in SQL, made by the real programs from real databases: the last lines say whether they are whole."""
 
+import gzip
 import os
 import shutil
 import sqlite3
@@ -186,6 +187,17 @@ WHOLE = {
     "of a newer MariaDB without comments": b"/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_ZERO' */;\n"
     b"/*M!100616 SET @OLD_NOTE_VERBOSITY=@@NOTE_VERBOSITY, NOTE_VERBOSITY=0 */;\n"
     b"/*M!100616 SET NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY */;\n",
+    "of HeidiSQL": b"-- Host: 127.0.0.1\n-- HeidiSQL Version: 12.5.0.6677\n\n"
+    b"/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */;\n"
+    b"/*!40111 SET @OLD_SQL_NOTES=@@SQL_NOTES, SQL_NOTES=0 */;\nINSERT INTO `a` VALUES (1);\n"
+    b"/*!40101 SET SQL_MODE=IFNULL(@OLD_SQL_MODE, '') */;\n/*!40111 SET SQL_NOTES=IFNULL(@OLD_SQL_NOTES, 1) */;\n",
+    "with a warning of ssh first": b"Warning: Permanently added 'db7' (ED25519) to the list of known hosts.\r\n"
+    + HEAD
+    + TAIL,
+    "with a line of kubectl first": b'Defaulted container "db" out of: db, exporter\n' + HEAD + TAIL,
+    "with a greeting first": b"Welcome to db7!\nLast login: Sat Nov 28\n\n" + HEAD + TAIL,
+    "with a greeting, of sqlite3": b"Welcome to db7!\nPRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n",
+    "with a verbose program": HEAD + TAIL + b"mysqldump: [Warning] Using a password can be insecure.\n-- errors: 0\n",
     "with line ends of Windows": (HEAD + TAIL).replace(b"\n", b"\r\n"),
     "of sqlite3 with a comment behind it": b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n-- the end\n",
     "of sqlite3, then of MySQL": b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n" + HEAD + TAIL,
@@ -196,6 +208,50 @@ WHOLE = {
 
 def test_a_whole_dump_is_good(check):
     assert dict.fromkeys(WHOLE, "good") == {name: check(content).outcome for name, content in WHOLE.items()}
+
+
+MESSAGES = (
+    b'pg_dump: error: connection to server at "db2" failed: FATAL:  database "b" does not exist\n',
+    b"mysqldump: Got error: 1049: \"Unknown database 'b'\" when selecting the database\r\n",
+    b"bash: line 3: mysqldump: command not found\n",
+    b"ssh: connect to host db2 port 22: Connection refused\n",
+    b"Error response from daemon: No such container: db2\n",
+)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_message_behind_the_dump_is_that_of_another_dump_that_failed(check, check_quickly, message):
+    """A loop over databases, with `2>&1`: the first one is whole, of the second one there is the error only."""
+    for function in (check, check_quickly):
+        broken = function(HEAD + TAIL + message, "a.sql")
+
+        assert isinstance(broken, BrokenContent), function
+        assert "suspicious" == broken.verdict
+        assert f"Behind the dump is a message: {' '.join(message.decode().split())}" == broken.message
+    assert isinstance(check(gzip.compress(HEAD + TAIL + message), "a.sql.gz"), BrokenContent)
+
+
+def test_lines_of_other_programs_in_front_of_a_dump_are_named(check):
+    report = check(WHOLE["with a greeting first"])
+
+    assert "The dump of mysqldump is whole. In front of it is other text, which a restore may refuse" in report.message
+    assert report.covers == "content"
+
+
+def test_a_cut_dump_behind_other_text_is_no_whole_one(check, check_quickly):
+    """It may be a text about dumps, so it is not condemned. The guards compare it with the nights before."""
+    report = check(b"Welcome to db7!\n" + HEAD + b"INSERT INTO `a` VALUES (1);\n", "a.sql")
+
+    assert ("not checked", ()) == (report.outcome, report.kinds)
+    assert "the line `-- Dump completed`, which mysqldump writes last, is missing" in report.message
+    assert "pending" == check_quickly(b"Welcome to db7!\n" + HEAD + TAIL, "a.sql").outcome
+
+
+def test_a_cut_dump_behind_a_warning_is_broken(check):
+    for name in ("with a warning of ssh first", "with a line of kubectl first", "of HeidiSQL"):
+        content = WHOLE[name]
+
+        assert isinstance(check(content[: -len(TAIL)]), BrokenContent), name
 
 
 TEXTS = {

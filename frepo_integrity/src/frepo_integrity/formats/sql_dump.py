@@ -103,7 +103,10 @@ PROGRAMS = (
         label="MySQL/MariaDB dump",
         first_line=_line(_NOTES),
         start=re.compile(_MODE + _NOTES.encode()),
-        last_line=_later_line(r"/\*M?!\d+ SET (?:SQL_NOTES=@OLD_SQL_NOTES|NOTE_VERBOSITY=@OLD_NOTE_VERBOSITY) \*/;"),
+        # HeidiSQL begins likewise, and writes `IFNULL(@OLD_SQL_NOTES, 1)`.
+        last_line=_later_line(
+            r"/\*M?!\d+ SET (?:SQL_NOTES|NOTE_VERBOSITY)=(?:IFNULL\()?@OLD_(?:SQL_NOTES|NOTE_VERBOSITY)[^\n]{0,9} \*/;"
+        ),
         last=_NOTES_LAST,
     ),
     Program(
@@ -129,8 +132,12 @@ _LAST_LINES = {program.last: program.last_line for program in PROGRAMS}
 # Each start and each last line has one of these. Most blocks of a dump have none, and need no other search.
 LITERALS = (b"ump", b"@OLD_", b"PRAGMA foreign_keys=OFF;", b"\nCOMMIT;")
 
-# What may come before a dump's first line: comments, statements that somebody added, warnings of the program.
-_BEFORE = re.compile(rb"(?:\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*)")
+# What may come before a dump's first line: comments, statements that somebody added, warnings of the program, and those
+# of ssh, shells and kubectl.
+_BEFORE = re.compile(
+    rb"\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*"
+    rb"|(?:[\w./-]+: )?(?i:warning): .*|Defaulted container .*"
+)
 
 
 def recognize(head: bytes) -> Program | None:
@@ -142,6 +149,16 @@ def recognize(head: bytes) -> Program | None:
     return None
 
 
+def recognize_behind_text(head: bytes) -> Program | None:
+    """Return the program whose dump begins in a later line of these first bytes, behind other text, or None.
+
+    The text may be the greeting of a host, and the whole one a text about dumps.
+    """
+    starts = [(match.start(), one) for one in PROGRAMS for match in one.start.finditer(head[:HEAD])]
+    lines = [(start, one) for start, one in starts if head[start - 1 : start] == b"\n"]
+    return min(lines, key=lambda found: found[0], default=(0, None))[1]
+
+
 def read_database(head: bytes, program: Program) -> str:
     """Return the name of the database that the first 4,096 bytes give; empty if they give none."""
     match = program.database.search(head[:HEAD])
@@ -151,10 +168,10 @@ def read_database(head: bytes, program: Program) -> str:
     return name.decode("utf-8", "replace")
 
 
-def check_sql(source: ByteStream, program: Program, budget: Budget) -> int:
-    """Read to the end, and check that each dump in it has its end; return how many there are.
+def check_sql(source: ByteStream, program: Program, budget: Budget) -> tuple[int, bytes]:
+    """Read to the end, and check that each dump in it has its end.
 
-    Raises `BrokenContent`.
+    Return how many there are, and what follows the last line of the last one. Raises `BrokenContent`.
     """
     dumps = _Dumps()
     tail = bytearray()  # pieces may be tiny, and it is not copied for each
@@ -164,11 +181,11 @@ def check_sql(source: ByteStream, program: Program, budget: Budget) -> int:
         tail += data
         if len(tail) > 2 * TAIL:
             del tail[:-TAIL]
-    check_tail(bytes(tail[-TAIL:]), program, *(one for one in PROGRAMS if dumps.begun[one]))
+    rest = check_tail(bytes(tail[-TAIL:]), program, *(one for one in PROGRAMS if dumps.begun[one]))
     cut = next((one for one in PROGRAMS if dumps.begun[one] and dumps.open_now[one.last]), None)
     if cut and dumps.begun.total() > 1:
         raise _broken(f"One of the {dumps.begun.total()} dumps in it", cut)
-    return dumps.begun.total()
+    return dumps.begun.total(), rest
 
 
 class _Dumps:
@@ -242,13 +259,15 @@ def _find_starts_and_ends(window: bytes, overlap: int) -> list[tuple[re.Match[by
     return sorted((one for one in found if one[0].end() > overlap), key=lambda one: one[0].end())
 
 
-def check_tail(tail: bytes, program: Program, *others: Program) -> None:
+def check_tail(tail: bytes, program: Program, *others: Program) -> bytes:
     """Check that the last 256 KiB have the last line of the program, or of one that wrote another dump behind its own.
 
-    Raises `BrokenContent`.
+    Return the lines that follow it. Raises `BrokenContent`.
     """
-    if not any(one.last_line.search(tail) for one in (program, *others)):
+    ends = [match.end() for one in (program, *others) for match in one.last_line.finditer(tail)]
+    if not ends:
         raise _broken("The dump", program)
+    return tail[max(ends) :].partition(b"\n")[2]
 
 
 def _broken(what: str, program: Program) -> BrokenContent:

@@ -115,6 +115,36 @@ def test_neither_does_what_is_large(make, push, good, run_job):
             assert ([1, 2, 3], 3) == good(collection), (size, content[:10])
 
 
+UNKNOWN = [b"dn: dc=example,dc=org\ndescription: %d\n" % number * 200 for number in range(3)]
+MESSAGES = {
+    "a message": b"slapcat: could not open the database\n",
+    "a page": b"<html>\r\n<head><title>502 Bad Gateway</title></head></html>\r\n",
+    "a line end": b"\n",
+    "zeros": bytes(5000),
+}
+
+
+@pytest.mark.parametrize("api", ["first", "second"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_neither_does_a_message_push_out_versions_of_an_unknown_format(make, push, good, api, pack):
+    collection = make(api)
+    assert [None] * 3 == [push(api, collection, pack(one)) for one in UNKNOWN]
+
+    for what, content in MESSAGES.items():
+        assert push(api, collection, pack(content)) in {KIND, SHRANK}, what
+    if pack is not bytes:
+        assert push(api, collection, log(26)) in {KIND, SHRANK}
+
+    assert ([1, 2, 3], 3) == good(collection)
+
+
+def test_a_log_may_have_an_error_on_any_night(root, push, good):
+    collection = root.create(filename="nightly.log", maxBackupsCount=LIMIT).json["collection"]["id"]
+
+    contents = [*UNKNOWN, log(3), log(30), b"<html>", log(5)]
+    assert [None] * 7 == [push("first", collection, one) for one in contents]
+
+
 def test_before_a_third_version_nothing_is_known_about_a_collection(make, push, good):
     """What protects the good ones then is the trash."""
     collection = make("first")

@@ -137,14 +137,24 @@ class Baseline:
     def find_unrecognised(self, content: ContentKind) -> str:
         """Return why a content that is no dump and no archive is odd, as a sentence: the last three versions were some.
 
-        Empty for a content of a recognised format. How long an error message is does not matter.
+        Empty for a content of a recognised format. How long an error message is does not matter. After versions of an
+        unknown format, a message is odd; after compressed ones, what is not compressed.
         """
-        if content.name or not self._is_recognised:
+        if content.name or len(self.contents) < CONTENTS:
+            return ""
+        is_new_message = content.is_message and not any(one.is_message for one in self.contents)
+        is_unpacked = not content.kinds and all(one.kinds and not one.is_message for one in self.contents)
+        if not (self._is_recognised or is_new_message or is_unpacked):
             return ""
         what = f"Its content is not recognised ({content})"
         if content.is_message:
-            what = "It is a page of HTML" if content.kinds == ("html",) else "It is a message"
-        return f"{what}, the last versions were {self.contents[-1]}"
+            what = (
+                "It is a page of HTML"
+                if content.kinds[-1] == "html"
+                else "It is a message, or one byte again and again"
+            )
+        known = self.contents[-1].kinds
+        return f"{what}, the last versions were {self.contents[-1] if known else 'not'}"
 
     def find_change(self, content: ContentKind) -> str:
         """Return how the formats differ from those of the last versions, as a sentence; empty if they do not."""

@@ -41,8 +41,8 @@ class ContentKind:
 
     @property
     def is_message(self) -> bool:
-        """Whether the content is a page of HTML or the message of a program, and not packed in anything."""
-        return self.kinds in {("html",), ("text",)}
+        """Whether the content is a page of HTML, the message of a program, or one byte again and again."""
+        return self.kinds[-1:] in {("html",), ("text",)}
 
     @property
     def family(self) -> str:
