@@ -7,13 +7,14 @@ from typing import Any, BinaryIO
 from . import detection, messages, split_parts, text_encoding
 from .budget import Budget
 from .byte_stream import ByteStream, FileStream
-from .formats import sql_dump, tar_archive, zip_directory, zip_members
+from .formats import sql_dump, tar_archive, zip_directory
 from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
 from .formats.format import Format
 from .formats.single_pass import FORMATS
 from .outcomes import BoundReached, BrokenContent, EmptyContent, NotCheckable, OutOfMemory, Report, switched_off
 from .tar_inspection import inspect_tar
+from .zip_inspection import inspect_zip
 
 # db.sql.xz.gz has two. More compressions within each other come from a bomb.
 MAX_DEPTH = 4
@@ -49,9 +50,10 @@ def inspect(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Rep
     found = detection.detect(head)
     try:
         if found is not None and found.kind == "zip" and inspection.is_on("zip"):
-            directory = zip_directory.read_directory(file, size)
-            zip_members.check_members(file, directory, inspection.budget, inspection.memory)
-            return Report(outcome="good", message="The zip archive is whole", kinds=("zip",))
+            return inspect_zip(
+                *(file, size, name, inspection.budget, inspection.memory),
+                lambda member, inside: _inspect(member, inside, inspection, depth=1),
+            )
         return _inspect(source, name, inspection, depth=0)
     except BrokenContent as broken:
         return split_parts.excuse(broken, name, head)
@@ -125,6 +127,9 @@ def _inspect_single_pass(source: ByteStream, head: bytes, form: Format, budget: 
 def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, budget: Budget) -> Report:
     dumps, rest = sql_dump.check_sql(source, program, budget)
     check_behind_dump(rest)
+    if sql_dump.is_without_tables(head):
+        message = "The dump has no tables: sqlite3 makes an empty database where there is none"
+        raise BrokenContent("sql", message, verdict="suspicious")
     return Report(
         outcome="good",
         message=f"The dump of {program.name} is whole",
@@ -155,6 +160,10 @@ def _inspect_behind_text(source: ByteStream, program: sql_dump.Program, inspecti
 def _check_in_front(head: bytes) -> None:
     """Raise `BrokenContent` if a message is in front of data, which no program can read then."""
     for line, rest in messages.split_text(head):
+        if rest and not rest.strip(b"\0"):  # the end of a tar archive without members
+            raise BrokenContent(
+                "tar", f"A message is in front of zeros: {line}", (messages.TEXT,), verdict="suspicious"
+            )
         found = detection.detect(rest)
         if found and not detection.is_text(found.kind):
             message = f"A message is in front of the {found.kind} data, which no program can read then: {line}"

@@ -33,7 +33,7 @@ def test_the_end_of_a_dump_is_its_content(check):
         (MYSQL_DUMP % b"shop" + MYSQL_DUMP % b"wiki", "MySQL/MariaDB dump", ""),
         (CLUSTER, "PostgreSQL cluster dump", ""),
         (CLUSTER + PG_DUMP % b"shop", "PostgreSQL cluster dump", ""),
-        (b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n", "SQLite dump", ""),
+        (b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE a (b);\nCOMMIT;\n", "SQLite dump", ""),
     ]:
         assert ("content", (label,), database) == seen(check(content)), content
         assert ("content", ("gzip", label), database) == seen(check(gzip.compress(content))), content
@@ -143,6 +143,15 @@ def test_a_message_in_front_of_data_makes_it_unreadable(check, check_quickly, ki
     assert ("suspicious", kind) == (found.verdict, found.kind)
     assert f"A message is in front of the {kind} data, which no program can read then: Warning: Perm" in found.message
     assert "pending" == check_quickly(WARNING + content, "db.dump").outcome
+
+
+def test_a_message_in_front_of_an_archive_without_members_is_found(check):
+    """`tar cf - /nosuch 2>&1 | gzip`: the zeros are all that tar writes."""
+    content = b"tar: /nosuch: Cannot stat: No such file or directory\n" + bytes(10240)
+
+    for found in (check(content, "a.tar"), check(gzip.compress(content), "a.tar.gz")):
+        assert "suspicious" == found.verdict
+        assert "A message is in front of zeros: tar: /nosuch: Cannot stat" in found.message
 
 
 def test_other_text_in_front_of_data_is_that_of_a_format(check):

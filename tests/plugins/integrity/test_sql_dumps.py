@@ -179,6 +179,7 @@ def test_a_dump_in_a_compression_is_checked(check, mysql_dump, kind):
 
 HEAD = b"-- MySQL dump 10.13  Distrib 8.0.40, for Linux (x86_64)\n--\n-- Host: localhost    Database: shop\n"
 TAIL = b"\n-- Dump completed on 2026-11-23  2:12:16\n"
+SQLITE = b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE a (b);\nCOMMIT;\n"
 WHOLE = {
     "of MySQL 8": HEAD + b"INSERT INTO `a` VALUES (1);\n" + TAIL,
     "with a warning first": b"mysqldump: [Warning] Using a password can be insecure.\n" + HEAD + TAIL,
@@ -196,11 +197,11 @@ WHOLE = {
     + TAIL,
     "with a line of kubectl first": b'Defaulted container "db" out of: db, exporter\n' + HEAD + TAIL,
     "with a greeting first": b"Welcome to db7!\nLast login: Sat Nov 28\n\n" + HEAD + TAIL,
-    "with a greeting, of sqlite3": b"Welcome to db7!\nPRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n",
+    "with a greeting, of sqlite3": b"Welcome to db7!\n" + SQLITE,
     "with a verbose program": HEAD + TAIL + b"mysqldump: [Warning] Using a password can be insecure.\n-- errors: 0\n",
     "with line ends of Windows": (HEAD + TAIL).replace(b"\n", b"\r\n"),
-    "of sqlite3 with a comment behind it": b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n-- the end\n",
-    "of sqlite3, then of MySQL": b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCOMMIT;\n" + HEAD + TAIL,
+    "of sqlite3 with a comment behind it": SQLITE + b"-- the end\n",
+    "of sqlite3, then of MySQL": SQLITE + HEAD + TAIL,
     "with a token of restricted mode": b"--\n-- PostgreSQL database dump\n--\n\n\\restrict abc\n--\n"
     b"-- PostgreSQL database dump complete\n--\n\n\\unrestrict abc\n\n",
 }
@@ -208,6 +209,22 @@ WHOLE = {
 
 def test_a_whole_dump_is_good(check):
     assert dict.fromkeys(WHOLE, "good") == {name: check(content).outcome for name, content in WHOLE.items()}
+
+
+def test_a_database_that_sqlite3_has_made_itself_is_no_backup(check, tmp_path):
+    """`sqlite3 /srv/wrong.db .dump` makes the file that is missing, and ends well."""
+    dump = run("sqlite3", str(tmp_path / "wrong.db"), ".dump")
+    run("sqlite3", str(tmp_path / "wrong.db"), "VACUUM")
+    run("sqlite3", str(tmp_path / "wrong.db"), f".backup {tmp_path}/copy.db")
+
+    for content, kind in ((dump, "sql"), ((tmp_path / "copy.db").read_bytes(), "sqlite")):
+        found = check(content, "copy.db")
+        assert isinstance(found, BrokenContent), kind
+        assert ("suspicious", kind) == (found.verdict, found.kind)
+        assert "no tables" in found.message
+    run("sqlite3", str(tmp_path / "wrong.db"), "CREATE TABLE a (b)")
+    assert "good" == check((tmp_path / "wrong.db").read_bytes()).outcome
+    assert "good" == check(run("sqlite3", str(tmp_path / "wrong.db"), ".dump")).outcome
 
 
 MESSAGES = (

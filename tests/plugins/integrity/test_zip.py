@@ -147,3 +147,46 @@ def test_of_a_zip_in_a_compression_the_end_is_checked(check):
         assert "The zip archive has the end of its directory" in report.message
         for size in (len(content) * 6 // 10, len(content) - 1):
             assert isinstance(check(pack(content[:size])), BrokenContent), (name, size)
+
+
+DUMP = b"-- MySQL dump 10.13\n--\n-- Host: localhost    Database: shop\nINSERT INTO a VALUES (1);\n-- Dump completed\n"
+
+
+def _single(content, name="shop.sql"):
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", ["shop.sql", "var/backups/shop.sql", "-"])
+def test_a_single_dump_in_an_archive_is_checked(check, check_quickly, name):
+    """`mariadb-dump shop | zip > shop.zip` names it `-`. If the program is killed, zip ends as it should."""
+    whole = check(_single(DUMP, name), "shop.zip")
+    cut = check(_single(DUMP[:-20], name), "shop.zip")
+
+    assert ("good", "content", ("zip", "MySQL/MariaDB dump")) == (whole.outcome, whole.covers, whole.names)
+    assert "shop" == whole.database
+    assert isinstance(cut, BrokenContent)
+    assert ("sql", ("zip", "sql"), "broken") == (cut.kind, cut.kinds, cut.verdict)
+    assert "suspicious" == check(_single(b"bash: mariadb-dump: command not found\n", name), "shop.sql.zip").verdict
+    assert "pending" == check_quickly(_single(DUMP[:-20], name), "shop.zip").outcome
+
+
+def test_a_single_dump_in_an_archive_that_is_damaged(check):
+    content = bytearray(_single(DUMP[:-20]))
+    content[content.index(b"PK\1\2") + 16] ^= 1
+
+    assert ("zip", "broken") == (check(bytes(content)).kind, check(bytes(content)).verdict)
+
+
+def test_nothing_in_a_single_member_is_broken(check):
+    for name in ("-", "shop.sql", "shop"):
+        assert "there is nothing in it" in check(_single(b"", name), "shop.zip").message
+
+
+def test_what_is_no_single_dump_says_nothing_about_the_archive(check):
+    for content, name in ((rows(300), "notes"), (rows(300), "-"), (DUMP[:-20], "notes.txt")):
+        report = check(_single(content, name), "shop.zip")
+
+        assert ("good", "container", ("zip",)) == (report.outcome, report.covers, report.kinds), name

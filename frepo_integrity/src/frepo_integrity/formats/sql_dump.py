@@ -138,6 +138,7 @@ _BEFORE = re.compile(
     rb"\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*"
     rb"|(?:[\w./-]+: )?(?i:warning): .*|Defaulted container .*"
 )
+_NO_TABLES = re.compile(rb"\s*PRAGMA foreign_keys=OFF;\s*BEGIN TRANSACTION;\s*COMMIT;\s*")
 
 
 def recognize(head: bytes) -> Program | None:
@@ -166,6 +167,11 @@ def read_database(head: bytes, program: Program) -> str:
     if name.startswith(b'"'):
         name = name[1:-1].replace(b'""', b'"')
     return name.decode("utf-8", "replace")
+
+
+def is_without_tables(head: bytes) -> bool:
+    """Whether a content with these first bytes is what sqlite3 dumps of a database that it has just made itself."""
+    return bool(_NO_TABLES.fullmatch(head))
 
 
 def check_sql(source: ByteStream, program: Program, budget: Budget) -> tuple[int, bytes]:

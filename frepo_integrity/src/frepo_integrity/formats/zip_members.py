@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from ..budget import Budget
-from ..byte_stream import CHUNK, read_at
+from ..byte_stream import CHUNK, ByteStream, read_at
 from ..outcomes import BoundReached, NotCheckable
 from .codecs import MEMORY, ZSTD, Decompressor, raw_deflate
 from .compressed import STEP
 from .zip_directory import Directory, Entry, broken, entries
+
+Look = Callable[[ByteStream, str], None]
 
 _LOCAL = struct.Struct("<4s5H3L2H")
 # Encrypted (bits 0, 6 and 13), or a patch (bit 5).
@@ -29,15 +31,23 @@ _ERRORS: tuple[type[Exception], ...] = (zlib.error, OSError, ValueError, *ZSTD.e
 _MAX_NAME = 100
 
 
-def check_members(file: BinaryIO, directory: Directory, budget: Budget, memory: int = MEMORY) -> None:
+def check_members(
+    file: BinaryIO, directory: Directory, budget: Budget, memory: int = MEMORY, look: Look | None = None
+) -> None:
     """Check every member. `memory` (bytes) is the limit for the window of a decompressor.
+
+    `look` gets the content of each member and its name, and may read as much of it as it likes.
 
     Raises `BrokenContent`, `NotCheckable` if members are encrypted or of unknown methods, or `BoundReached` if they
     overlap: an archive with a million entries for the same bytes would be read a million times.
     """
     unchecked = checked = packed = 0
     for entry in entries(file, directory, budget):
-        if _check_member(file, entry, budget, memory):
+        if pieces := _open_member(file, entry, budget, memory):
+            content = ByteStream(_verified(pieces, entry))
+            if look:
+                look(content, entry.name.decode("utf-8", "replace"))
+            content.drain()
             checked += 1
         else:
             unchecked += 1
@@ -51,30 +61,36 @@ def check_members(file: BinaryIO, directory: Directory, budget: Budget, memory: 
         )
 
 
-def _check_member(file: BinaryIO, entry: Entry, budget: Budget, memory: int) -> bool:
-    """Return False if the member cannot be checked."""
+def _open_member(file: BinaryIO, entry: Entry, budget: Budget, memory: int) -> Iterator[bytes] | None:
+    """Return the content in pieces; None if the member cannot be checked."""
     header = read_at(file, entry.offset, _LOCAL.size)
     if len(header) < _LOCAL.size or not header.startswith(b"PK\x03\x04"):
         raise broken(f"{_name(entry)} is not where the directory says")
     _, _, flags, method, _, _, _, _, _, name_size, extra_size = _LOCAL.unpack(header)
     if (flags | entry.flags) & _UNREADABLE or entry.version > _MAX_VERSION:
-        return False
+        return None
     if method != entry.method or read_at(file, entry.offset + _LOCAL.size, name_size) != entry.name:
         raise broken(f"the header of {_name(entry)} differs from the directory")
     if method != _STORED and method not in _METHODS:
-        return False
+        return None
     file.seek(entry.offset + _LOCAL.size + name_size + extra_size)
+    return _unpack(file, entry, budget, memory)
+
+
+def _verified(pieces: Iterator[bytes], entry: Entry) -> Iterator[bytes]:
+    """Yield the pieces, and check at the end that they are what the directory says."""
     crc = size = 0
-    for piece in _unpack(file, entry, budget, memory):
+    for piece in pieces:
         crc = zlib.crc32(piece, crc)
         size += len(piece)
         if size > entry.unpacked:
             break
+        if piece:  # a decompressor may have nothing yet, and a stream ends with an empty one
+            yield piece
     if size != entry.unpacked:
         raise broken(f"{_name(entry)} does not have the {entry.unpacked} bytes that the directory says")
     if crc != entry.crc:
         raise broken(f"the checksum of {_name(entry)} is wrong")
-    return True
 
 
 def _unpack(file: BinaryIO, entry: Entry, budget: Budget, memory: int) -> Iterator[bytes]:

@@ -2,10 +2,13 @@
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
+from ...outcomes import BrokenContent
 from ..format import Format, Reader
 
 START = b"SQLite format 3\0"
 _HEADER = 100
+# What is read of the tree: its kind, and in the last two bytes the number of its cells.
+_TREE, _LEAF = 5, 0x0D
 _MAX_PAGE = 65_536
 
 
@@ -22,6 +25,9 @@ def check(source: ByteStream, budget: Budget) -> str:
         raise reader.broken(f"its header gives pages of {page_size} bytes")
     pages = int.from_bytes(header[28:32], "big")
     free, first_free = int.from_bytes(header[36:40], "big"), int.from_bytes(header[32:36], "big")
+    # The tree of the schema begins in the first page: a leaf without cells is a database without tables.
+    tree = reader.take(_TREE, "its first page")
+    is_empty = tree[0] == _LEAF and not any(tree[3:])
     source.drain()
     size = source.offset
     if header[24:28] != header[92:96] or not pages:
@@ -30,6 +36,9 @@ def check(source: ByteStream, budget: Budget) -> str:
         raise reader.broken(f"it has {size} bytes, but {pages} pages of {page_size} bytes need {pages * page_size}")
     if free >= pages or first_free > pages:
         raise reader.broken(f"its header says that {free} of {pages} pages are free, from page {first_free} on")
+    if is_empty:
+        message = "The SQLite database has no tables: sqlite3 makes such a one where there is none"
+        raise BrokenContent("sqlite", message, verdict="suspicious")
     return f"The SQLite database has all its {pages} pages"
 
 
