@@ -60,6 +60,12 @@ def test_a_check_that_is_switched_off_says_nothing_about_formats(check, check_qu
     assert () == check(b"no format at all").names
 
 
+# Of `7za a -si db.7z < /dev/null`.
+PIPED_7Z = (
+    "377abcaf271c00046987631901000000000000003a00000000000000689d2da50001040600010901"
+    "00070b0100012121011a0c0000080d00000005010e01800f0180190100140a0100945919b7847fdd"
+    "0115060100208080110000"
+)
 NOTHING = [
     ("db.sql", b""),
     ("db.tar", bytes(10240)),
@@ -69,6 +75,7 @@ NOTHING = [
     ("db.gz", gzip.compress(gzip.compress(b""))),
     ("db.zip", b"PK\5\6" + bytes(18)),
     ("db.cpio", b"070701" + b"0" * 88 + b"0000000b" + b"0" * 8 + b"TRAILER!!!\0\0\0\0"),
+    ("db.7z", bytes.fromhex(PIPED_7Z)),
     ("db.7z", b"7z\xbc\xaf\x27\x1c\0\4\x8d\x9b\xd5\x0f" + bytes(20)),
 ]
 

@@ -8,12 +8,15 @@ import zlib
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
+from ...outcomes import EmptyContent
 from ..format import Format, Reader
 
 START = b"7z\xbc\xaf\x27\x1c"
 # Signature, version, CRC-32 of the rest; where the second header is, its size and its CRC-32.
 _HEADER = struct.Struct("<6s2sIQQI")
 _CHECKED_FROM = 12
+# What LZMA2 makes of nothing: the byte that ends its stream.
+_NO_DATA = b"\0"
 
 
 def check(source: ByteStream, budget: Budget) -> str:
@@ -31,6 +34,8 @@ def check(source: ByteStream, budget: Budget) -> str:
         nonlocal found
         found = zlib.crc32(data, found)
 
+    if offset == len(_NO_DATA) and source.peek(len(_NO_DATA)) == _NO_DATA:
+        raise EmptyContent("sevenzip", "The 7z archive is whole, but there is nothing in its member")
     reader.skip(offset, "its members")
     reader.skip(size, "the list of its members", use)
     if found != second_crc:
