@@ -1,5 +1,9 @@
 """A token replaces itself in /api/v1."""
 
+from datetime import timedelta
+
+from frepo_core.db import utc_now
+from frepo_core.db.types import simulated_time
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.roles import Role
 from support.client import Client
@@ -33,3 +37,19 @@ def test_a_client_that_gets_no_answer_sends_its_own_id_again(app, holder):
     assert (201, own, first.json) == (again.status_int, again.json["secret"], again.json)
     assert [400, 400] == [host.post(ROTATE, {"token": text}).status_int for text in ("x", host.token)]
     assert 200 == Client(app, own).get("/api/v1").status_int
+
+
+def test_a_token_replaces_itself_only_so_often(holder, root):
+    """Any token may, and each time writes events. The last successor works, and the same request is still answered."""
+    host, own = holder(Role.UPLOAD_VERSIONS), new_uuid4()
+    made = [host.post(ROTATE, {}).status_int for _ in range(19)] + [host.post(ROTATE, {"token": own}).status_int]
+    events = len(root.get("/api/v1/events", {"limit": 500}).json["items"])
+
+    refused = host.post(ROTATE, {})
+
+    assert {201} == {*made}
+    assert (409, "20 times within an hour" in refused.json["detail"]) == (refused.status_int, True)
+    assert events == len(root.get("/api/v1/events", {"limit": 500}).json["items"])
+    assert 201 == host.post(ROTATE, {"token": own}).status_int
+    with simulated_time(utc_now() + timedelta(hours=1, minutes=1)):
+        assert 201 == host.post(ROTATE, {}).status_int

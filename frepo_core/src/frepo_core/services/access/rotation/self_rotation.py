@@ -1,13 +1,13 @@
 """The use case of a token that replaces itself, safe for a client that gets no answer."""
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Token
+from frepo_core.db.models import Event, Token
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.signatures import token_key
@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 # Of one chain. A client that replaces its token each day has eight that have not ended.
 MOST_TOKENS = 20
+# Of one token, while nobody uses its successor. Each writes events, one for each of its collections among them.
+MOST_AN_HOUR = 20
 
 
 class SelfRotation:
@@ -43,6 +45,7 @@ class SelfRotation:
         ends after 7 days, or a day after the first use of the successor. A token has one successor. The same
         `token_id` again is answered the same; another one replaces a successor that nobody has used. Raises
         `TokenReplacedError` if the successor is in use, or if too many of its chain have not ended,
+        or too many were made within an hour,
         `AccessDeniedError` for a token for one upload, and `FieldsError` for an id that another token has, for a token
         that has expired since, and for that of `security.admin_token`.
         """
@@ -78,6 +81,7 @@ def _replace(session: Session, row: Token, unused: Token | None, key: str, by: I
     if unused is not None:
         if unused.last_used_at is not None:
             raise TokenReplacedError(f"This token was replaced by token {unused.fingerprint}, which is in use")
+        _require_few(session, row, now)
         expires_at = unused.expires_at  # that of the old token was shortened
         session.delete(unused)
         session.flush()
@@ -106,4 +110,13 @@ def _require_room(session: Session, chain: str, now: datetime) -> None:
         raise TokenReplacedError(
             f"{MOST_TOKENS} tokens that have replaced each other have not ended: wait until the first of them ends, "
             "a day after its successor was used, or revoke them all"
+        )
+
+
+def _require_few(session: Session, row: Token, now: datetime) -> None:
+    """Raise `TokenReplacedError` for a token that has replaced itself so often within an hour."""
+    query = select(func.count()).where(Event.actor == row.fingerprint, Event.kind == EventKind.TOKEN_ROTATED.value)
+    if (session.scalar(query.where(Event.at > now - timedelta(hours=1))) or 0) >= MOST_AN_HOUR:
+        raise TokenReplacedError(
+            f"This token has replaced itself {MOST_AN_HOUR} times within an hour: use its successor, or wait an hour"
         )
