@@ -8,17 +8,17 @@ when the object is needed.
 import logging
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from botocore.exceptions import ClientError
 
 from frepo_core.plugins import BlobRetained, StorageUnavailable
 
 from .errors import code_of, translated
+from .settings import Mode
 
 log = logging.getLogger(__name__)
 
-Mode = Literal["off", "compliance", "governance"]
 _REFUSED = {"AccessDenied", "ObjectLocked"}
 
 

@@ -6,11 +6,10 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from frepo_core.plugins import HARMLESS, StorageSettings
 
-from .object_lock import Mode
-
 MIB = 1 << 20
 
 Checksums = Literal["when_required", "when_supported"]
+Mode = Literal["off", "compliance", "governance"]  # of Object Lock
 
 
 class S3Settings(StorageSettings):

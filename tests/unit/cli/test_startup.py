@@ -152,6 +152,13 @@ def test_a_service_on_sqlite_imports_no_driver_of_another_database(started):
 
 
 @pytest.mark.costly
+def test_a_service_without_a_bucket_imports_no_client_of_buckets(started):
+    *_, modules = started(SERVICE)
+
+    assert not {"boto3", "botocore", "urllib3"} & set(modules)
+
+
+@pytest.mark.costly
 def test_the_models_of_most_requests_are_built_when_they_are_first_used(started):
     models, built = started(MODELS)
 
