@@ -123,6 +123,8 @@ export const t = {
     noteOne: (name) => `Note of ${name}`,
     deleteOne: (name) => `Delete ${name}`,
     release: "Release",
+    releaseOvertaken: "Release all overtaken",
+    overtakenNote: "Some versions were overtaken by newer ones, and are in quarantine.",
     note: "Note",
     noteTitle: (number) => `Note of version ${number}`,
     deleteTitle: (number, numbers) => (number === 1 ? `Delete version ${numbers}?` : `Delete ${number} versions?`),

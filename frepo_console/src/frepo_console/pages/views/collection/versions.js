@@ -14,7 +14,14 @@ import { ListEnd, Table, useSelection } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
 import { isLocked } from "./lock.js";
 import { Trash } from "./trash.js";
-import { DeleteDialog, NoteDialog, PinDialog, downloadVersion, versionPath } from "./versions/actions.js";
+import {
+  DeleteDialog,
+  NoteDialog,
+  PinDialog,
+  ReleaseOvertaken,
+  downloadVersion,
+  versionPath,
+} from "./versions/actions.js";
 import { Calendar } from "./versions/calendar.js";
 import { columnsFor } from "./versions/rows.js";
 import { SizeChart } from "./versions/size_chart.js";
@@ -49,7 +56,8 @@ export function Versions({ collection, changed, changes, query, now }) {
           ? html`<div class="card">
               <${Empty} icon="upload" title=${t.versions_.none} text=${t.versions_.noneText} />
             </div>`
-          : html`<section class="card flush" aria-label=${t.collection.tabs.versions}>
+          : html`<${ReleaseOvertaken} collection=${collection} versions=${items} changed=${changed} />
+              <section class="card flush" aria-label=${t.collection.tabs.versions}>
                 <${Table}
                   caption=${t.collection.tabs.versions}
                   columns=${columnsFor(items, table)}

@@ -6,6 +6,7 @@ import { chooseTarget } from "../../../lib/download.js";
 import { saveUrl } from "../../../lib/save.js";
 import { date, size } from "../../../lib/format.js";
 import { download } from "../../../lib/transfers.js";
+import { ActionButton } from "../../../components/action.js";
 import { Confirm, Dialog } from "../../../components/dialog.js";
 import { Field, FormError, fieldOf, useForm } from "../../../components/form.js";
 import { isLocked } from "../lock.js";
@@ -47,6 +48,26 @@ export function fileName(name, number) {
 
 export const releaseVersion = (collection, version) =>
   send("PATCH", versionPath(collection, version.number), { body: { quarantined: false } });
+
+const isOvertaken = (version) => version.quarantined && version.quarantine_reason === "overtaken";
+
+/** Releases all versions that newer ones have overtaken, the oldest first, whether they are shown or not. */
+export function ReleaseOvertaken({ collection, versions, changed }) {
+  if (!collection.may.includes("version.edit") || !versions.some(isOvertaken)) return null;
+  const query = { reason: "overtaken", sort: "number", limit: 100 };
+  const run = async () => {
+    let items;
+    do {
+      ({ items } = await send("GET", `/collections${path(collection.id)}/versions`, { query }));
+      for (const one of items) await releaseVersion(collection, one);
+    } while (items.length > 0);
+    changed();
+  };
+  return html`<div class="bar">
+    <span class="sm grow">${t.versions_.overtakenNote}</span>
+    <${ActionButton} className="btn" run=${run}>${t.versions_.releaseOvertaken}<//>
+  </div>`;
+}
 
 /**
  * Asks before versions are deleted. The text names them, and until when they can be restored; `until` null: not at all.
