@@ -75,6 +75,7 @@ NOTHING = [
     ("db.gz", gzip.compress(gzip.compress(b""))),
     ("db.zip", b"PK\5\6" + bytes(18)),
     ("db.cpio", b"070701" + b"0" * 88 + b"0000000b" + b"0" * 8 + b"TRAILER!!!\0\0\0\0"),
+    ("db.age", b"age-encryption.org/v1\n-> X25519 a\nb\n--- c\n" + bytes(32)),
     ("db.7z", bytes.fromhex(PIPED_7Z)),
     ("db.7z", b"7z\xbc\xaf\x27\x1c\0\4\x8d\x9b\xd5\x0f" + bytes(20)),
 ]

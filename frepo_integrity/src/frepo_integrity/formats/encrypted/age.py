@@ -6,7 +6,7 @@ chunk; in an armored file, which has a last line, always.
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
-from ...outcomes import BrokenContent, NotCheckable
+from ...outcomes import BrokenContent, EmptyContent, NotCheckable
 from ..format import Format, Reader, read_all_but
 
 START = b"age-encryption.org/v1\n"
@@ -39,6 +39,8 @@ def check(source: ByteStream, budget: Budget) -> str:
     rest = size % (_CHUNK + _TAG)
     if size < _TAG or 0 < rest < _TAG or (rest == _TAG and size > _TAG):
         raise BrokenContent("age", f"The encrypted file is not whole: its last chunk has {rest} bytes")
+    if size == _TAG:
+        raise EmptyContent("age", "There is nothing in the encrypted file")
     raise NotCheckable("it is encrypted with age; without the key only the length of its last chunk can be checked")
 
 
