@@ -8,7 +8,7 @@ from sqlalchemy import Engine, func, select
 
 from frepo_core.db import migrations
 from frepo_core.db.migrations import plugin_schemas
-from frepo_core.db.models import StoredObject, Token
+from frepo_core.db.models import Collection, StoredObject, Token
 from frepo_core.db.text_columns import CHARSET, COLLATION, find_narrow_text
 from frepo_core.errors import FrepoError
 from frepo_core.services.access import token_phrase
@@ -127,12 +127,15 @@ def check_storage(services: Services, health: Health) -> Iterator[Finding]:
     for difference, remedy in find_differences(services.backends, services.settings.mirror):
         yield warning("storage", difference, remedy)
     yield from _check_older_storages(services)
+    yield from _check_wanted_storages(services)
 
 
 def _remedies(services: Services) -> dict[str, str]:
     """Return what to do if a health check of the core fails, by its name."""
     backends = services.backends
     remedies = {"blobs": "Run `frepo storage:verify`, and see the section Troubleshooting of docs/operations.md"}
+    # The checks of a storage that was promoted look at the one that was the first before.
+    remedies[f"storage_{backends.current}"] = "Check that the former first storage is mounted or reachable"
     for name in backends.configured:
         of = "" if name == backends.current else f"_{name}"
         remedies[f"storage{of}"] = (
@@ -161,6 +164,23 @@ def _check_older_storages(services: Services) -> Iterator[Finding]:
             )
         else:
             yield good("storage", f"{name!r}, which holds {number} older blobs, answers")
+
+
+def _check_wanted_storages(services: Services) -> Iterator[Finding]:
+    """Yield which collections name a storage that is not configured, as after a recovery without it."""
+    configured = services.backends.configured
+    with services.database.reading() as session:
+        query = select(Collection.storage, func.count(), func.min(Collection.id))
+        query = query.where(Collection.storage.not_in(configured)).group_by(Collection.storage)
+        wanted = session.execute(query.order_by(Collection.storage)).all()
+    for name, number, example in wanted:
+        collections = "1 collection stores its" if number == 1 else f"{number} collections store their"
+        yield problem(
+            "storage",
+            f"{collections} versions in {name!r}, which is not configured, such as {example}: uploads are refused",
+            f"Configure {name!r} again, or name another one: `frepo backup:edit {example} --storage NAME`, and with '' "
+            "the first storage",
+        )
 
 
 def check_upkeep(services: Services, health: Health) -> Iterator[Finding]:

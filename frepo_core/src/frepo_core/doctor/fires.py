@@ -13,7 +13,11 @@ def check_fires(services: Services) -> Iterator[Finding]:
     found = services.check_storages(read_within=READ_WITHIN)
     for one in found.storages:
         cost = one.only_here.describe() if one.only_here.contents else "nothing: the others can decode all contents"
-        yield good("fires", f"A fire of the storage {one.storage!r} would cost {cost}")
+        if one.trouble:
+            message = f"The storage {one.storage!r} does not work, so the fires of others cost more: {one.trouble}"
+            yield problem("fires", message, "Mount it, or correct its settings")
+        else:
+            yield good("fires", f"A fire of the storage {one.storage!r} would cost {cost}")
     if found.lost.contents:
         message = f"No storage can decode {found.lost.describe()}"
         yield problem(

@@ -73,6 +73,7 @@ def test_the_page_recovers_all_that_was_acknowledged(burnt, make_console, tmp_pa
         done = console.run(*arguments, *(["--yes"] if arguments[0] == "recover" else []))
         assert "Traceback" not in done.stderr
         assert arguments[0] == "status" or done.returncode == 0, done.stderr  # no worker leads yet
+        assert "were not printed for a safe" not in done.stdout  # they came out of one
 
     print(f"The commands of “The machine burnt” took {time.monotonic() - began:.1f} s")
 

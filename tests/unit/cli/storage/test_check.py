@@ -29,7 +29,7 @@ def test_what_only_one_storage_has_is_what_its_fire_costs(mirrored):
     status, rows = check(mirrored)
 
     assert 0 == status
-    worth = {"Promises": 1, "Size": 5, "Decodes": 1, "Lacks": 0, "Read": 0}
+    worth = {"State": "ok", "Promises": 1, "Size": 5, "Decodes": 1, "Lacks": 0, "Read": 0}
     assert worth | {"Only here": 1, "Only here size": 5, "Versions": 0, "Files": 1, "Trash": 0} == rows["local"]
     assert (1, 0, 1, 0) == tuple(rows["offsite"][name] for name in ("Promises", "Decodes", "Lacks", "Only here"))
     assert [

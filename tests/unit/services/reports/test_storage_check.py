@@ -8,6 +8,7 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.doctor.data import check_storage
 from frepo_core.services.content.objects.marks import mark_damaged
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
@@ -133,3 +134,32 @@ def test_what_no_storage_has_is_lost(services, run, make_collection, push, sende
     assert (1, 0, 1) == (lost.contents, lost.versions, lost.trash)
     assert [1, 1] == [one.lacks for one in worth.values()]
     assert [0, 0] == [one.only_here.contents for one in worth.values()]
+
+
+def test_a_storage_that_does_not_work_saves_nothing_from_the_fire_of_another_one(
+    services, run, make_collection, push, check, tmp_path
+):
+    push(make_collection(9), b"one")
+    run("mirror")
+    (tmp_path / "storage").rename(tmp_path / "away")
+
+    worth, lost = check()
+
+    assert "is not the one it was" in worth["local"].trouble
+    assert (None, 1) == (worth["second"].trouble, worth["second"].only_here.contents)
+    assert 0 == lost.contents
+
+
+def test_after_a_promotion_the_former_first_storage_is_checked_too(services, run, make_collection, push, tmp_path):
+    push(make_collection(9), b"one")
+    run("mirror")
+    assert not any(services.health.run(is_logged=False).values())
+    (tmp_path / "storage").rename(tmp_path / "away")
+    services.promotions.promote(services.promotions.plan("second"))
+
+    health = services.health.run(is_logged=False)
+
+    assert [] == list(health["storage"])
+    assert "The storage 'local' is not the one it was" in health["storage_second"][0]
+    found = list(check_storage(services, lambda: health))
+    assert not [one for one in found if "'local'" in one.message and "deleted a probe" in one.message]

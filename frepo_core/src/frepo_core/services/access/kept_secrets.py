@@ -27,7 +27,7 @@ def were_made_here(settings: Settings) -> bool:
 
 
 def note_printed(database: Database, settings: Settings) -> None:
-    """Note that the secrets in force were printed."""
+    """Note that the secrets in force were printed, or came out of a safe."""
     salt = secrets.token_hex(16)
     value = f"{salt}:{next(phrase_checks(_both(settings), salt))}"
     database.write(lambda session: session.merge(Installation(name=_NAME, value=value)))

@@ -89,7 +89,7 @@ class StorageServices(FileServices):
         """Return what each storage promises, can decode and has read, and what its fire would cost."""
         from ..reports.storage_check import check_storages
 
-        return check_storages(self.database, self.backends, read_within=read_within, progress=progress)
+        return check_storages(self.database, self.backends, self.presence, read_within=read_within, progress=progress)
 
     @cached_property
     def collection_moves(self) -> "CollectionMoves":

@@ -15,11 +15,13 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.sizes import readable_size
+from frepo_core.errors import FrepoError
 
 from ..content.objects.decodable_set import find_decodable
 from ..content.objects.promises import find_promises
 from ..content.objects.uses import is_used
 from ..content.storages.backends import Backends
+from ..content.storages.write_guard import Presence
 
 PAGE = 500
 READ_WITHIN = timedelta(days=30)
@@ -68,10 +70,12 @@ class StorageWorth:
     :param promised: the contents whose versions and files are stored there, or want their second copies there
     :param decodable: those of them that it can decode
     :param read: those of these whose bytes there, and those of all that they need, were read within the time
-    :param only_here: what a fire of it would cost: used contents that no other storage can decode
+    :param only_here: what a fire of it would cost: used contents that no other storage can decode that works
+    :param trouble: why it does not work now, as far as is known without reading contents; None if it does
     """
 
     storage: str
+    trouble: str | None = None
     promised: Amount = field(default_factory=Amount)
     decodable: Amount = field(default_factory=Amount)
     read: Amount = field(default_factory=Amount)
@@ -94,6 +98,7 @@ class StorageCheck:
 def check_storages(
     database: Database,
     backends: Backends,
+    presence: Presence,
     *,
     read_within: timedelta = READ_WITHIN,
     progress: Callable[[int], None] = lambda contents: None,
@@ -103,7 +108,7 @@ def check_storages(
     It takes some hundred bytes of memory for each content in each storage. `progress` is called with the number of the
     contents that were compared.
     """
-    count, done = _Count(database, backends, read_within), 0
+    count, done = _Count(database, backends, presence, read_within), 0
     for page in _pages(database):
         with database.reading() as session:
             promises = find_promises(session, backends, [row[0] for row in page])
@@ -118,15 +123,16 @@ def check_storages(
 class _Count:
     """Counts contents by what the storages can decode at its beginning."""
 
-    def __init__(self, database: Database, backends: Backends, read_within: timedelta) -> None:
+    def __init__(self, database: Database, backends: Backends, presence: Presence, read_within: timedelta) -> None:
         with database.reading() as session:
             since = read_clock(session) - read_within
             names = {*backends.configured, *session.scalars(select(StoredObject.storage).distinct())}
             self._decodable = {name: find_decodable(session, name) for name in names}
             self._read = {name: find_decodable(session, name, read_since=since) for name in names}
-        # What a storage keeps for others burns with it.
-        self._burnt = {name: {name, *backends.find_users(name)} for name in names}
-        self.worth = {name: StorageWorth(storage=name) for name in names}
+        self.worth = {name: StorageWorth(storage=name, trouble=_find_trouble(presence, name)) for name in names}
+        # What a storage keeps for others burns with it, and one that does not work is of no use then.
+        self._fires = {name: {name, *backends.find_users(name)} for name in names}
+        self._broken = {name for name, one in self.worth.items() if one.trouble}
         self.lost = Loss()
 
     def add(self, digest: str, size: int, promised: Iterable[str], users: Counter[str]) -> None:
@@ -139,11 +145,19 @@ class _Count:
                 one.decodable.add(size)
             if digest in self._read.get(name, ()):
                 one.read.add(size)
-        for name, burnt in self._burnt.items() if has else ():
-            if has <= burnt:
+        for name, burnt in self._fires.items() if has else ():
+            if has & burnt and has <= burnt | self._broken:
                 self.worth[name].only_here.lose(size, users)
         if not has:
             self.lost.lose(size, users)
+
+
+def _find_trouble(presence: Presence, storage: str) -> str | None:
+    try:
+        presence.look(storage)
+    except FrepoError as error:
+        return error.message
+    return None
 
 
 def _pages(database: Database) -> Iterator[Sequence[tuple[int, str, int]]]:

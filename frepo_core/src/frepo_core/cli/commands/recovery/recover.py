@@ -85,7 +85,7 @@ class Recover(FrepoCommand):
         """Recover; return 1 if contents are missing. Raises `FrepoError` if the answer is not yes."""
         if arguments.merge or arguments.deleted_since:
             return self._merge(arguments)
-        from frepo_core.services.access import token_phrase
+        from frepo_core.services.access import kept_secrets, token_phrase
 
         from ..setup.upgrade import upgrade, upgrade_plugins
 
@@ -111,6 +111,8 @@ class Recover(FrepoCommand):
             self.require_yes(question, given=arguments.yes)
             report = recovery.run(source, with_tokens=with_tokens)
             token_phrase.verify(services.database, services.settings.enc_token_phrase.get_secret_value())
+            if arguments.secrets:
+                kept_secrets.note_printed(services.database, services.settings)
             self._report(report)
             if report.missing:
                 path = write_missing(recovery.missing(), arguments.lists, MISSING)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from frepo_core.services.reports.storage_check import StorageCheck
 
 COLUMNS = (
-    *("Storage", "Promises", "Size", "Decodes", "Lacks", "Read"),
+    *("Storage", "State", "Promises", "Size", "Decodes", "Lacks", "Read"),
     *("Only here", "Only here size", "Versions", "Files", "Trash"),
 )
 
@@ -24,9 +24,9 @@ COLUMNS = (
 class Check(ListCommand):
     """Show what each storage promises, what of it it can decode, and what was read there: the state of the records.
 
-    `Only here` is what a fire of the storage would cost: contents that no other storage can decode, and the versions,
-    files and entries of the trash that have them. If there is a row without a storage, it has what can be decoded
-    nowhere any more; the exit status is 1 then.
+    `Only here` is what a fire of the storage would cost: contents that no other storage that works can decode, and the
+    versions, files and entries of the trash that have them. If there is a row without a storage, it has what can be
+    decoded nowhere any more; the exit status is 1 then.
     """
 
     long = frozenset({"Size", "Only here size", "Files", "Trash"})
@@ -61,9 +61,18 @@ def _rows(found: "StorageCheck") -> Iterator[tuple[Any, ...]]:
     for one in found.storages:
         fire = one.only_here
         of_it = (one.promised.contents, Size(one.promised.size), one.decodable.contents, one.lacks, one.read.contents)
-        yield one.storage, *of_it, fire.contents, Size(fire.size), fire.versions, fire.files, fire.trash
+        yield (
+            one.storage,
+            "unavailable" if one.trouble else "ok",
+            *of_it,
+            fire.contents,
+            Size(fire.size),
+            fire.versions,
+            fire.files,
+            fire.trash,
+        )
     if lost := found.lost.contents and found.lost:
-        nothing = (None, None, None, None, None)
+        nothing = (None, None, None, None, None, None)
         yield None, *nothing, lost.contents, Size(lost.size), lost.versions, lost.files, lost.trash
 
 

@@ -26,7 +26,8 @@ _CHECK = Actor(name="system:health")
 class CoreChecks:
     """A plug-in that checks the database, the storages, the worker and its jobs. A read-only service needs no worker.
 
-    The checks of the first storage are `storage` and `trash`, those of another one have its name at the end.
+    The checks of the first storage are `storage` and `trash`, those of another one have its name at the end. If that
+    one was promoted since, they look at the storage that was the first one when the process began.
     """
 
     def __init__(self, base: Foundation) -> None:
@@ -38,6 +39,7 @@ class CoreChecks:
         self._compact = CompactSpaces(base.database, base.settings)
         self._compacts = base.settings.compact
         self._space = StorageSpace(base.backends, base.presence, base.settings)
+        self._first = base.backends.current
         self._further = [name for name in base.backends.configured if name != base.backends.current]
         self._needs_worker = not base.settings.read_only
         self._started = time.monotonic()
@@ -54,12 +56,12 @@ class CoreChecks:
         return [
             HealthCheck(name="database", run=self._check_database, deadline=DATABASE_SECONDS),
             HealthCheck(name="storage", run=self._check_storage),
-            *(HealthCheck(name=f"storage_{name}", run=partial(self._check_storage, name)) for name in self._further),
+            *(HealthCheck(name=f"storage_{name}", run=partial(self._check_further, name)) for name in self._further),
             HealthCheck(name="blobs", run=self._check_blobs, deadline=DATABASE_SECONDS),
             HealthCheck(name="copies", run=self._copies.check, deadline=DATABASE_SECONDS),
             *self._compact_checks(),
             HealthCheck(name="trash", run=self._space.check),
-            *(HealthCheck(name=f"trash_{name}", run=self._space.of(name).check) for name in self._further),
+            *(HealthCheck(name=f"trash_{name}", run=partial(self._check_trash, name)) for name in self._further),
             HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
             HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),
         ]
@@ -83,6 +85,12 @@ class CoreChecks:
             self._states.failed(storage, error, by=_CHECK)
             raise
         self._states.worked(storage, by=_CHECK)
+
+    def _check_further(self, name: str) -> None:
+        self._check_storage(self._first if name == self._backends.current else name)
+
+    def _check_trash(self, name: str) -> None:
+        self._space.of(self._first if name == self._backends.current else name).check()
 
     def _check_blobs(self) -> None:
         with self._database.reading() as session:
