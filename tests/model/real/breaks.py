@@ -1,6 +1,5 @@
 """Breaks each guard in the code of the service, and says how that is seen."""
 
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +15,7 @@ from frepo_core.services.content.blobs.blob_write import BlobWrite
 from frepo_core.services.content.blobs.upload_transaction import UploadTransaction
 from frepo_core.services.content.chains import encoding_switch
 from frepo_core.services.content.copies.copier import Copier, CopyResult, Outcome
-from frepo_core.services.content.objects import gate, settlement
+from frepo_core.services.content.objects import gate, necessity, settlement
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.states import CURRENT, DELTA, ObjectState
 from frepo_core.services.content.objects.supersession import supersede
@@ -128,12 +127,8 @@ def _forget_bases(patch: pytest.MonkeyPatch) -> None:
 
 
 def _rely_on_what_was_not_read(patch: pytest.MonkeyPatch) -> None:
-    if hasattr(gate, "_has_other"):
-        patch.setattr(gate, "_has_other", lambda *_: True)
-        return
-    rules = sys.modules[gate.may_end.__module__]
-    find = rules._find_path
-    patch.setattr(rules, "_find_path", lambda session, row, storage, _: find(session, row, storage, lambda _: True))
+    find = necessity._find_path
+    patch.setattr(necessity, "_find_path", lambda session, row, storage, _: find(session, row, storage, lambda _: True))
 
 
 def _ignore_adoption(patch: pytest.MonkeyPatch) -> None:
@@ -213,7 +208,7 @@ def _rely_on_own_bytes(patch: pytest.MonkeyPatch) -> None:
         return use(self, session, content) if row is None else row
 
     patch.setattr(BlobWrite, "_require_recent", lambda self: None)
-    patch.setattr(BlobWrite, "_require_unnamed", lambda self, session: None, raising=False)
+    patch.setattr(BlobWrite, "_require_unnamed", lambda self, session: None)
     patch.setattr(BlobWrite, "_use_key", use_key)
 
 
@@ -233,15 +228,9 @@ def _count_unread_copies(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Copier, "_check", lambda self, task, *_: CopyResult(task=task, outcome=Outcome.PRESENT))
 
 
-def _in_rules(**answers: bool) -> Callable[[pytest.MonkeyPatch], None]:
-    """Let a rule of the gate, which has one of these names, give this answer."""
-
-    def patch_rule(patch: pytest.MonkeyPatch) -> None:
-        rules = sys.modules[gate.may_end.__module__]
-        ((name, answer),) = [one for one in answers.items() if hasattr(rules, one[0])]
-        patch.setattr(rules, name, lambda *_: answer)
-
-    return patch_rule
+def _in_rules(name: str, answer: bool) -> Callable[[pytest.MonkeyPatch], None]:
+    """Let a rule of the gate give this answer."""
+    return lambda patch: patch.setattr(necessity, name, lambda *_: answer)
 
 
 BREAKS = {
@@ -254,10 +243,10 @@ BREAKS = {
     "promotion_changes_no_object": Break(_read_first_storage_only, is_lost),
     "counts_copies": Break(_count_what_is_wanted, says_all_copies),
     "move_changes_no_object": Break(_supersede_all, lacks_copy),
-    "keeps_what_others_need": Break(_in_rules(_keeps_dependents=True, _keeps_others=False), is_lost),
+    "keeps_what_others_need": Break(_in_rules("_keeps_others", False), is_lost),
     "says_missing_of_all": Break(_look_in_one_storage, says_missing),
     "registers_before_deleting": Break(_delete_what_is_found, is_lost),
-    "keeps_what_is_promised": Break(_in_rules(_has_survivor=True), is_lost),
+    "keeps_what_is_promised": Break(_in_rules("_has_survivor", True), is_lost),
     "looks_again": Break(_rely_on_what_was_seen, is_lost),
     "follows_promotion": Break(_stay_in_former_storage, is_elsewhere),
     "keeps_its_row": Break(_rely_on_own_bytes, is_lost),
