@@ -20,10 +20,11 @@ from frepo_core.db.models import StoredObject
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import assemble
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
 
@@ -163,7 +164,7 @@ class _Compact(_Program):
 
     def _run_job(self, later: timedelta) -> None:
         with simulated_time(self._time + later):
-            report = self._services.compaction.run(keep_going=self._look_at_memory)
+            report = self._services.feature(CompactServices).compaction.run(keep_going=self._look_at_memory)
         if report.failed:
             raise AssertionError(report.problems)
         self._encoded += report.encoded

@@ -18,10 +18,10 @@ from xdist.scheduler import LoadFileScheduling
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access import passwords
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.web import all_endpoints, make_app
 from support.installation.environments import build_wheels

@@ -9,7 +9,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from frepo_core.services.composition.builtin_jobs import UPKEEP_JOBS
+from frepo_core.features.assembly import FEATURES
+from frepo_core.services.composition.builtin_jobs import BUILTIN_JOBS
 from support.logs import log_recorder
 from support.servers.service import BIN, ROOT, Service
 
@@ -129,7 +130,9 @@ def test_the_upkeep_by_hand_succeeds_on_a_healthy_service(local_site):
 def test_the_table_of_jobs_is_that_of_the_service():
     rows = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", section("Upkeep"), re.MULTILINE)
 
-    assert [(name, schedule) for name, schedule, *_ in UPKEEP_JOBS] == rows
+    jobs = [*BUILTIN_JOBS, *(job for feature in FEATURES for job in feature.jobs)]
+    assert len(rows) == len(jobs)
+    assert {(job.name, job.schedule) for job in jobs} == set(rows)
 
 
 def test_no_crontab_is_needed():

@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 import pytest
 
 from frepo_core.cli.app import FrepoApp
+from frepo_core.features.assembly import FEATURES
 from frepo_core.web.v1.endpoints import v1_endpoints
 from support.paths import ROOT
 
@@ -41,7 +42,7 @@ def test_each_command_and_its_options_exist():
 
 
 def test_each_call_exists():
-    found = {without_names(endpoint.path) for endpoint in v1_endpoints() if endpoint.method == "GET"}
+    found = {without_names(endpoint.path) for endpoint in v1_endpoints(FEATURES) if endpoint.method == "GET"}
 
     assert CALLS
     assert set() == {without_names(path) for path in CALLS} - found

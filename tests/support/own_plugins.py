@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from support.client import Client
 
 

@@ -53,11 +53,11 @@ MAY_IMPORT = {
         "plugins.console_slot",
         "plugins.pages",
     },
-    "doctor": {"services", "domain", "db", "plugins", "errors", "settings"},
-    "demo": {"services", "domain", "db", "plugins", "errors", "settings"},
+    "features": {"services", "domain", "db", "plugins", "errors", "settings", "web", "cli"},
+    "demo": {"services", "domain", "db", "plugins", "errors", "settings", "features.preview.simulation"},
     "cli": {
         "demo",
-        "doctor",
+        "features.assembly",
         "services",
         "domain",
         "errors",
@@ -69,13 +69,15 @@ MAY_IMPORT = {
         "db.migrations",
     },
 }
+# A feature may import these others.
+FEATURES = {"preview": set(), "compact": {"preview"}, "doctor": set()}
 # Inside a room, a folder may import only those before it. Modules beside the folders are anywhere between them.
 ORDER = {
     "services": "base events content access files backups upkeep reports composition",
     "services/content": "encodings storages objects checks decoding remote chains copies blobs",
     "services/access": "policies visibility enrolment rotation",
-    "services/backups": "rows rotation holds trash versions runs collections restore preview",
-    "services/upkeep": "journal engine compact reconcile storage mirror recovery",
+    "services/backups": "rows rotation holds trash versions runs collections restore",
+    "services/upkeep": "journal engine reconcile storage mirror recovery",
     "services/reports": "inventory health overview",
     "web": "base schemas content viewer views conventions openapi v1 routing",
 }
@@ -84,7 +86,7 @@ ONLY_IN = {
     "pyramid": {"web"},
     "webob": {"web"},
     "cliff": {"cli"},
-    "sqlalchemy": {"db", "services", "doctor", "demo"},
+    "sqlalchemy": {"db", "services", "features", "demo"},
     "alembic": {"db"},
 }
 
@@ -187,6 +189,21 @@ def test_a_folder_imports_only_those_before_it(parent):
 
     assert set(order) == folders_in(parent)
     assert {} == found_in(files, later)
+
+
+def test_a_feature_imports_only_the_features_it_may():
+    files = [path for path in CORE_FILES if path.is_relative_to(CORE / "features") and path.parent.name in FEATURES]
+
+    def others(path):
+        inside = [other for other in imported_files(path) if other.is_relative_to(CORE / "features")]
+        return {place(other, "features") for other in inside} - {
+            "__init__",
+            path.parent.name,
+            *FEATURES[path.parent.name],
+        }
+
+    assert set(FEATURES) == folders_in("features")
+    assert {} == found_in(files, others)
 
 
 def test_no_folders_and_modules_beside_them_import_each_other_in_a_circle():

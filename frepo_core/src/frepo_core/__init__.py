@@ -27,9 +27,9 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     from frepo_core.errors import FrepoError
 
     try:
+        from frepo_core.features.assembly import assemble
         from frepo_core.log_stream import guard_output
         from frepo_core.services.base.log_records import log_safely
-        from frepo_core.services.composition.assembly import assemble
         from frepo_core.services.composition.startup import make_ready, warn_about_first_storage, warn_about_strategies
         from frepo_core.services.content.mime_detection import detect_type
         from frepo_core.web import make_app

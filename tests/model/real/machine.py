@@ -21,6 +21,8 @@ import pytest
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
+from frepo_core.features.compact.encoder_process import EncoderProcess
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
@@ -30,7 +32,6 @@ from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects.places import find_places
 from frepo_core.services.content.storages.sweep_guard import Ownership
-from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
 from support.encodings.nights import nights
 from support.histories.random_history import RandomHistory
 
@@ -83,7 +84,7 @@ class Machine(RandomHistory):
 
     def compact(self) -> None:
         """Encode, at whatever hour."""
-        report = self.services.compaction.run(keep_going=lambda: None)
+        report = self.services.feature(CompactServices).compaction.run(keep_going=lambda: None)
         self.tried["contents", "encoded"] += int(report.summary().get("encoded", 0))
 
     def kill_encoder(self) -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from frepo_core.db.models import Event
 from frepo_core.errors import ReadOnlyError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import PluginEventKind, StoreConflictError
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import make_ready
 from frepo_core.tables import utc_now
 

@@ -12,14 +12,14 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.migrations import plugin_schemas
 from frepo_core.db.migrations.plugin_schemas import PluginSchema
-from frepo_core.doctor.doctor import examine
-from frepo_core.doctor.findings import Level
-from frepo_core.doctor.permissions import SettingFiles
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.assembly import assemble
+from frepo_core.features.doctor.doctor import examine
+from frepo_core.features.doctor.findings import Level
+from frepo_core.features.doctor.permissions import SettingFiles
 from frepo_core.plugins import Tables
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import schemas_of
 from frepo_core.tables import PluginTables, exact
 from frepo_core.testing.running_service import RunningService

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.services.composition.assembly import assemble
+from frepo_core.features.assembly import assemble
 from support.receivers.webhooks import SECRET
 
 

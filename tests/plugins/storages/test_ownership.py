@@ -9,9 +9,9 @@ from itertools import count
 
 import pytest
 
-from frepo_core.doctor.data import check_storage
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import StorageUnavailable
+from frepo_core.features.doctor.data import check_storage
 from frepo_core.services.content.storages.storage_watch import StorageWatch
 from frepo_core.services.upkeep.storage import Ownership, StorageDisputedError, SweepPlan, find_marks, sweep
 from support.ftp import needs_proftpd

@@ -13,8 +13,8 @@ from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import JobContext
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming

@@ -10,8 +10,8 @@ from webtest import TestApp
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.models import Base, StoredObject
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import assemble
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.upkeep.storage import verify
 from frepo_core.web import make_app
 from support.client import Client

@@ -15,8 +15,8 @@ import pytest
 
 from frepo_core.db import migrations
 from frepo_core.errors import NotFoundError
+from frepo_core.features.assembly import assemble
 from frepo_core.services.base.failpoints import ENVIRONMENT, JOURNAL_POINTS
-from frepo_core.services.composition.assembly import assemble
 from support.paths import ROOT
 from support.reliability.invariants import eventually
 from support.scale import IS_BIG, first_of

@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 import pytest
 
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import assemble
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.reports.storage_check import READ_WITHIN
 from frepo_core.web import make_app
 from frepo_server.application import hooks_of

@@ -9,10 +9,10 @@ from webtest import TestApp, TestResponse
 
 from frepo_core.db import migrations
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.events.numbering import number_events
 from frepo_core.services.events.subscriptions import create_subscriptions

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from frepo_core.db import migrations, utc_now
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import assemble
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 
 PLAIN = 2 * [None]  # collections that are not locked

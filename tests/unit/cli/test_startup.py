@@ -20,7 +20,7 @@ STATUS = """if True:
     import json, sys
     from functools import cached_property
     from frepo_core.cli import main
-    from frepo_core.services.composition import assembly
+    from frepo_core.features import assembly
     assemble, made = assembly.assemble, []
     assembly.assemble = lambda ini: made.append(assemble(ini)) or made[0]
     main(sys.argv[1:])

@@ -14,10 +14,10 @@ from frepo_core.demo import fill
 from frepo_core.demo.catalogue import make_plans
 from frepo_core.demo.images import draw_landscape
 from frepo_core.demo.uploads import simulate
-from frepo_core.doctor import Level, examine
-from frepo_core.doctor.permissions import SettingFiles
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.doctor import Level, examine
+from frepo_core.features.doctor.permissions import SettingFiles
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.keyset import PageRequest

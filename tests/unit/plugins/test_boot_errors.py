@@ -8,9 +8,9 @@ from importlib.metadata import version
 import pytest
 
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins.mistakes import find_mistakes
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 
 STORAGE = """
     from frepo_core.plugins import StorageSettings, StorageSpec, hookimpl

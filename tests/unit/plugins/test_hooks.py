@@ -7,10 +7,10 @@ from pydantic import Field
 
 from frepo_core import plugins
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import Finding
 from frepo_core.plugins.mistakes import find_mistakes
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 
 HEAD = """
     from frepo_core import plugins

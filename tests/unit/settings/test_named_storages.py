@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.services.composition.assembly import assemble
+from frepo_core.features.assembly import assemble
 
 ARCHIVE = {"storages": "archive", "storage.archive.adapter": "local"}
 

@@ -2,8 +2,8 @@ from importlib.metadata import version
 
 from webtest import TestApp
 
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.web import make_app
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}

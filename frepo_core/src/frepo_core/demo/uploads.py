@@ -12,10 +12,10 @@ from random import Random
 
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.limits import Limits
+from frepo_core.features.preview.simulation import Simulation
 from frepo_core.plugins import IncomingVersion
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.states import BackupState
-from frepo_core.services.backups.preview.simulation import Simulation
 from frepo_core.services.backups.rotation.decision import RotationState
 
 from .catalogue import DAY, Plan

@@ -19,12 +19,12 @@ from frepo_core.db import make_engine, migrations
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import PluginContext, StorageSettings, StorageSpec
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.events.delivery import Delivery
 from frepo_core.services.events.numbering import find_last_event, find_position

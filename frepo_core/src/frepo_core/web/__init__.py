@@ -87,7 +87,7 @@ def all_endpoints(services: Services) -> list[Endpoint]:
     Raises `ConfigurationError` if a plug-in declares an invalid endpoint.
     """
     own = [endpoint for module in VIEW_MODULES for endpoint in module.ENDPOINTS]
-    own += v1_endpoints() + protected_urls.endpoints(services.protected_urls)
+    own += v1_endpoints(services.features) + protected_urls.endpoints(services.protected_urls)
     return own + plugin_endpoints(services.plugins.found, own, services.contexts)
 
 

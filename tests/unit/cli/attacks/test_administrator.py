@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from frepo_core.services.composition import assembly
+from frepo_core.features import assembly
 from support.logs.log_recorder import MARK
 from support.scale import IS_BIG
 from support.siege.all_requests import command_lines, requests_of

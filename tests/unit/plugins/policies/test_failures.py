@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import UploadPolicy
 from frepo_core.services.access.policies import policies
-from frepo_core.services.composition.assembly import assemble
 from support.own_plugins import acme_plugin, registry_with
 
 V1 = "/api/v1/collections"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import StorageBackend, StorageSettings, StorageSpec
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from support.own_plugins import acme_plugin, registry_with

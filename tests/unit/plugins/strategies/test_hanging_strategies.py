@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from frepo_core.services.backups.preview import preview
+from frepo_core.features.preview import preview
 from frepo_core.services.backups.rotation import strategies
 from support.wire import eventually
 

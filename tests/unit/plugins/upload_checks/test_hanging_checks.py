@@ -6,9 +6,9 @@ import time
 import pytest
 
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
 from frepo_core.services.base import plugin_deadlines
-from frepo_core.services.composition.assembly import assemble
 from support.own_plugins import acme_plugin, registry_with
 
 ORIGIN = "the check 'slow' (the plug-in 'acme' of the package acme-paint 1.2.3)"

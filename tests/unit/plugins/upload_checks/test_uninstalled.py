@@ -3,9 +3,9 @@
 import pytest
 
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import Finding
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition.assembly import assemble
 from support.client import Client
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
-from frepo_core.doctor.data import check_storage
+from frepo_core.features.doctor.data import check_storage
 from frepo_core.services.content.objects.marks import mark_damaged
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights

@@ -11,9 +11,9 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StorageMark, StoredObject
-from frepo_core.doctor.data import check_storage
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BytesMissingError, StorageUnavailable
+from frepo_core.features.doctor.data import check_storage
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.testing import MemoryStorage
 

@@ -10,6 +10,7 @@ from webtest import TestApp
 
 from frepo_core.domain.permissions import READING, RULES
 from frepo_core.domain.roles import Role
+from frepo_core.features.assembly import FEATURES
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.web import make_app
@@ -17,7 +18,7 @@ from frepo_core.web.v1.endpoints import v1_endpoints
 from support.client import Client
 from support.scale import IS_BIG
 
-ENDPOINTS = {f"{endpoint.method} {endpoint.path}": endpoint for endpoint in v1_endpoints()}
+ENDPOINTS = {f"{endpoint.method} {endpoint.path}": endpoint for endpoint in v1_endpoints(FEATURES)}
 PUBLIC = {
     *("GET /api/v1/openapi.json", "GET /api/v1/doc", "GET /api/v1/files/{name}/content"),
     "POST /api/v1/enrolments:redeem",

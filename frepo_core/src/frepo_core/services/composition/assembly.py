@@ -17,6 +17,7 @@ from ..events.masking import Mask
 from .container import Services
 from .facade.connection import Connection
 from .facade.plugin_service import PluginService
+from .features import Feature
 
 
 def assemble(
@@ -24,11 +25,14 @@ def assemble(
     environment: Mapping[str, str] = os.environ,
     plugins: PluginRegistry | None = None,
     engine: Engine | None = None,
+    *,
+    features: tuple[Feature, ...] = (),
 ) -> Services:
     """Load the settings and the plug-ins, without connecting to the database or migrating it.
 
     By default, the installed plug-ins are used, and an engine is made for `database.url`. Each service is built when it
-    is used. Raises `ConfigurationError` if the service cannot start with these settings.
+    is used. `features` bring services, jobs and endpoints of their own. Raises `ConfigurationError` if the service
+    cannot start with these settings.
     """
     connection = Connection()
 
@@ -57,6 +61,7 @@ def assemble(
     services = Services(
         ini=ini,
         environment=environment,
+        features=features,
         settings=settings,
         plugins=plugins,
         contexts=contexts,

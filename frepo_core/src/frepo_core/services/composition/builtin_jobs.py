@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from frepo_core.db.statistics import refresh_statistics
 from frepo_core.plugins import Job, JobContext, hookimpl
@@ -15,10 +14,9 @@ from ..upkeep.engine.job_runs import POSTPONED, find_interrupted, was_stopped
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs, prune_tags
 from .core_services import CoreServices
+from .features import BuiltinJob, Summary
 from .journal_jobs import write_catalogue, write_journal
 from .storage_jobs import (
-    Summary,
-    compact,
     end_trash,
     job_actor,
     mirror,
@@ -129,42 +127,110 @@ def test_restores(services: CoreServices, context: JobContext) -> Summary:
     }
 
 
-# Name, schedule, lane, what it does, and the function.
-UPKEEP_JOBS: tuple[tuple[str, str, Any, str, Callable[[CoreServices, JobContext], Summary]], ...] = (
-    ("verify", "15 2 * * *", "long", "Read blobs that were not checked for 30 days, and mark damage", verify_blobs),
-    ("sweep", "45 3 * * *", "long", "Delete blobs without a record, older than 48 hours", sweep_storages),
-    ("overdue", "every 1m", "short", "Report collections whose backup is overdue", report),
-    ("tokens", "every 1h", "short", "Remove expired tokens", remove_tokens),
-    (
-        "trash",
-        "every 10m",
-        "short",
-        "End what was in the trash for its time, or early if the storage is full",
-        end_trash,
+def _has_restore_command(services: CoreServices) -> bool:
+    return bool(services.settings.restore_tests_command)
+
+
+def _has_second_place(services: CoreServices) -> bool:
+    return bool(services.settings.mirror) or len(services.backends.configured) > 1
+
+
+BUILTIN_JOBS = (
+    BuiltinJob(
+        name="verify",
+        schedule="15 2 * * *",
+        lane="long",
+        summary="Read blobs that were not checked for 30 days, and mark damage",
+        work=verify_blobs,
     ),
-    ("pins", "every 10m", "short", "Unpin versions whose pin is over", unpin_ended),
-    ("migrate", "every 10m", "long", "Move collections into other storages, on request", move_collections),
-    ("mirror", "every 1m", "mirror", "Make second copies, and delete those of deleted contents", mirror),
-    ("compact", "every 1h", "compact", "Store older versions as differences to newer ones", compact),
-    (
-        "retention",
-        "every 10m",
-        "short",
-        "Retain the bytes of locked versions in the storages that can",
-        retain_locked,
+    BuiltinJob(
+        name="sweep",
+        schedule="45 3 * * *",
+        lane="long",
+        summary="Delete blobs without a record, older than 48 hours",
+        work=sweep_storages,
     ),
-    ("unjudged", "every 1h", "short", "Rotate versions in whose verdict is late", rotate_unjudged),
-    ("journal", "every 1m", "short", "Write what has changed into each storage, for a recovery", write_journal),
-    ("catalogue", "30 1 * * *", "medium", "Write all that the database knows into each storage", write_catalogue),
-    ("events", "30 4 * * *", "short", "Delete old events and records of jobs", prune),
-    ("database", "0 5 * * 0", "long", "Refresh the statistics of the database", maintain_database),
-    ("samples", "5 0 * * *", "short", "Record the sizes of collections", sample),
-    (
-        "restore_tests",
-        "30 5 * * *",
-        "long",
-        "Test whether the newest version of each collection can be restored",
-        test_restores,
+    BuiltinJob(
+        name="overdue",
+        schedule="every 1m",
+        lane="short",
+        summary="Report collections whose backup is overdue",
+        work=report,
+    ),
+    BuiltinJob(name="tokens", schedule="every 1h", lane="short", summary="Remove expired tokens", work=remove_tokens),
+    BuiltinJob(
+        name="trash",
+        schedule="every 10m",
+        lane="short",
+        summary="End what was in the trash for its time, or early if the storage is full",
+        work=end_trash,
+    ),
+    BuiltinJob(
+        name="pins", schedule="every 10m", lane="short", summary="Unpin versions whose pin is over", work=unpin_ended
+    ),
+    BuiltinJob(
+        name="migrate",
+        schedule="every 10m",
+        lane="long",
+        summary="Move collections into other storages, on request",
+        work=move_collections,
+    ),
+    BuiltinJob(
+        name="mirror",
+        schedule="every 1m",
+        lane="mirror",
+        summary="Make second copies, and delete those of deleted contents",
+        work=mirror,
+        is_on=_has_second_place,
+    ),
+    BuiltinJob(
+        name="retention",
+        schedule="every 10m",
+        lane="short",
+        summary="Retain the bytes of locked versions in the storages that can",
+        work=retain_locked,
+    ),
+    BuiltinJob(
+        name="unjudged",
+        schedule="every 1h",
+        lane="short",
+        summary="Rotate versions in whose verdict is late",
+        work=rotate_unjudged,
+    ),
+    BuiltinJob(
+        name="journal",
+        schedule="every 1m",
+        lane="short",
+        summary="Write what has changed into each storage, for a recovery",
+        work=write_journal,
+    ),
+    BuiltinJob(
+        name="catalogue",
+        schedule="30 1 * * *",
+        lane="medium",
+        summary="Write all that the database knows into each storage",
+        work=write_catalogue,
+    ),
+    BuiltinJob(
+        name="events", schedule="30 4 * * *", lane="short", summary="Delete old events and records of jobs", work=prune
+    ),
+    BuiltinJob(
+        name="database",
+        schedule="0 5 * * 0",
+        lane="long",
+        summary="Refresh the statistics of the database",
+        work=maintain_database,
+    ),
+    BuiltinJob(
+        name="samples", schedule="5 0 * * *", lane="short", summary="Record the sizes of collections", work=sample
+    ),
+    BuiltinJob(
+        name="restore_tests",
+        schedule="30 5 * * *",
+        lane="long",
+        summary="Test whether the newest version of each collection can be restored",
+        work=test_restores,
+        is_on=_has_restore_command,
     ),
 )
 
@@ -182,19 +248,17 @@ class CoreJobs:
 
 
 def upkeep_jobs(services: CoreServices) -> list[Job]:
-    """Return the built-in jobs of a service. In read-only mode they change nothing. Restore tests need a command."""
-    off = set() if services.settings.restore_tests_command else {"restore_tests"}
-    off |= set() if services.settings.mirror or len(services.backends.configured) > 1 else {"mirror"}
-    off |= set() if services.settings.compact else {"compact"}
+    """Return the built-in jobs of a service, and those of its features. In read-only mode they change nothing."""
+    jobs = [*BUILTIN_JOBS, *(job for feature in services.features for job in feature.jobs)]
     return [
         Job(
-            name=name,
-            schedule="off" if name in off else schedule,
-            lane=lane,
-            summary=summary,
-            run=partial(_run, services, work),
+            name=job.name,
+            schedule=job.schedule if job.is_on(services) else "off",
+            lane=job.lane,
+            summary=job.summary,
+            run=partial(_run, services, job.work),
         )
-        for name, schedule, lane, summary, work in UPKEEP_JOBS
+        for job in jobs
     ]
 
 

@@ -23,10 +23,12 @@ class Services(CoreServices):
 
         Raises `ConfigurationError`.
         """
-        for part in type(self).mro():
-            for name, service in vars(part).items():
-                if isinstance(service, cached_property):
-                    getattr(self, name)
+        built = [self.feature(feature.services) for feature in self.features if feature.services]
+        for services in (self, *built):
+            for part in type(services).mro():
+                for name, service in vars(part).items():
+                    if isinstance(service, cached_property):
+                        getattr(services, name)
 
     @cached_property
     def scheduled_jobs(self) -> "dict[str, ScheduledJob]":

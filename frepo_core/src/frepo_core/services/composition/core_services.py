@@ -1,11 +1,13 @@
 """The services for collections and their versions, and reports about them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from frepo_core.plugins import RequestObserver
 
+from .features import Feature
 from .storage_services import StorageServices
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from ..backups.collections.token_list import TokenLists
     from ..backups.holds.pins import Pins
     from ..backups.holds.retention import Retention
-    from ..backups.preview.preview import Previews
     from ..backups.restore.nightly_tests import NightlyTests
     from ..backups.restore.restore_ages import RestoreAges
     from ..backups.restore.restore_tests import RestoreTests
@@ -42,17 +43,30 @@ if TYPE_CHECKING:
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
     from ..reports.restorables import Restorables
-    from ..upkeep.compact.compaction import Compaction
+
+F = TypeVar("F")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoreServices(StorageServices):
     """The services that plug-ins and the built-in jobs use.
 
-    `request_observers` are called after each request.
+    `request_observers` are called after each request. `features` are those that bring services of their own.
     """
 
     request_observers: list[RequestObserver] = field(default_factory=list)
+    features: tuple[Feature, ...] = ()
+    _of_features: dict[type[Any], Any] = field(default_factory=dict, init=False, repr=False)
+
+    def feature(self, kind: type[F]) -> F:
+        """Return the services of a feature by their class. Raises `LookupError` if it was not handed over."""
+        if kind not in self._of_features:
+            if kind not in {feature.services for feature in self.features}:
+                raise LookupError(f"This service was made without the feature of {kind.__name__}")
+            make: Callable[[CoreServices], F] = kind
+            self._of_features[kind] = make(self)
+        found: F = self._of_features[kind]
+        return found
 
     @cached_property
     def strategies(self) -> "Strategies":
@@ -98,24 +112,6 @@ class CoreServices(StorageServices):
         from ..backups.collections.collection_pages import CollectionPages
 
         return CollectionPages(self.database)
-
-    @cached_property
-    def previews(self) -> "Previews":
-        from ..backups.preview.preview import Previews
-
-        return Previews(self.database, self.settings, self.strategies)
-
-    @cached_property
-    def compaction(self) -> "Compaction":
-        """Raises `ConfigurationError` if the setting is on and the extra is missing: a process does not start then."""
-        from ..content.encodings.libraries import require_libraries
-        from ..upkeep.compact.compaction import Compaction
-
-        if self.settings.compact:
-            require_libraries()
-        return Compaction(
-            self.database, self.blobs, self.encoding_switch, self.previews, self.settings, self.ingest.directory
-        )
 
     @cached_property
     def compact_spaces(self) -> "CompactSpaces":

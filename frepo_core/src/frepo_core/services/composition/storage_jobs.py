@@ -2,11 +2,10 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, FrepoError, StorageUnavailable
@@ -18,14 +17,13 @@ from ..upkeep.mirror.lag import report_lag
 from ..upkeep.storage import SweepPlan, SweepReport, VerifyOptions, check_grace, sweep, verify
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
+from .features import Summary
 
 VERIFY_AFTER = timedelta(days=30)
 SWEEP_GRACE = check_grace(timedelta(hours=48))
 EXAMPLES = 10
 
 log = logging.getLogger(__name__)
-
-Summary = Mapping[str, Any]
 
 
 def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
@@ -69,16 +67,6 @@ def mirror(services: CoreServices, context: JobContext) -> Summary:
         report_lag(services.database, storage, services.settings.mirror_max_lag, by=by)
         problems += [report.problem] if report.problem else []
     return {"repaired": 0, **summary, **({"problem": "; ".join(problems)} if problems else {})}
-
-
-def compact(services: CoreServices, context: JobContext) -> Summary:
-    """Store older versions as differences to newer ones, except in the hours in which uploads usually come.
-
-    At most `compact.rate` bytes a second, in a process of low priority that takes half a core at most. An interrupted
-    run is continued by the next one. What failed is in the summary, and tried again.
-    """
-    report = services.compaction.run(keep_going=context.check_lease, progress=context.progress, avoids_busy_hours=True)
-    return report.summary()
 
 
 def sweep_storages(services: CoreServices, context: JobContext) -> Summary:

@@ -14,7 +14,7 @@ from frepo_core.errors import CompactLateError, NotFoundError
 from frepo_core.settings import Settings
 
 from ..content.objects.states import CURRENT, FIRST
-from ..upkeep.compact.figures import Figures, measure_debt, read_figures
+from .compact_figures import Figures, measure_debt, read_figures
 from .sizes import read_sizes
 
 PAGE = 500

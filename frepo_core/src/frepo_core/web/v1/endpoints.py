@@ -3,19 +3,13 @@
 Where a route with a placeholder and one with a word match the same path, the one with the word comes first.
 """
 
+from collections.abc import Iterable
+
+from frepo_core.services.composition.features import Feature
+
 from ..base.endpoint import Endpoint
 from . import about, badges, documentation, expected_times, history, overview, space
-from .collections import (
-    allowed_tokens,
-    checks,
-    collections,
-    deleted_collections,
-    pins,
-    retention,
-    runs,
-    trash,
-    versions,
-)
+from .collections import allowed_tokens, checks, collections, deleted_collections, pins, runs, trash, versions
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import enrolments, tokens
@@ -30,7 +24,6 @@ MODULES = (
     space,
     expected_times,
     collections,
-    retention,
     versions,
     pins,
     checks,
@@ -53,6 +46,7 @@ MODULES = (
 )
 
 
-def v1_endpoints() -> list[Endpoint]:
-    """Return all endpoints below `/api/v1`."""
-    return [endpoint for module in MODULES for endpoint in module.ENDPOINTS]
+def v1_endpoints(features: Iterable[Feature]) -> list[Endpoint]:
+    """Return all endpoints below `/api/v1`, also those of the features."""
+    own = [endpoint for module in MODULES for endpoint in module.ENDPOINTS]
+    return own + [endpoint for feature in features for endpoint in feature.endpoints()]

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from frepo_core.db.models import File, Tag
 from frepo_core.domain.naming import stored_name
 from frepo_core.errors import DatabaseUnavailableError
-from frepo_core.services.composition.assembly import assemble
+from frepo_core.features.assembly import assemble
 from frepo_core.testing import Stall
 from frepo_core.testing.sources import Source
 

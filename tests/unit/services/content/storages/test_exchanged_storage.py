@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from frepo_core.db.models import Event
 from frepo_core.errors import StorageUnavailable
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import StorageSettings, StorageSpec
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages import write_guard
 from frepo_core.services.content.storages.storage_troubles import read_troubles

@@ -10,13 +10,14 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.db.types import simulated_time
+from frepo_core.features.compact import encoder_process
+from frepo_core.features.compact.compact_report import CompactReport
+from frepo_core.features.compact.encoder_process import EncoderProcess, EncodingError
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.upkeep.compact import encoder_process
-from frepo_core.services.upkeep.compact.compact_report import CompactReport
-from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess, EncodingError
 from frepo_core.testing import Fail
 
 
@@ -189,7 +190,7 @@ def test_all_is_expanded_and_that_can_be_repeated(history, services):
         history.push(collection)
     history.job()
     with simulated_time(history.time):
-        reports = [services.compaction.expand_all(keep_going=lambda: None) for _ in range(2)]
+        reports = [services.feature(CompactServices).compaction.expand_all(keep_going=lambda: None) for _ in range(2)]
 
     assert [3, 0] == [report.expanded for report in reports]
     assert ["raw"] * 4 == history.encodings(collection)
@@ -210,7 +211,7 @@ def test_what_the_process_cannot_decode_is_expanded_by_the_worker(history, servi
         raise EncodingError("the process that encodes has ended")
 
     monkeypatch.setattr(EncoderProcess, "encode", fail)
-    report = services.compaction.expand_all(keep_going=lambda: None)
+    report = services.feature(CompactServices).compaction.expand_all(keep_going=lambda: None)
 
     assert [True, True] == [task.is_raw for task in tasks]
     assert (2, 0) == (report.expanded, report.failed)
@@ -225,7 +226,7 @@ def test_what_would_be_saved_is_found_without_changing_anything(history, service
     before = state()
 
     with simulated_time(history.time + timedelta(hours=1)):
-        forecast = services.compaction.forecast(keep_going=lambda: None)
+        forecast = services.feature(CompactServices).compaction.forecast(keep_going=lambda: None)
 
     assert before == state()
     summary = history.job()
@@ -280,7 +281,7 @@ def test_a_run_that_must_not_go_on_ends_the_process(history, services, monkeypat
             raise LostError
 
     with pytest.raises(LostError), simulated_time(history.time + timedelta(hours=8)):
-        services.compaction.run(keep_going=check)
+        services.feature(CompactServices).compaction.run(keep_going=check)
 
     assert processes[0].returncode is not None
     assert ["raw"] * 3 == history.encodings(collection)

@@ -7,9 +7,10 @@ from contextlib import suppress
 import pytest
 
 from frepo_core.errors import FrepoError
+from frepo_core.features.compact import survey
+from frepo_core.features.compact.encoder_process import EncoderProcess, EncodingError
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.services.backups.versions.version_edits import VersionChange
-from frepo_core.services.upkeep.compact import survey
-from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess, EncodingError
 from support.scale import IS_BIG
 
 pytestmark = pytest.mark.databases
@@ -100,7 +101,7 @@ def test_what_is_deleted_while_it_is_read_is_no_failure(history, services, monke
     left.append("v2")
     monkeypatch.setattr(EncoderProcess, "encode", fail_late)
 
-    report = services.compaction.expand_all(keep_going=lambda: None)
+    report = services.feature(CompactServices).compaction.expand_all(keep_going=lambda: None)
 
     assert (1, 0, 1) == (report.skipped, report.failed, report.expanded)
     history.check()

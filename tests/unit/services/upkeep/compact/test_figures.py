@@ -3,8 +3,9 @@
 import pytest
 
 from frepo_core.db.types import simulated_time
-from frepo_core.doctor.compact import check_compact
 from frepo_core.errors import CompactLateError
+from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.doctor.compact import check_compact
 
 
 def levels(services):
@@ -58,7 +59,7 @@ def test_bases_that_nothing_else_uses_are_a_debt(history, services):
         services.compact_spaces.check()
     assert base.debt
     with simulated_time(history.time):
-        services.compaction.run(keep_going=lambda: None)
+        services.feature(CompactServices).compaction.run(keep_going=lambda: None)
     services.compact_spaces.check()
     assert 0 == services.compact_spaces.read().debt
     history.check()

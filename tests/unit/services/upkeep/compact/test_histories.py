@@ -12,6 +12,9 @@ from sqlalchemy import select
 from frepo_core.db.models import Content, StoredObject, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import FrepoError
+from frepo_core.features.compact import content_encoder
+from frepo_core.features.compact.encoder_process import EncoderProcess
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base import failpoints
 from frepo_core.services.base.records.file_records import BlobRecord
@@ -21,8 +24,6 @@ from frepo_core.services.content.encodings import choice
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects import gate
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.upkeep.compact import content_encoder
-from frepo_core.services.upkeep.compact.encoder_process import EncoderProcess
 from frepo_core.services.upkeep.mirror import departures, mirror_run
 from frepo_core.services.upkeep.storage import Migrator
 from support.encodings.nights import nights
@@ -183,7 +184,7 @@ class World(RandomHistory):
         os.waitpid(child, 0)
 
     def expand(self):
-        self.services.compaction.expand_all(keep_going=lambda: None)
+        self.services.feature(CompactServices).compaction.expand_all(keep_going=lambda: None)
 
     def check(self):
         """Each version and each entry of the trash has its bytes, and no chain is too long."""

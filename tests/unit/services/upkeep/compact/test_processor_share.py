@@ -9,9 +9,10 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db.types import simulated_time
+from frepo_core.features.compact import compaction, encoder_process
+from frepo_core.features.compact.encoder_process import NICENESS, EncoderProcess
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.services.base.processor_share import ProcessorShare
-from frepo_core.services.upkeep.compact import compaction, encoder_process
-from frepo_core.services.upkeep.compact.encoder_process import NICENESS, EncoderProcess
 from support.encodings.nights import nights
 from support.paths import ROOT
 
@@ -34,7 +35,7 @@ def test_the_job_takes_half_a_processor_at_most(history, services):
 
     with simulated_time(history.time + timedelta(hours=8)):
         began, before = time.monotonic(), used()
-        report = services.compaction.run(keep_going=lambda: None)
+        report = services.feature(CompactServices).compaction.run(keep_going=lambda: None)
         taken, passed = used() - before, time.monotonic() - began
 
     assert (5, 0) == (report.encoded, report.failed)
@@ -62,7 +63,7 @@ def test_the_lease_is_kept_while_the_job_pauses(services, monkeypatch):
             self._waiting()
 
     monkeypatch.setattr(compaction, "ProcessorShare", Pausing)
-    services.compaction.run(keep_going=lambda: calls.append("check"))
+    services.feature(CompactServices).compaction.run(keep_going=lambda: calls.append("check"))
 
     assert ["check"] == calls
 
@@ -85,7 +86,7 @@ def test_storing_everything_raw_again_has_the_same_share_and_process(history, se
 
     monkeypatch.setattr(compaction, "ProcessorShare", Noted)
     monkeypatch.setattr(EncoderProcess, "encode", note)
-    services.compaction.expand_all(keep_going=lambda: None)
+    services.feature(CompactServices).compaction.expand_all(keep_going=lambda: None)
 
     assert [True, True] == tasks
     assert {encoder_process.SHARE} == set(shares)

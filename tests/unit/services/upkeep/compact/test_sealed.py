@@ -3,6 +3,7 @@
 import pytest
 
 from frepo_core.db.types import simulated_time
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.services.upkeep.storage import verify
 from frepo_sealed.backend import SealedStorage
 from frepo_sealed.keys import KeyRing
@@ -43,7 +44,7 @@ def test_chains_are_sealed_anew_and_expanded(history, services, below):
     history.check()
 
     with simulated_time(history.time):
-        services.compaction.expand_all(keep_going=lambda: None)
+        services.feature(CompactServices).compaction.expand_all(keep_going=lambda: None)
     assert {"raw"} == set(history.encodings(collection))
     history.check()
 

@@ -9,6 +9,7 @@ import pytest
 
 from frepo_core.db.models import Content
 from frepo_core.db.types import simulated_time
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.services.base.records import BlobRecord
 from frepo_core.services.upkeep.storage import OwnerMark, verify
 from sshd import NOT_INSTALLED, SSHD, running_sshd
@@ -96,7 +97,7 @@ def test_nights_are_encoded_read_mirrored_verified_and_expanded(history, service
         for _ in range(3):
             history.job("mirror", days=2)
     with simulated_time(history.time + timedelta(days=3)):
-        report = services.compaction.expand_all(keep_going=lambda: None)
+        report = services.feature(CompactServices).compaction.expand_all(keep_going=lambda: None)
     assert (NIGHTS - 1, 0) == (report.expanded, report.failed)
     assert {"raw"} == set(history.encodings(collection))
     for number, row in history.rows(collection).items():

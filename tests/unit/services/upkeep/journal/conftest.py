@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from frepo_core.db import migrations
-from frepo_core.services.composition.assembly import assemble
+from frepo_core.features.assembly import assemble
 from frepo_core.services.upkeep.journal.journal_files import JournalFile
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import verify

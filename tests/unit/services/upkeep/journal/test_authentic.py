@@ -10,7 +10,7 @@ from io import BytesIO
 
 import pytest
 
-from frepo_core.services.composition.assembly import assemble
+from frepo_core.features.assembly import assemble
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.reconcile.sources import RecoveryError

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 
 from frepo_core.db import migrations
 from frepo_core.db.models import StoredObject
-from frepo_core.services.composition.assembly import assemble
+from frepo_core.features.assembly import assemble
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs

@@ -11,8 +11,8 @@ from sqlalchemy import func, insert, select
 
 from frepo_core.db import migrations
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import BlobStat, StorageBackend
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.upkeep.journal.objects import table_of
 from support.scale import IS_BIG
 

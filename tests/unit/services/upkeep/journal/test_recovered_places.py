@@ -10,8 +10,8 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event
-from frepo_core.doctor.copies import check_copies
 from frepo_core.domain.identity import Actor
+from frepo_core.features.doctor.copies import check_copies
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming

@@ -13,11 +13,11 @@ from frepo_core.db import migrations
 from frepo_core.db.models import Installation
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
+from frepo_core.features.assembly import assemble
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
 from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from frepo_core.services.upkeep.journal.objects import OBJECTS

@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.features.assembly import assemble
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import FaultyStorage

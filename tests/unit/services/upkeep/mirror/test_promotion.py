@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
+from frepo_core.features.assembly import assemble
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.lease import Lease, LeaseTerms
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.blobs import upload_transaction
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
 from frepo_core.services.upkeep.mirror.promotion import PromotionRefusedError

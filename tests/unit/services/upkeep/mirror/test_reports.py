@@ -7,9 +7,9 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
-from frepo_core.doctor.copies import check_copies
-from frepo_core.doctor.data import check_storage
 from frepo_core.errors import MirrorLateError, SweepStoppedError
+from frepo_core.features.doctor.copies import check_copies
+from frepo_core.features.doctor.data import check_storage
 from frepo_core.services.reports.statistics import read_statistics
 from frepo_core.services.reports.status import read_status
 from frepo_core.testing import Fail

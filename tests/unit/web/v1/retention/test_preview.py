@@ -5,8 +5,8 @@ from sqlalchemy import update
 
 from frepo_core.db.models import Version
 from frepo_core.domain.roles import Role
-from frepo_core.services.backups.preview import preview as previews
-from frepo_core.services.backups.preview import simulation
+from frepo_core.features.preview import preview as previews
+from frepo_core.features.preview import simulation
 from support.client import with_settings
 
 COLLECTIONS = "/api/v1/collections"

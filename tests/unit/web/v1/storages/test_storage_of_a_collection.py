@@ -8,8 +8,8 @@ from sqlalchemy import insert, select
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event, Lease
+from frepo_core.features.assembly import assemble
 from frepo_core.services.base.lease import make_holder
-from frepo_core.services.composition.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from support.client import with_settings

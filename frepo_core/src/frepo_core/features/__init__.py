@@ -1,0 +1,1 @@
+"""What the mission does not ask for: each feature with all its layers in one folder."""

@@ -1,0 +1,25 @@
+"""The services with all features. Which features there are stands here, and nowhere else."""
+
+import os
+from collections.abc import Mapping
+
+from sqlalchemy import Engine
+
+from frepo_core.plugins.registry import PluginRegistry
+from frepo_core.services.composition import assembly
+from frepo_core.services.composition.container import Services
+
+from .compact.feature import COMPACT
+from .preview.feature import PREVIEW
+
+FEATURES = (PREVIEW, COMPACT)
+
+
+def assemble(
+    ini: Mapping[str, str],
+    environment: Mapping[str, str] = os.environ,
+    plugins: PluginRegistry | None = None,
+    engine: Engine | None = None,
+) -> Services:
+    """Load the settings and the plug-ins, as the function of the same name does, and hand over the features."""
+    return assembly.assemble(ini, environment, plugins, engine, features=FEATURES)

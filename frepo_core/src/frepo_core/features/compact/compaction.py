@@ -1,0 +1,253 @@
+"""The job `compact`: encodes what the plans of the collections say, one content at a time, and undoes that."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Content, StoredObject
+from frepo_core.domain.backups.compaction import Encoding, Freedom, Step
+from frepo_core.domain.sizes import readable_size
+from frepo_core.errors import FrepoError
+from frepo_core.plugins import LeaseLost
+from frepo_core.services.base.processor_share import ProcessorShare
+from frepo_core.services.base.rate_limit import RateLimit
+from frepo_core.services.content.blobs.lifecycle import Blobs
+from frepo_core.services.content.chains.encoding_switch import EncodingSwitch
+from frepo_core.services.content.encodings.format import read_head
+from frepo_core.services.content.encodings.libraries import require_libraries
+from frepo_core.services.content.objects.states import CURRENT
+from frepo_core.services.reports.compact_figures import note_figures
+from frepo_core.settings import Settings
+
+from ..preview.preview import Previews
+from .compact_report import CompactReport
+from .content_encoder import ContentEncoder, Encoded
+from .encoder_process import SHARE
+from .expansion import Expansion, is_unchanged
+from .plans import Plans
+from .survey import Survey
+from .uses import freedom_of, read_heads, read_users
+
+SAMPLES = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """How many contents a run would encode, their bytes, and about how many of these it would save."""
+
+    contents: int
+    size: int
+    saved_size: int
+
+
+class Compaction:
+    """Compacts the collections of a service. One run at a time."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: Blobs,
+        switch: EncodingSwitch,
+        previews: Previews,
+        settings: Settings,
+        directory: str | None,
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._switch = switch
+        self._plans = Plans(database, blobs.backends, previews, settings)
+        self._settings = settings
+        self._directory = directory
+
+    def run(
+        self,
+        *,
+        keep_going: Callable[[], None],
+        progress: Callable[[str], None] = lambda _: None,
+        avoids_busy_hours: bool = False,
+    ) -> CompactReport:
+        """Compact all collections, page by page. `keep_going` is called about once a second and may end the run.
+
+        With `avoids_busy_hours`, nothing is begun in the hours in which uploads usually come.
+        A content that fails is reported, and the others are compacted. Raises `ConfigurationError` if the extra is
+        missing.
+        """
+        require_libraries()
+        report = CompactReport()
+        share = _share(keep_going)
+        go_on, pace = _paced(self._settings.compact_rate, keep_going, share)
+        busy = self._plans.busy_hours() if avoids_busy_hours else frozenset()
+        with self._encoder(self._settings.compact_rate, go_on, pace) as encoder:
+            expansion = self._expansion(encoder, report, pace)
+            expansion.expand_adopted()
+            for survey, step in self._plans.steps(report.note_failure, go_on):
+                if (now := utc_now()).hour in busy:
+                    report.wait(busy, now)
+                    continue
+                self._do(survey, step, encoder, expansion, report, pace)
+                saved = readable_size(report.before_size - report.after_size)
+                progress(f"{report.encoded} contents encoded, {saved} saved")
+        for storage in self._blobs.backends.configured:
+            report.deleted += self._end_superseded(storage, keep_going, pace)
+        note_figures(self._database, report.failed + report.skipped + report.waiting)
+        share()
+        return report
+
+    def forecast(self, *, keep_going: Callable[[], None], progress: Callable[[str], None] = lambda _: None) -> Forecast:
+        """Say what a run would do now, without storing anything.
+
+        One content of each collection is encoded to see what that saves, of at most 20 collections.
+        """
+        require_libraries()
+        found, tried, samples = dict[str, list[tuple[StoredObject, StoredObject | None, Step]]](), 0, 0
+        for survey, step in self._plans.steps(CompactReport().note_failure, keep_going):
+            base = survey.rows.get(step.base_id) if step.base_id is not None else None
+            found.setdefault(survey.collection_id, []).append((survey.rows[step.content_id], base, step))
+        encode = [
+            steps
+            for all_steps in found.values()
+            if (steps := [one for one in all_steps if one[2].encoding != Encoding.RAW])
+        ]
+        with self._encoder(0, keep_going, RateLimit(0, keep_going=keep_going)) as encoder:
+            for (row, base, _), *_ in encode[:SAMPLES]:
+                progress(f"{samples} of {min(len(encode), SAMPLES)} samples")
+                with encoder.encoded(row, base) as encoded:
+                    is_left = encoded.codec == Encoding.RAW
+                    samples += row.size if is_left else encoded.path.stat().st_size
+                tried += row.size
+        size = sum(row.object_size for steps in encode for row, *_ in steps)
+        share = 1 - samples / tried if tried else 0.0
+        return Forecast(contents=sum(len(steps) for steps in encode), size=size, saved_size=round(size * share))
+
+    def _encoder(self, rate: int, keep_going: Callable[[], None], pace: Callable[[int], None]) -> ContentEncoder:
+        return ContentEncoder(
+            self._database, self._blobs.backends, self._directory, rate=rate, keep_going=keep_going, pace=pace
+        )
+
+    def expand_all(
+        self, *, keep_going: Callable[[], None], progress: Callable[[str], None] = lambda _: None
+    ) -> CompactReport:
+        """Store all contents raw again. It can be stopped at any time, and repeated."""
+        require_libraries()
+        go_on, pace = _paced(0, keep_going, _share(keep_going))
+        report = CompactReport()
+        with self._encoder(0, go_on, pace) as encoder:
+            self._expansion(encoder, report, pace).expand_all(progress)
+        note_figures(self._database, 0)
+        return report
+
+    def _expansion(self, encoder: ContentEncoder, report: CompactReport, pace: Callable[[int], None]) -> Expansion:
+        return Expansion(self._database, self._blobs, self._switch, encoder, report, pace)
+
+    def _do(
+        self,
+        survey: Survey,
+        step: Step,
+        encoder: ContentEncoder,
+        expansion: Expansion,
+        report: CompactReport,
+        pace: Callable[[int], None],
+    ) -> None:
+        row, base = self._read(survey, step)
+        if row is None or row.key != survey.rows[step.content_id].key or (step.base_id is not None and base is None):
+            report.skipped += 1
+            return
+        if step.encoding is Encoding.RAW:
+            expansion.expand(row)
+            return
+        try:
+            with encoder.encoded(row, base) as encoded:
+                self._use(encoded, row, expansion, report, pace)
+        except LeaseLost:
+            raise
+        except FrepoError as error:
+            if is_unchanged(self._database, row, *([base] if base is not None else [])):
+                report.note_failure(f"content {row.digest}", error)
+            else:
+                report.skipped += 1
+
+    def _read(self, survey: Survey, step: Step) -> tuple[StoredObject | None, StoredObject | None]:
+        """Return the present objects of the content of a step, and of its base."""
+
+        def read(session: Session, content_id: int | None) -> StoredObject | None:
+            current = (StoredObject.content_id == content_id, StoredObject.storage == survey.storage)
+            return session.scalar(select(StoredObject).where(*current, StoredObject.slot == CURRENT))
+
+        with self._database.reading() as session:
+            return read(session, step.content_id), read(session, step.base_id) if step.base_id is not None else None
+
+    def _end_superseded(self, storage: str, keep_going: Callable[[], None], pace: Callable[[int], None]) -> int:
+        """Delete what was superseded long enough ago; return the number."""
+        ended = self._blobs.gate.delete_due(storage, keep_going=keep_going, pace=pace)
+        self._blobs.collect(self._blobs.find_ids(ended.bases))
+        return ended.objects
+
+    def _use(
+        self,
+        encoded: Encoded,
+        row: StoredObject,
+        expansion: Expansion,
+        report: CompactReport,
+        pace: Callable[[int], None],
+    ) -> None:
+        if encoded.codec == Encoding.RAW or encoded.codec == row.encoding == Encoding.ZSTD:
+            self._note_tried(row, encoded.codec, expansion, report)
+            return
+        with encoded.path.open("rb") as file:
+            is_switched = self._switch.replace(
+                row,
+                file,
+                head := read_head(file, row.digest),
+                digest=encoded.digest,
+                most_levels=self._settings.compact_depth,
+                allow=self._is_allowed,
+                pace=pace,
+            )
+        if not is_switched:
+            report.skipped += 1
+            return
+        report.encoded += 1
+        report.before_size += row.object_size
+        report.after_size += head.stored
+
+    def _note_tried(self, row: StoredObject, codec: str, expansion: Expansion, report: CompactReport) -> None:
+        """Leave a content as it is for good, because it is compressed or encrypted, or differs too much from others.
+
+        One that has a base is moved away from it.
+        """
+        self._database.execute(update(Content).where(Content.id == row.content_id).values(tried_at=utc_now()))
+        report.left += 1
+        if row.encoding != codec:
+            expansion.expand(row)
+
+    def _is_allowed(self, session: Session, row: StoredObject, base: StoredObject | None) -> bool:
+        """Return whether a content may still be encoded, by what uses it now that it is locked."""
+        now, content_id = utc_now(), row.content_id
+        content = session.get(Content, content_id) if content_id is not None else None
+        if content is None or content_id is None:
+            return False
+        users = read_users(session, [content_id], now)[content_id]
+        heads = read_heads(session, users.collections)
+        freedom = freedom_of(content, row, users, heads, self._settings, now)
+        return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)
+
+
+def _share(keep_going: Callable[[], None]) -> ProcessorShare:
+    """Return the share of this thread. The process that encodes has the same one, and they take turns."""
+    return ProcessorShare(SHARE, used=time.thread_time, waiting=keep_going)
+
+
+def _paced(
+    rate: int, keep_going: Callable[[], None], share: ProcessorShare
+) -> tuple[Callable[[], None], Callable[[int], None]]:
+    """Return what the work calls about once a second, and what it calls with the bytes that it has read."""
+
+    def go_on() -> None:
+        keep_going()
+        share()
+
+    return go_on, RateLimit(rate, keep_going=go_on)

@@ -1,0 +1,72 @@
+"""Plans one collection after the other, and knows at which hours uploads come."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection
+from frepo_core.domain.backups.compaction import Step, plan
+from frepo_core.domain.schedules.busy_hours import find_busy_hours
+from frepo_core.errors import FrepoError
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.settings import Settings
+
+from ..preview.preview import Previews
+from .survey import Survey, Surveys
+
+PAGE = 100
+FORTNIGHT = timedelta(days=14)
+
+
+class Plans:
+    """What is to be stored in another way, in all collections."""
+
+    def __init__(self, database: Database, backends: Backends, previews: Previews, settings: Settings) -> None:
+        self._database = database
+        self._surveys = Surveys(database, backends, previews, settings)
+        self._depth = settings.compact_depth
+
+    def steps(
+        self, failed: Callable[[str, FrepoError], None], keep_going: Callable[[], None]
+    ) -> Iterator[tuple[Survey, Step]]:
+        """Yield each step, in the order in which they are done. A collection is read when its turn comes.
+
+        `failed` is called with a collection whose strategy fails; the others are planned.
+        """
+        for name in self._collections():
+            keep_going()
+            for survey, steps in self._plan(name, failed):
+                for step in steps:
+                    yield survey, step
+
+    def busy_hours(self) -> frozenset[int]:
+        """Return at which hours (UTC) uploads came in the last two weeks, by the newest one of each collection."""
+        with self._database.reading() as session:
+            latest = select(Collection.arrived_at).where(Collection.arrived_at > utc_now() - FORTNIGHT)
+            return find_busy_hours(time for time in session.scalars(latest) if time)
+
+    def _collections(self) -> Iterator[str]:
+        after = ""
+        while True:
+            query = select(Collection.id).where(Collection.id > after).order_by(Collection.id).limit(PAGE)
+            with self._database.reading() as session:
+                names = session.scalars(query).all()
+            if not names:
+                return
+            yield from names
+            after = names[-1]
+
+    def _plan(self, name: str, failed: Callable[[str, FrepoError], None]) -> Iterator[tuple[Survey, list[Step]]]:
+        """Yield what is to be done in a collection. The strategy is only asked if anything is."""
+        for survey in self._surveys.read(name, utc_now()):
+            if not plan(survey.contents, depth=self._depth):
+                continue
+            try:
+                known = self._surveys.with_ends(name, survey)
+            except FrepoError as error:
+                failed(f"collection {name}", error)
+                continue
+            if steps := plan(known.contents, depth=self._depth):
+                yield known, steps

@@ -1,0 +1,36 @@
+"""The services of compact storage."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..preview.services import PreviewServices
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .compaction import Compaction
+
+
+class CompactServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def compaction(self) -> "Compaction":
+        """Encode, expand and forecast.
+
+        Raises `ConfigurationError` if the setting is on and the extra is missing: a process does not start then.
+        """
+        from frepo_core.services.content.encodings.libraries import require_libraries
+
+        from .compaction import Compaction
+
+        core = self._core
+        if core.settings.compact:
+            require_libraries()
+        previews = core.feature(PreviewServices).previews
+        return Compaction(
+            core.database, core.blobs, core.encoding_switch, previews, core.settings, core.ingest.directory
+        )

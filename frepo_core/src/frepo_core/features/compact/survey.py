@@ -1,0 +1,207 @@
+"""Reads a collection for its plan: its contents in the order of its versions, and how long they stay.
+
+How long follows from the strategy's own preview, with the uploads that the collection expects, or those it had lately.
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database, utc_now
+from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Version
+from frepo_core.db.models import Content as ContentRow
+from frepo_core.domain.backups.compaction import Content, Encoding, Freedom
+from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
+from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.backups.rows.removal import incarnation_of
+from frepo_core.services.content.objects.states import CURRENT
+from frepo_core.services.content.objects.uses import is_second
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.settings import Settings
+
+from ..preview.preview import NIGHTLY, Previews, UploadPlan
+from .uses import Heads, Users, freedom_of, read_heads, read_users
+
+PAGE = 500
+# A simulated collection gets so many uploads, at most over two years: what is left then counts as kept.
+UPLOADS = 400
+LONGEST = timedelta(days=730)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """The contents of a collection in one storage, in ascending order, and their objects there, by their ids."""
+
+    collection_id: str
+    storage: str
+    contents: list[Content]
+    rows: Mapping[int, StoredObject]
+    users: Mapping[int, Users]
+
+
+class Surveys:
+    """Reads collections."""
+
+    def __init__(self, database: Database, backends: Backends, previews: Previews, settings: Settings) -> None:
+        self._database = database
+        self._backends = backends
+        self._previews = previews
+        self._settings = settings
+
+    def read(self, collection_id: str, now: datetime) -> list[Survey]:
+        """Return a collection for each storage that has contents of it. No version counts as leaving."""
+        # Between two statements, a version may go into the trash, or come back from it.
+        with self._database.reading(is_snapshot=True) as session:
+            collection = session.get(Collection, collection_id)
+            if collection is None:
+                return []
+            incarnation = incarnation_of(collection)
+            rows = _read_rows(session, collection_id, incarnation)
+            objects = _read_objects(session, self._backends, rows)
+            users = read_users(session, rows, now)
+            heads = read_heads(session, {name for each in users.values() for name in each.collections})
+            facts = _Facts(
+                settings=self._settings,
+                users=users,
+                heads=heads,
+                collection_id=collection_id,
+                incarnation=incarnation,
+                now=now,
+                base_ids=_read_base_ids(session, objects),
+            )
+            possible = _find_possible(session, collection_id, rows, users)
+        surveys = []
+        for storage in sorted({row.storage for row in objects}):
+            there = {row.content_id or 0: row for row in objects if row.storage == storage}
+            mine = sorted(there, key=lambda id_: facts.place(rows[id_]))
+            contents = [facts.content(rows[id_], there[id_], possible.get(id_)) for id_ in mine]
+            survey = Survey(collection_id=collection_id, storage=storage, contents=contents, rows=there, users=users)
+            surveys.append(survey)
+        return surveys
+
+    def with_ends(self, collection_id: str, survey: Survey) -> Survey:
+        """Return the survey with the ends of the versions that the strategy will evict. Raises what a preview does."""
+        plan = self._plan(collection_id, survey)
+        timeline = self._previews.preview(collection_id, CollectionChange(limits={}), plan).timeline
+        ends = {fate.version.id: fate.eviction.at for fate in timeline.fates if fate.eviction and not fate.is_imagined}
+        contents = [self._ended(content, survey.users[content.id], ends) for content in survey.contents]
+        return replace(survey, contents=contents)
+
+    def _ended(self, content: Content, users: Users, ends: Mapping[str, datetime]) -> Content:
+        if not users.versions or any(version.id not in ends for version in users.versions):
+            return content
+        last = max(ends[version.id] for version in users.versions) + self._settings.trash_keep
+        return replace(content, ends_at=max([last, *(end for _, _, end in users.trash)]))
+
+    def _plan(self, collection_id: str, survey: Survey) -> UploadPlan:
+        """Return the uploads that are expected: the next one a whole interval after the last."""
+        with self._database.reading() as session:
+            text = session.scalar(select(Collection.expected_every).where(Collection.id == collection_id))
+        versions = [each for users in survey.users.values() for each in users.versions]
+        times = sorted(each.created_at for each in versions if each.collection_id == collection_id)
+        every = parse_expectation(text) if text else _usual(times)
+        start, interval = utc_now(), every.interval or timedelta(days=1)
+        if every.interval and times:
+            start = max(start, times[-1] + every.interval)
+        return UploadPlan(every=every, duration=min(LONGEST, interval * UPLOADS), start=start)
+
+
+def _usual(times: Sequence[datetime]) -> Expectation:
+    """Return the usual time between the latest uploads; a night for few."""
+    latest = times[-9:]
+    if len(latest) < 3:
+        return NIGHTLY
+    seconds = sorted((after - before).total_seconds() for before, after in itertools.pairwise(latest))
+    return Expectation(text="", interval=timedelta(seconds=min(max(seconds[len(seconds) // 2], 3600), 7 * 86400)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Facts:
+    """What the contents of one collection are made of."""
+
+    settings: Settings
+    users: Mapping[int, Users]
+    heads: Heads
+    collection_id: str
+    incarnation: str
+    now: datetime
+    base_ids: Mapping[str, int]
+
+    def place(self, row: ContentRow) -> int:
+        """Return the number of the newest version of the collection that uses the content."""
+        users = self.users[row.id]
+        versions = [each.number for each in users.versions if each.collection_id == self.collection_id]
+        return max([*versions, *(number for name, number, _ in users.trash if name == self.incarnation)])
+
+    def content(self, row: ContentRow, stored: StoredObject, possible: frozenset[int] | None) -> Content:
+        """Return what the plan needs to know of a content."""
+        users = self.users[row.id]
+        freedom = freedom_of(row, stored, users, self.heads, self.settings, self.now)
+        if users.collections and min(users.collections) != self.collection_id:
+            freedom = Freedom.NONE  # it is planned with the other collection
+        return Content(
+            id=row.id,
+            encoding=Encoding(stored.encoding),
+            freedom=freedom,
+            base_id=self.base_ids.get(stored.base_digest or ""),
+            ends_at=None if users.versions else max(end for _, _, end in users.trash),
+            is_alive=bool(users.versions),
+            possible=possible,
+        )
+
+
+def _read_rows(session: Session, collection_id: str, incarnation: str) -> dict[int, ContentRow]:
+    """Return the contents of a collection and of its trash."""
+    versions = select(File.content_id).join(Version, Version.file_id == File.id)
+    ids = set(session.scalars(versions.where(Version.collection_id == collection_id)))
+    ids |= set(session.scalars(select(TrashEntry.content_id).where(TrashEntry.incarnation == incarnation)))
+    ordered, rows = sorted(ids), dict[int, ContentRow]()
+    for start in range(0, len(ordered), PAGE):
+        page = select(ContentRow).where(ContentRow.id.in_(ordered[start : start + PAGE]))
+        rows |= {row.id: row for row in session.scalars(page)}
+    return rows
+
+
+def _read_objects(session: Session, backends: Backends, content_ids: Iterable[int]) -> list[StoredObject]:
+    """Return the first copies of contents: second ones are made as these are."""
+    ordered, found = sorted(content_ids), list[StoredObject]()
+    for start in range(0, len(ordered), PAGE):
+        page = StoredObject.content_id.in_(ordered[start : start + PAGE])
+        current = (StoredObject.slot == CURRENT, StoredObject.key.is_not(None), ~is_second(backends))
+        found += session.scalars(select(StoredObject).where(page, *current))
+    return found
+
+
+def _read_base_ids(session: Session, objects: Iterable[StoredObject]) -> dict[str, int]:
+    digests, found = sorted({row.base_digest for row in objects if row.base_digest}), dict[str, int]()
+    for start in range(0, len(digests), PAGE):
+        query = select(ContentRow.digest, ContentRow.id)
+        page = query.where(ContentRow.digest.in_(digests[start : start + PAGE]))
+        found |= {digest: content_id for digest, content_id in session.execute(page)}
+    return found
+
+
+def _find_possible(
+    session: Session, collection_id: str, rows: Iterable[int], users: Mapping[int, Users]
+) -> dict[int, frozenset[int]]:
+    """Return, for contents that other collections use, too, which contents are newer in all of these."""
+    shared = {content_id: users[content_id].collections - {collection_id} for content_id in rows}
+    numbers: dict[str, dict[int, int]] = {}
+    for name in {name for names in shared.values() for name in names}:
+        query = select(File.content_id, Version.number).join(Version, Version.file_id == File.id)
+        query = query.where(Version.collection_id == name).order_by(Version.number)
+        numbers[name] = {content_id: number for content_id, number in session.execute(query)}  # the newest of each
+    return {
+        content_id: frozenset.intersection(
+            *(
+                frozenset(other for other, number in numbers[name].items() if number > numbers[name][content_id])
+                for name in names
+            )
+        )
+        for content_id, names in shared.items()
+        if names
+    }

@@ -1,0 +1,153 @@
+"""Reads what uses contents: versions of all collections, the trash and plain files."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
+from frepo_core.domain.backups.compaction import Encoding, Freedom, Use, find_freedom
+from frepo_core.services.backups.rows.newest_good import read_newest_good
+from frepo_core.services.content.objects.states import ObjectState
+from frepo_core.services.content.objects.supersession import KEPT_FOR
+from frepo_core.settings import Settings
+
+PAGE = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionUse:
+    """A version that uses a content."""
+
+    id: str
+    collection_id: str
+    number: int
+    created_at: datetime
+    is_held: bool
+    is_pending: bool
+
+
+@dataclass(kw_only=True)
+class Users:
+    """All that uses one content. `trash` has the collection, the number and the end of each entry."""
+
+    versions: list[VersionUse] = field(default_factory=list)
+    trash: list[tuple[str, int, datetime]] = field(default_factory=list)
+    arrived: list[datetime] = field(default_factory=list)
+    is_held_in_trash: bool = False
+    has_plain_file: bool = False
+
+    @property
+    def collections(self) -> set[str]:
+        """The ids of the collections whose versions use it."""
+        return {version.collection_id for version in self.versions}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heads:
+    """The numbers of the newest version and of the newest good one of each collection."""
+
+    newest: dict[str, int]
+    good: dict[str, int]
+
+
+def read_users(session: Session, content_ids: Iterable[int], now: datetime) -> dict[int, Users]:
+    """Return what uses each of these contents."""
+    users: dict[int, Users] = defaultdict(Users)
+    ids = sorted(set(content_ids))
+    for start in range(0, len(ids), PAGE):
+        page = ids[start : start + PAGE]
+        _read_versions(session, page, now, users)
+        _read_trash(session, page, now, users)
+        plain = select(File.content_id).where(File.content_id.in_(page), File.kind != "version")
+        for content_id in session.scalars(plain):
+            users[content_id].has_plain_file = True
+    return users
+
+
+def _read_versions(session: Session, page: list[int], now: datetime, users: dict[int, Users]) -> None:
+    query = (
+        select(
+            File.content_id,
+            Version.id,
+            Version.collection_id,
+            Version.number,
+            Version.created_at,
+            Version.pinned,
+            Version.protected_until,
+            Version.locked_until,
+            Version.pending_since,
+        )
+        .join(File, File.id == Version.file_id)
+        .where(File.content_id.in_(page))
+    )
+    for row in session.execute(query):
+        ends = [end for end in (row.protected_until, row.locked_until) if end is not None]
+        version = VersionUse(
+            id=row.id,
+            collection_id=row.collection_id,
+            number=row.number,
+            created_at=row.created_at,
+            is_held=row.pinned or any(end > now for end in ends),
+            is_pending=row.pending_since is not None,
+        )
+        users[row.content_id].versions.append(version)
+        users[row.content_id].arrived.append(row.created_at)
+
+
+def _read_trash(session: Session, page: list[int], now: datetime, users: dict[int, Users]) -> None:
+    entry = TrashEntry
+    query = select(
+        entry.content_id, entry.incarnation, entry.number, entry.ends_at, entry.created_at, entry.locked_until
+    ).where(entry.content_id.in_(page))
+    for row in session.execute(query):
+        users[row.content_id].trash.append((row.incarnation, row.number, row.ends_at))
+        users[row.content_id].arrived.append(row.created_at)
+        users[row.content_id].is_held_in_trash |= row.locked_until is not None and row.locked_until > now
+
+
+def read_heads(session: Session, collection_ids: Iterable[str]) -> Heads:
+    """Return the newest versions of these collections."""
+    ids = sorted(set(collection_ids))
+    newest, good = dict[str, int](), dict[str, int]()
+    for start in range(0, len(ids), PAGE):
+        page = ids[start : start + PAGE]
+        numbers = select(Version.collection_id, func.max(Version.number)).where(Version.collection_id.in_(page))
+        newest |= {name: number for name, number in session.execute(numbers.group_by(Version.collection_id))}
+        good |= {name: one.number for name, one in read_newest_good(session, page).items()}
+    return Heads(newest=newest, good=good)
+
+
+def describe_use(content: Content, row: StoredObject, users: Users, heads: Heads) -> Use:
+    """Return what the rules need to know about the use of a content."""
+
+    def is_head(numbers: dict[str, int]) -> bool:
+        return any(numbers.get(each.collection_id) == each.number for each in users.versions)
+
+    return Use(
+        has_plain_file=users.has_plain_file,
+        is_newest=is_head(heads.newest),
+        is_newest_good=is_head(heads.good),
+        is_held=users.is_held_in_trash or any(each.is_held for each in users.versions),
+        is_pending=any(each.is_pending for each in users.versions),
+        is_damaged=row.state != ObjectState.PRESENT,
+        was_tried=content.tried_at is not None,
+        used_at=max(users.arrived, default=content.created_at),
+    )
+
+
+def freedom_of(
+    content: Content, row: StoredObject, users: Users, heads: Heads, settings: Settings, now: datetime
+) -> Freedom:
+    """Return what may be done with a content, by what uses it.
+
+    The bytes of a newest version stay for two days after it is compressed. If the next one comes before, that only
+    costs: so it waits as long.
+    """
+    before = now - settings.compact_after
+    newest_before = before - KEPT_FOR if settings.compact_newest == "zstd" else None
+    use = describe_use(content, row, users, heads)
+    return find_freedom(use, Encoding(row.encoding), before=before, newest_before=newest_before)

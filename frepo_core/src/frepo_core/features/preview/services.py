@@ -1,0 +1,23 @@
+"""The services of previews."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .preview import Previews
+
+
+class PreviewServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def previews(self) -> "Previews":
+        """Simulate uploads to a collection."""
+        from .preview import Previews
+
+        return Previews(self._core.database, self._core.settings, self._core.strategies)

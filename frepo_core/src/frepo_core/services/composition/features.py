@@ -1,0 +1,41 @@
+"""What a feature adds to the services: a border between what the mission asks for and what was built upon it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from frepo_core.plugins import JobContext
+
+Summary = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltinJob:
+    """A job of the service itself. In read-only mode it does nothing.
+
+    - `schedule`, `lane`, `summary`: as those of a `Job` of a plug-in.
+    - `work`: gets the services and the context, and returns the summary of the run.
+    - `is_on`: gets the services; false makes `off` the schedule by default.
+    """
+
+    name: str
+    schedule: str
+    lane: Any
+    summary: str
+    work: Callable[[Any, JobContext], Summary]
+    is_on: Callable[[Any], bool] = lambda services: True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """What a feature adds. Nothing below knows which features there are: `features.assembly` hands them over.
+
+    - `services`: a class of cached properties, which is made with the other services: `services.feature(CLASS)`.
+    - `jobs`: its built-in jobs.
+    - `endpoints`: returns its endpoints below `/api/v1`. It is called when the web application is made, not before: a
+      command need not import them.
+    """
+
+    services: type[Any] | None = None
+    jobs: Sequence[BuiltinJob] = ()
+    endpoints: Callable[[], Sequence[Any]] = tuple

@@ -1,0 +1,78 @@
+"""What compact storage saves, as the last run of the job has counted it: reports read one row."""
+
+import json
+from dataclasses import asdict, dataclass
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session, aliased
+
+from frepo_core.db import Database
+from frepo_core.db.models import OBJECT_SIZE, Content, Installation, StoredObject
+from frepo_core.domain.backups.compaction import Encoding
+
+from ..content.objects.decodable import MOST_LEVELS
+from ..content.objects.states import CURRENT, FIRST
+from ..content.objects.uses import is_used
+
+_NAME = "compact.figures"
+# First copies: second ones are not counted.
+_IS_STORED = (StoredObject.role == FIRST, StoredObject.slot == CURRENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """How many contents are encoded, the bytes that saves, the longest chain, and how many contents wait."""
+
+    encoded: int = 0
+    saved: int = 0
+    depth: int = 0
+    waiting: int = 0
+
+
+def note_figures(database: Database, waiting: int) -> None:
+    """Count what is encoded, and note it. It takes longer the more contents there are."""
+    with database.reading() as session:
+        query = select(func.count(), func.coalesce(func.sum(StoredObject.size - OBJECT_SIZE), 0)).where(*_IS_STORED)
+        encoded, saved = session.execute(query.where(StoredObject.encoding != Encoding.RAW)).one()
+        figures = Figures(encoded=encoded, saved=int(saved), depth=_depth(session), waiting=waiting)
+    value = json.dumps(asdict(figures))
+    database.write(lambda session: session.merge(Installation(name=_NAME, value=value)))
+
+
+def read_figures(session: Session) -> Figures:
+    """Return what the last run has counted."""
+    value = session.scalar(select(Installation.value).where(Installation.name == _NAME))
+    return Figures(**json.loads(value)) if value else Figures()
+
+
+def _depth(session: Session) -> int:
+    """Return how many differences the longest chain has."""
+    for depth in range(MOST_LEVELS):
+        first = above = aliased(StoredObject)
+        query = select(first.id).where(first.base_digest.is_not(None), first.slot == CURRENT, first.role == FIRST)
+        for _ in range(depth):
+            below = aliased(StoredObject)
+            is_below = and_(below.digest == above.base_digest, below.storage == above.storage, below.slot == CURRENT)
+            query = query.join(below, is_below).where(below.base_digest.is_not(None))
+            above = below
+        if session.scalar(query.limit(1)) is None:
+            return depth
+    return MOST_LEVELS
+
+
+def measure_debt(session: Session) -> int:
+    """Return the bytes of contents that neither a file nor the trash has any more, and that others need as their base.
+
+    An index finds the bases. What only superseded bytes still need is none: it ends with them.
+    """
+    query = select(StoredObject.id, OBJECT_SIZE, StoredObject.base_digest)
+    query = query.join(Content, Content.id == StoredObject.content_id).where(*_IS_STORED, ~is_used())
+    needing, used = aliased(StoredObject), aliased(Content)
+    bases = select(needing.base_digest).join(used, used.id == needing.content_id)
+    needed = needing.base_digest.is_not(None), needing.role == FIRST, needing.slot == CURRENT, is_used(used)
+    debt, level = dict[int, int](), list(session.execute(query.where(Content.digest.in_(bases.where(*needed)))))
+    while level:
+        debt |= {id_: size for id_, size, _ in level}
+        below = session.execute(query.where(Content.digest.in_([base for _, _, base in level if base])))
+        level = [row for row in below if row.id not in debt]
+    return sum(debt.values())
