@@ -11,10 +11,12 @@ class FrepoError(Exception):
 
     `frepo` and `/api/v1` show `sentence` in place of a message that old clients compare. `frepo` also shows
     `remedy`, such as which command lists the objects that exist.
+    `is_logged` says that a line of the log has who was refused what, and why.
     `others` are further errors of the same request. `/api/v1` answers all of them, the first API only this one.
     """
 
     number: ClassVar[int] = 500
+    is_logged = False
 
     def __init__(
         self,

@@ -113,6 +113,7 @@ def _log(collection: CollectionRecord, error: FrepoError, *, by: Identity, size:
         why = describe_refusal(error)
         name, who = collection.filename, describe_actor(by)
         log.warning("collection %s (%r): %s by %s was refused: %s", collection.id, name, what, who, why)
+        error.is_logged = True
 
 
 def _write(session: Session, event: NewEvent, error: FrepoError, size: int | None) -> bool:

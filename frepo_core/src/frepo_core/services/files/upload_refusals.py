@@ -21,4 +21,5 @@ def logged_refusal(name: str | None, *, by: Identity) -> Iterator[None]:
             log.warning(
                 "file %r: an upload by %s was refused: %s", name or "", describe_actor(by), describe_refusal(error)
             )
+            error.is_logged = True
         raise

@@ -14,6 +14,7 @@ from pyramid.response import Response
 from frepo_core import errors
 from frepo_core.domain.identity import parse_uuid4
 from frepo_core.services.access.tokens import NO_ACCESS
+from frepo_core.services.base.log_records import is_outage
 from frepo_core.services.content.blobs.stored_content import BYTES_MISSING
 
 from ..base.dialect import dialect_of
@@ -103,6 +104,16 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
         log.warning("refused: %s", error.message)
     elif isinstance(error, (errors.ConfigurationError, errors.PolicyFailedError, errors.StrategyHangsError)):
         log.error("%s", error.message)  # it says what to change: a traceback would only hide that
+    elif is_outage(error):
+        if not error.is_logged:
+            log.error(
+                "%s %s from %s: %d",
+                request.method,
+                _known_path(request),
+                request.client_address,
+                status,
+                exc_info=error,
+            )
     elif status >= 500:
         log.error("%s: %s", type(error).__name__, error.message, exc_info=error)
     response = dialect.answer_error(request, error, PUBLIC_MESSAGES.get(type(error), error.message), status)
@@ -113,6 +124,15 @@ def _answer_error(error: errors.FrepoError, request: FrepoRequest) -> Response:
     if isinstance(error, errors.EndpointError):
         response.headers.update(error.headers)
     return response
+
+
+def _known_path(request: FrepoRequest) -> str:
+    """Return the path with the collection only: another part of it, or the query, may be a token."""
+    if request.matched_route is None:
+        return "(no route)"
+    pattern: str = request.matched_route.pattern
+    collection = parse_uuid4(request.matchdict.get("collection", "").lower())
+    return pattern.replace("{collection}", str(collection)) if collection else pattern
 
 
 def _log_refusal(request: FrepoRequest, error: errors.FrepoError) -> None:

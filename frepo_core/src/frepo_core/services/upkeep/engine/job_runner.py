@@ -175,15 +175,16 @@ def _renewed(lease: Lease) -> Iterator[None]:
     ended = threading.Event()
 
     def renew() -> None:
-        pause = lease.terms.renewal
+        pause, is_failing = lease.terms.renewal, False
         while not ended.wait(pause):
             try:
                 if not lease.renew():
                     return
-                pause = lease.terms.renewal
+                pause, is_failing = lease.terms.renewal, False
             except Exception as error:  # noqa: BLE001  # tried again, until the lease is over
-                log.warning("the lease %s cannot be renewed: %s", lease.name, error)
-                pause = lease.terms.renewal / 5
+                if not is_failing:  # the first in a row
+                    log.warning("the lease %s cannot be renewed: %s", lease.name, error)
+                pause, is_failing = lease.terms.renewal / 5, True
 
     thread = threading.Thread(target=renew, name=f"frepo {lease.name}", daemon=True)
     thread.start()

@@ -1,6 +1,7 @@
 """The worker: takes part in the election of a leader, and does the leader's work in threads of its own."""
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from frepo_core.plugins import LeaseLost, PluginContext, Subscriber
 from frepo_core.plugins.job import Lane as LaneName
 
 from ...base.lease import LEADER, Lease, LeaseTerms, make_holder
+from ...base.log_records import is_outage
 from ...events.delivery import Delivery
 from ...events.masking import Mask
 from ...events.numbering import Numbering
@@ -29,6 +31,7 @@ log = logging.getLogger(__name__)
 LANES = get_args(LaneName)
 STOP_SECONDS = 5.0
 ERROR_SECONDS = 5.0
+OUTAGE_SECONDS = 60.0
 
 
 class Task(Protocol):
@@ -61,6 +64,8 @@ class Worker:
         self._subscribers = tuple(subscribers)
         self._has_subscriptions = False
         self._wants_stop = threading.Event()
+        self._outage_lock = threading.Lock()
+        self._outage_logged_at = -math.inf
         self._threads: list[threading.Thread] = []
         runner = JobRunner(database, mask, self._wants_stop.is_set)
         self._tasks: list[tuple[str, Task, Signal]] = [
@@ -113,7 +118,7 @@ class Worker:
             try:
                 pause = self._renew() if self.leadership.epoch else self._stand()
             except Exception as error:  # noqa: BLE001  # the worker must survive everything
-                log.warning("the worker cannot use its lease: %s", _describe(error))
+                self._log_error("the worker cannot use its lease", error)
                 pause = self._terms.length / 15
             if not self._lease.is_held:
                 self._step_down()
@@ -167,12 +172,20 @@ class Worker:
             return 1.0
         except IntegrityError:
             return 1.0  # another worker numbers events at the same moment
-        except Exception as error:
-            is_expected = isinstance(error, FrepoError)
-            log.warning(
-                "%s: %s", threading.current_thread().name, _describe(error), exc_info=None if is_expected else error
+        except Exception as error:  # noqa: BLE001  # it is logged, and the work is tried again
+            self._log_error(
+                threading.current_thread().name, error, exc_info=None if isinstance(error, FrepoError) else error
             )
             return ERROR_SECONDS
+
+    def _log_error(self, what: str, error: Exception, exc_info: Exception | None = None) -> None:
+        """Log an error; of outages, which all threads meet again and again, one a minute."""
+        if is_outage(error):
+            with self._outage_lock:
+                if time.monotonic() < self._outage_logged_at + OUTAGE_SECONDS:
+                    return
+                self._outage_logged_at = time.monotonic()
+        log.warning("%s: %s", what, _describe(error), exc_info=exc_info)
 
     def _start_thread(self, name: str, target: Callable[[], None]) -> None:
         thread = threading.Thread(target=target, name=f"frepo {name}", daemon=True)
