@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Installation, StoredObject
+from frepo_core.db.models import Installation, StoredObject, TrashEntry
+from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.content.blobs.blob_write import BlobWrite
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.storages.kept_blobs import RECONCILE
@@ -184,3 +185,26 @@ def test_bytes_that_are_not_what_their_key_says_stay_unclear(services, upload, o
 
     assert ["present", "found"] == [row.state for row in objects()]
     assert ["raw", "unknown"] == [row.encoding for row in objects()]
+
+
+def test_the_trash_does_not_end_before_the_comparison_nor_at_once_after_it(
+    services, make_collection, push, freeze, reconcile
+):
+    collection = make_collection(1)
+    push(collection, b"first")
+    push(collection, b"second")
+    services.database.execute(update(TrashEntry).values(ends_at=utc_now() - timedelta(hours=1)))
+    freeze("local", "second")
+
+    def end():
+        clock = {"now": utc_now(), "by": None, "keep_going": lambda: None}
+        return end_expired(services.database, services.blobs, **clock)["versions"]
+
+    assert 0 == end()
+    reconcile("local")
+    assert 0 == end()
+    reconcile("second")
+
+    with services.database.reading() as session:
+        assert utc_now() + timedelta(hours=47) < session.scalar(select(TrashEntry.ends_at))
+    assert 0 == end()

@@ -15,6 +15,7 @@ from frepo_core.db.models import Collection, DeletedCollection, TrashEntry
 from frepo_core.domain.identity import By
 
 from ...content.blobs.lifecycle import Blobs
+from ...content.objects.necessity import is_waiting
 from ..rows.locks import is_unlocked
 from .entries import EndReason, end_entries
 from .last_good import INCARNATION, is_evicted, select_last_good
@@ -28,9 +29,13 @@ def end_expired(
 ) -> Mapping[str, int]:
     """End the entries and the deleted collections whose time is over; return the numbers of both.
 
-    The entries are ended in short transactions. `keep_going` is called before each.
+    The entries are ended in short transactions. `keep_going` is called before each. While storages have to be compared
+    with the records, none ends: it may have been restored since the backup of the database.
     """
     versions = 0
+    with database.reading() as session:
+        if is_waiting(session, blobs.backends):
+            return {"versions": 0, "collections": 0}
     database.write(lambda session: _prolong(session, now), may_use_reserve=True)
     while True:
         keep_going()

@@ -12,10 +12,11 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
-from frepo_core.db.models import Installation, StoredObject
+from frepo_core.db.models import Installation, StoredObject, TrashEntry
 from frepo_core.errors import BlobNotFound, FrepoError
 
 from ...content.objects.found_objects import FoundObjects, unlisted
+from ...content.objects.necessity import may_be_older
 from ...content.objects.settlement import Settlement
 from ...content.objects.states import ENDED, ObjectState
 from ...content.storages.backends import Backends
@@ -27,6 +28,8 @@ from .staging import Staging
 PAGE = 200
 # A database that was restored, or recovered, does not know what was uploaded last.
 KEPT_FOR = timedelta(days=30)
+# Until then, `recover --merge` can say what was restored from the trash since the backup of the database.
+TRASH_KEPT_FOR = timedelta(hours=48)
 
 
 @dataclass(kw_only=True)
@@ -127,6 +130,9 @@ def _note_reconciled(storage: str, session: Session) -> None:
     until = read_clock(session) + KEPT_FOR
     ending = (StoredObject.storage == storage, StoredObject.slot.is_(None), StoredObject.state.not_in(ENDED))
     session.execute(update(StoredObject).where(*ending, StoredObject.delete_after < until).values(delete_after=until))
+    if not may_be_older(session):
+        soon = read_clock(session) + TRASH_KEPT_FOR
+        session.execute(update(TrashEntry).where(TrashEntry.ends_at < soon).values(ends_at=soon))
 
 
 def _note_damaged(object_ids: list[int], session: Session) -> None:
