@@ -23,7 +23,7 @@ def serve(tmp_path, caplog):
     caplog.set_level(logging.INFO)
     running = []
 
-    def serve(*endpoints):
+    def serve(*endpoints, **more):
         plugin = FoundPlugin(
             name="acme",
             distribution="frepo-acme",
@@ -32,7 +32,7 @@ def serve(tmp_path, caplog):
             strategies=[],
             endpoints=lambda context: list(endpoints),
         )
-        settings = {"cors.origins": ORIGIN["Origin"]}
+        settings = {"cors.origins": ORIGIN["Origin"]} | more
         running.append(RunningService(tmp_path / "service", settings, caplog, (plugin,)))
         return running[-1]
 
@@ -128,6 +128,15 @@ class TestMethods:
         assert "7" == answers["HEAD"].headers["upload-offset"]
         assert (f"{service.url}{PATH}/1", b"") == (answers["POST"].headers["location"], answers["POST"].body)
         assert "content-type" not in answers["DELETE"].headers
+
+    def test_a_path_in_location_is_one_of_the_service(self, serve):
+        answer = Answer(status=201, headers={"Location": f"{PATH}/1"})
+        settings = {"app.domain": "files.example.org", "base_path": "/backup"}
+
+        service = serve(other("POST", lambda request: answer), **settings)
+
+        found = service.request("POST", PATH, b"").headers["location"]
+        assert f"http://files.example.org/backup{PATH}/1" == found
 
     def test_a_declared_head_is_not_that_of_get(self, serve):
         service = serve(

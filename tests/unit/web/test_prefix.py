@@ -45,9 +45,15 @@ def links(root, collection, upload, push):
             "servers of v1": get("/api/v1/openapi.json").json["servers"][0]["url"],
             "console": get("/", headers={"Accept": "text/html"}).location,
             "folder": get("/ui").location,
+            "folder within pages": get(f"/ui/{folder_of_console(root)}/lib").location,
         }
 
     return links
+
+
+def folder_of_console(root):
+    """Return the folder with the files of the console: a digest of them."""
+    return re.search(r'href="(\w+)/console\.css"', root.get("/ui/").text)[1]
 
 
 def wrong(found, host="localhost"):

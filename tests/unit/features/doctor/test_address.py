@@ -57,13 +57,26 @@ def test_links_with_another_scheme_are_a_problem(serve):
     [finding] = check_url(serve(lambda request: f"https://{request.headers['Host']}"))
 
     assert (finding.level, "X-Forwarded-Proto" in finding.remedy) == ("problem", True)
+    assert "app.domain" not in finding.remedy  # it is a host without a scheme
 
 
 def test_links_with_the_host_behind_the_proxy_are_a_problem(serve):
-    [finding] = check_url(serve(lambda request: "http://upstream:6543"))
+    url = serve(lambda request: "http://upstream:6543")
 
-    assert (finding.level, "app.domain" in finding.remedy) == ("problem", True)
-    assert "Links begin with http://upstream:6543, but clients use http://127.0.0.1:" in finding.message
+    [finding] = check_url(url)
+
+    assert finding.level == "problem"
+    assert f"app.domain (APP_DOMAIN) to {url.removeprefix('http://')}" in finding.remedy
+    assert "X-Forwarded-Proto" not in finding.remedy
+    assert "begin with http://upstream:6543, but clients use http://127.0.0.1:" in finding.message
+
+
+def test_links_with_another_host_and_scheme_need_both(serve):
+    [finding] = check_url(serve(lambda request: "https://upstream"))
+
+    assert {"app.domain", "X-Forwarded-Proto"} == {
+        name for name in ("app.domain", "X-Forwarded-Proto") if name in finding.remedy
+    }
 
 
 def test_another_server_is_a_problem(serve):

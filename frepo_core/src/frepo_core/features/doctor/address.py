@@ -66,13 +66,22 @@ def check_url(url: str) -> Iterator[Finding]:
     elif _origin(url) not in map(_origin, found):
         yield problem(
             "address",
-            f"Links begin with {', '.join(found)}, but clients use {url}",
-            "Let the proxy set X-Forwarded-Proto and X-Forwarded-Host, and name it in trusted_proxies; or set "
-            "app.domain",
+            f"Links, and the Location of uploads, begin with {', '.join(found)}, but clients use {url}",
+            _remedy(url, found),
         )
     else:
         yield good("address", f"{url} answers, and forged headers have no effect")
     yield from _compare_clock(answer.headers.get("Date"))
+
+
+def _remedy(url: str, found: list[str]) -> str:
+    right, wrong = urlsplit(url), urlsplit(found[0] if found else "")
+    host, remedies = right.netloc.rpartition("@")[2], []
+    if host != wrong.netloc:
+        remedies.append(f"Set app.domain (APP_DOMAIN) to {host}, or let the proxy pass Host or X-Forwarded-Host on")
+    if right.scheme != wrong.scheme:
+        remedies.append("Let the proxy set X-Forwarded-Proto")
+    return ". ".join(remedies) + ". X-Forwarded-* headers count from trusted_proxies only"
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:

@@ -72,6 +72,14 @@ def _redirect(request: FrepoRequest) -> Response:
     return HTTPMovedPermanently(location=request.link(f"{request.path}/"))
 
 
+class _Files(static_view):  # type: ignore[misc]  # Pyramid has no types
+    """The files of a folder. Pyramid alone redirects to the host of the request, without the prefix."""
+
+    def add_slash_redirect(self, request: FrepoRequest) -> Response:
+        """Redirect to a folder within the folder."""
+        return _redirect(request)
+
+
 def _make_view(pages: Pages) -> View:
     serve = _versioned(pages) if pages.is_versioned else _unversioned(pages)
 
@@ -87,7 +95,7 @@ def _make_view(pages: Pages) -> View:
 
 
 def _unversioned(pages: Pages) -> View:
-    serve = static_view(str(pages.folder), use_subpath=True)
+    serve = _Files(str(pages.folder), use_subpath=True)
 
     def view(context: object, request: FrepoRequest) -> Response:
         response = serve(context, request)
@@ -104,7 +112,7 @@ def _versioned(pages: Pages) -> View:
     """Serve `index.html` at the path of the pages, and all files below the digest of the folder."""
     digest = _digest(Path(pages.folder))
     index = (Path(pages.folder) / "index.html").read_text().replace("{digest}", digest)
-    serve = static_view(str(pages.folder), use_subpath=True, content_encodings=("gzip",))
+    serve = _Files(str(pages.folder), use_subpath=True, content_encodings=("gzip",))
 
     def view(context: object, request: FrepoRequest) -> Response:
         if not request.subpath:

@@ -75,7 +75,7 @@ def _view(context: Context, request: FrepoRequest) -> Response:
     answer = endpoint.view(request)
     if not isinstance(answer, Answer):
         return answer
-    return dialect_of(request).finish(request, to_response(answer))
+    return dialect_of(request).finish(request, _to_response(request, answer))
 
 
 def _check(endpoint: Endpoint, request: FrepoRequest) -> None:
@@ -119,11 +119,15 @@ def _check_permission(request: FrepoRequest, permission: str) -> None:
         raise HTTPForbidden
 
 
-def to_response(answer: Answer) -> Response:
+def _to_response(request: FrepoRequest, answer: Answer) -> Response:
     """Serialize an answer as JSON; one without a body is empty."""
+    headers = answer.headers
+    path = headers.get("Location", "")
+    if path.startswith("/") and not path.startswith("//"):  # WebOb would take the host of the request, and no prefix
+        headers = {**headers, "Location": request.link(path)}
     if answer.body is None:
-        return Response(status=answer.status, headerlist=list(answer.headers.items()))
+        return Response(status=answer.status, headerlist=list(headers.items()))
     body = answer.body.model_dump_json(by_alias=True) + "\n"  # a shell's prompt begins on a line of its own
     response = Response(body=body.encode(), status=answer.status, content_type="application/json")
-    response.headers.update(answer.headers)
+    response.headers.update(headers)
     return response
