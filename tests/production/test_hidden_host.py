@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from frepo_core.doctor.address import check_url
 
+from frepo_core.features.doctor.address import check_url
 from support.paths import ROOT
 from support.servers import nginx
 from support.servers.processes import free_port, running_process
