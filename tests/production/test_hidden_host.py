@@ -27,6 +27,7 @@ upstream inner.invalid {{ server {upstream}; }}
 server {{
     listen 127.0.0.1:{port};
     client_max_body_size 0;
+    proxy_redirect off;  # by default it mends Location, not the links in bodies
     location / {{ proxy_pass http://inner.invalid; }}
 }}
 """
