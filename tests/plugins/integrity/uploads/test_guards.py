@@ -193,10 +193,10 @@ def test_a_message_after_dumps_is_found_in_a_collection_of_the_first_api(root, s
     assert version["verdict_reason"].startswith("It is a page of HTML, the last versions were PostgreSQL dump in gzip")
 
 
-def test_a_message_after_texts_is_accepted_in_a_collection_of_the_first_api(root, send):
+def test_a_message_after_three_unknown_contents_is_found_in_a_collection_of_the_first_api(root, send):
     collection = root.create(filename="kept", maxBackupsCount=9).json["collection"]["id"]
 
-    assert [None] * 6 == send(collection, b"content", b"one", b"two", *MESSAGES)
+    assert [None] * 3 + [KIND] * 3 == send(collection, b"content", b"one", b"two", *MESSAGES)
 
 
 def test_a_new_collection_accepts_any_content(collection, send):
