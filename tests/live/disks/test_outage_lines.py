@@ -148,6 +148,7 @@ def test_requests_without_a_database_are_one_line_each(start_service, database):
         assert_one_line(log.new(), f"{named} from ", client, ": 503: DatabaseUnavailableError: ")
 
 
+@pytest.mark.costly  # it waits for twenty seconds
 def test_the_worker_writes_a_line_a_minute_without_a_database(start_service, database):
     service = start_service(DATABASE_URL=database)
     Client(service).collection()
