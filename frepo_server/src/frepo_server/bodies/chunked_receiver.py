@@ -6,7 +6,7 @@ from waitress.receiver import ChunkedReceiver
 from waitress.utilities import BadRequest
 
 LINE_END = b"\r\n"
-# A line end is looked for in so many bytes: chunks may be small, and what follows them is copied.
+# How many bytes are searched for a line end: chunks may be small, and what follows them is copied.
 PIECE = 64
 MAX_LINE = 4 << 10
 MAX_TRAILER = 64 << 10

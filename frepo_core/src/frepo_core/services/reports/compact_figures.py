@@ -63,7 +63,7 @@ def _depth(session: Session) -> int:
 def measure_debt(session: Session) -> int:
     """Return the bytes of contents that neither a file nor the trash has any more, and that others need as their base.
 
-    An index finds the bases. What only superseded bytes still need is none: it ends with them.
+    An index finds the bases. Objects that only superseded ones need are not counted: they end with them.
     """
     query = select(StoredObject.id, OBJECT_SIZE, StoredObject.base_digest)
     query = query.join(Content, Content.id == StoredObject.content_id).where(*_IS_STORED, ~is_used())

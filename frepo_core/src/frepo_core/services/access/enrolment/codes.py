@@ -210,7 +210,7 @@ def _check_collections(session: Session, names: Sequence[str], by: By) -> list[s
 
 
 def _require_room(session: Session, ids: Sequence[str], now: datetime) -> None:
-    """Raise `FieldsError` for a collection that has so many open codes."""
+    """Raise `FieldsError` for a collection with as many open codes as it may have."""
     is_open = (EnrolmentCode.used_at.is_(None), EnrolmentCode.expires_at > now)
     query = select(EnrolmentCollection.collection_id).join(EnrolmentCode).where(*is_open)
     query = query.where(EnrolmentCollection.collection_id.in_(ids)).group_by(EnrolmentCollection.collection_id)

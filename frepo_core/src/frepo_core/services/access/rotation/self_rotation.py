@@ -103,7 +103,7 @@ def _replace(session: Session, row: Token, unused: Token | None, key: str, by: I
 
 
 def _require_room(session: Session, chain: str, now: datetime) -> None:
-    """Raise `TokenReplacedError` if so many of a chain have not ended: each is a row, and is asked for at a change."""
+    """Raise `TokenReplacedError` if `MOST_TOKENS` of a chain have not ended: each is a row that every change reads."""
     is_valid = or_(Token.expires_at.is_(None), Token.expires_at > now)
     query = select(func.count()).where(or_(Token.chain_key == chain, Token.key == chain), is_valid)
     if (session.scalar(query) or 0) >= MOST_TOKENS:
