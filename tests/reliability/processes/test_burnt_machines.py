@@ -25,13 +25,15 @@ from support.siege.burnt_machine import (
     Known,
     Ruins,
     copy_folders,
+    cut_journal,
     draw_kind,
     read_all,
     read_content,
     settings_of,
 )
 
-MACHINES, STEPS = (50, 60) if IS_BIG else (3, 30)
+MACHINES, STEPS, WATCHED = (50, 60, 5) if IS_BIG else (3, 30, 1)
+FOLDERS = ("local", "offsite", "archive")
 pytestmark = pytest.mark.slow
 
 
@@ -54,11 +56,16 @@ def ini(request, ini, tmp_path):
 @pytest.fixture
 def machine(services, tmp_path, seed):
     """A machine that has lived and burnt; a backup of its database is from the middle of its life, with SQLite."""
+    return let_live(services, tmp_path, seed)
+
+
+def let_live(services, tmp_path, seed, watch=lambda machine: None):
+    """Return a machine that has burnt. `watch` is called after each step."""
     token = services.tokens.generate(NewToken(roles=[Role.ADMINISTRATOR], expires="never"))
     by = services.tokens.identify(token.id, address="127.0.0.1", user_agent="")
     application = make_app(services)
     with running_server(application, hooks_of(application)) as server:
-        machine = BurntMachine(services, by, token.id, server.address, tmp_path, seed)
+        machine = BurntMachine(services, by, token.id, server.address, tmp_path, seed, watch)
         machine.begin_life()
         machine.live(STEPS // 2)
         machine.write_journal()
@@ -131,10 +138,16 @@ def check_contents(machine, services, known, ruins, said):
     assert sum(not is_there for is_there in readable.values()) == lost.contents, ("after reading all", lost, story)
 
 
-def check_recovery(machine, new_machine, kept, **more):
-    """Recover an empty database from what is left; return whether there was anything to recover from."""
+def check_recovery(machine, new_machine, kept, *, then=None, **more):
+    """Recover an empty database from what is left; return whether there was anything to recover from.
+
+    `then` is an earlier state, and the keys of the journal: what was written to it later is lost, too.
+    """
     names = named(kept, machine)
+    expected, journal = then or (machine.known, None)
     with new_machine(kept, **more) as (frepo, services, folder):
+        if journal is not None:
+            cut_journal(services.backends, journal)
         words = [word for name in names for word in ("--from", name)]
         done = frepo("recover", *words, "--yes")
         story = (machine.seed, kept, done.stdout, done.stderr, machine.log)
@@ -142,9 +155,9 @@ def check_recovery(machine, new_machine, kept, **more):
         if "has no catalogue" in done.stderr:
             return False
         known = Known.read(services)
-        assert machine.known.versions == known.versions, story
-        assert machine.known.trash == known.trash, story
-        assert machine.known.files == known.files, story
+        assert expected.versions == known.versions, story
+        assert expected.trash == known.trash, story
+        assert expected.files == known.files, story
         counts = f"{len(known.collections)} collections, {len(known.versions)} versions, {len(known.files)} files"
         assert f"Recovered: {counts}" in done.stdout, story
         assert f"{len(known.trash)} versions in the trash" in done.stdout, story
@@ -162,8 +175,7 @@ def test_each_subset_of_the_storages_that_survives_is_recovered_and_the_rest_is_
     machine, new_machine, request, database_kind, seed
 ):
     recovered = 0
-    folders = ("local", "offsite", "archive")
-    subsets = [kept for size in (1, 2, 3) for kept in itertools.combinations(folders, size)]
+    subsets = [kept for size in (1, 2, 3) for kept in itertools.combinations(FOLDERS, size)]
     for kept in subsets:
         if database_kind == "sqlite":
             recovered += check_recovery(machine, new_machine, kept)
@@ -173,12 +185,34 @@ def test_each_subset_of_the_storages_that_survives_is_recovered_and_the_rest_is_
     assert recovered >= 4  # those with the first storage
 
 
+@pytest.mark.costly
+@pytest.mark.databases("sqlite")
+@pytest.mark.parametrize("seed", range(WATCHED))
+def test_a_machine_that_burns_after_any_step_is_recovered(services, tmp_path, new_machine, seed):
+    steps = itertools.count(1)
+
+    def burn(machine):
+        if IS_BIG or next(steps) % 10 == 0:
+            assert check_recovery(machine, new_machine, FOLDERS), machine.log
+
+    let_live(services, tmp_path, seed, burn)
+
+
+@pytest.mark.costly
+@pytest.mark.databases("sqlite")
+@pytest.mark.parametrize("seed", range(WATCHED))
+def test_a_journal_that_ends_with_any_part_is_recovered_to_there(machine, new_machine, seed):
+    recovered = [check_recovery(machine, new_machine, FOLDERS, then=then) for then in machine.parts]
+
+    assert recovered[-1]
+    assert sorted(recovered) == recovered  # only those whose catalogue was deleted since are lost
+
+
 @pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("seed", range(MACHINES))
 def test_a_database_of_last_night_gets_back_what_the_storages_have(machine, new_machine, tmp_path, seed):
-    kept = ("local", "offsite", "archive")
-    with new_machine(kept, database=tmp_path / "last-night.db") as (frepo, services, _):
-        before, names = Known.read(services), named(kept, machine)
+    with new_machine(FOLDERS, database=tmp_path / "last-night.db") as (frepo, services, _):
+        before, names = Known.read(services), named(FOLDERS, machine)
         for name in names:
             done = frepo("storage:adopt", "--storage", name, "--yes")
             assert done.returncode == 0, (seed, done.stderr, machine.log)

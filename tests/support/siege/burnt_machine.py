@@ -20,6 +20,7 @@ from frepo_core.errors import FrepoError
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.encodings.decoder import DecodedContent
 from frepo_core.services.upkeep.journal.changes import find_last_position
+from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import Ownership, verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -86,14 +87,18 @@ class Known:
 
 
 class BurntMachine(RandomHistory):
-    """Lives for some steps. `known` is what the last part of the journal has, `contents` all bytes by digest."""
+    """Lives for some steps. `known` is what the last part of the journal has, `contents` all bytes by digest.
 
-    def __init__(self, services, by, token, address, folder, seed):
+    `watch` is called after each step. `parts` has what was known when the journal was written, and its keys of then.
+    """
+
+    def __init__(self, services, by, token, address, folder, seed, watch=lambda machine: None):
         run = lambda job: services.jobs.run(job, cause="history")
         super().__init__(services, by, run, [folder / name for name in ("local", "offsite", "archive")], seed)
         self.address, self.token = address, token
         self.series = [list(nights(9, 60, changed=0.05, seed=seed * 7 + number)) for number in range(2)]
         self.seed, self.flips, self.known = seed, 0, Known()
+        self.watch, self.parts = watch, []
 
     def begin_life(self):
         """Make two collections, a journal and a catalogue in each storage."""
@@ -111,6 +116,7 @@ class BurntMachine(RandomHistory):
         """Let some steps happen."""
         for _ in range(steps):
             self.step(STEPS)
+            self.watch(self)
 
     def burn(self):
         """Write the last part of the journal, most times not at the last moment."""
@@ -124,6 +130,7 @@ class BurntMachine(RandomHistory):
         if written.needing or self.draw.random() < 0.3:
             self.services.journal.write_catalogue()
         self.known = Known.read(self.services)
+        self.parts.append((self.known, find_journal(self.services.backends)))
 
     def push(self):
         collection = self.draw.randrange(2)
@@ -189,6 +196,18 @@ def _number_events(session):
     for event in session.scalars(select(Event).where(Event.position.is_(None)).order_by(Event.id)):
         last += 1
         event.position = last
+
+
+def find_journal(backends):
+    """Return the storages and keys of all parts of the journal, and of all catalogues."""
+    keys = {(name, stat.key) for name in backends.configured for stat in backends.get(name).list()}
+    return {(name, key) for name, key in keys if JournalKey.parse(key)}
+
+
+def cut_journal(backends, kept):
+    """Delete all parts of the journal, and all catalogues, that are not kept."""
+    for name, key in find_journal(backends) - kept:
+        backends.get(name).delete(key)
 
 
 class Ruins:
