@@ -36,14 +36,14 @@ class Remote:
     def wait_until_idle(self) -> None:
         """Wait until all connections are finished."""
         for thread in self._threads[1:]:
-            thread.join(10)
+            thread.join(60)
 
     def stop(self) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(60)
 
     def _accept(self) -> None:
         while True:
@@ -63,7 +63,7 @@ class Remote:
                 self._answer(connection)
 
     def _answer(self, connection: socket.socket) -> None:
-        connection.settimeout(10)
+        connection.settimeout(60)
         request = b""
         while not _is_complete(request):
             chunk = connection.recv(65536)

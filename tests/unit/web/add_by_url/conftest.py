@@ -17,8 +17,8 @@ from support.servers.remote import Remote
 
 @pytest.fixture
 def seconds():
-    """The time limit of a fetch in seconds; tests with endless servers make it short."""
-    return 20
+    """The time limit of a fetch in seconds; tests whose servers use all of it make it short, and those only."""
+    return 300
 
 
 @pytest.fixture

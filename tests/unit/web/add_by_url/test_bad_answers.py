@@ -1,20 +1,12 @@
 """add-by-url with servers that refuse, disconnect or do not speak HTTP: reported, nothing stored or left running."""
 
 import gc
-import os
-import threading
 import time
 
 import pytest
 
-from support.remote_answers import FAILED, REMOTE_STATUS, SECONDS
-from support.servers.remote import CHUNKED, endless, redirect, reply, say_nothing
-
-
-@pytest.fixture
-def seconds():
-    """A short time limit, because endless servers use all of it."""
-    return SECONDS
+from support.remote_answers import FAILED, REMOTE_STATUS, threads_and_descriptors
+from support.servers.remote import CHUNKED, redirect, reply
 
 
 def test_an_error_of_the_remote_server_is_reported_without_its_body(add, remote, kept):
@@ -43,7 +35,6 @@ def _hang_up(connection):
 def test_a_broken_answer_is_refused(add, remote, kept):
     for answer in [
         _hang_up,
-        say_nothing,
         b"this is no HTTP\r\n\r\n",
         reply("200 OK", b"short", "Content-Length: 10"),
         reply("200 OK", b"5\r\nshort\r\n", CHUNKED),
@@ -98,7 +89,6 @@ def test_no_thread_and_no_socket_is_left_behind(add, remote):
         {
             "/redirect": redirect("/x"),
             "/missing": reply("404 Not Found", b"x" * 100_000),
-            "/endless": endless(reply("200 OK")),
             "/short": reply("200 OK", b"short", "Content-Length: 10"),
             "/private": redirect("http://127.0.0.1:1/"),
         }
@@ -106,10 +96,10 @@ def test_no_thread_and_no_socket_is_left_behind(add, remote):
     add(f"{server.origin}/x")
     server.wait_until_idle()
     gc.collect()  # what earlier tests have left, so that it is not closed meanwhile
-    threads, descriptors = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    before = threads_and_descriptors()
 
-    for path, status in [("redirect", 202), *((path, 400) for path in ("missing", "endless", "short", "private"))]:
+    for path, status in [("redirect", 202), *((path, 400) for path in ("missing", "short", "private"))]:
         add(f"{server.origin}/{path}", status=status)
 
     server.wait_until_idle()
-    assert (threading.active_count(), len(os.listdir("/proc/self/fd"))) == (threads, descriptors)
+    assert before == threads_and_descriptors()

@@ -6,14 +6,8 @@ import subprocess
 
 import pytest
 
-from support.remote_answers import FAILED, REFUSED
+from support.remote_answers import FAILED, REFUSED, SECONDS
 from support.servers.remote import endless, reply, say_nothing
-
-
-@pytest.fixture
-def seconds():
-    """A short time limit, because a silent server uses all of it."""
-    return 2
 
 
 @pytest.fixture
@@ -31,15 +25,18 @@ def test_an_untrusted_certificate_is_refused(add, remote, self_signed):
     assert add(f"{remote(context=self_signed[1]).origin}/x", status=400).json["error_code"] == REFUSED
 
 
-def test_tls_with_a_good_certificate_works_and_its_time_is_limited(app, add, monkeypatch, remote, self_signed):
+@pytest.fixture
+def trusted(monkeypatch, remote, self_signed):
+    """Start servers whose certificate is trusted."""
     certificate, context = self_signed
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    server = remote({"/slow": endless(reply("200 OK"), b"x", pause=0.1)}, context=context)
+    return lambda answers: remote(answers, context=context)
 
-    good, slow = add(f"{server.origin}/x"), add(f"{server.origin}/slow", status=400)
+
+def test_tls_with_a_good_certificate_works(app, add, trusted):
+    good = add(f"{trusted({}).origin}/x")
 
     assert app.get(f"/repository/file/{good.json['filename']}").body == b"content"
-    assert slow.json["error_code"] == FAILED
 
 
 def _break_off(connection):
@@ -54,10 +51,8 @@ def _end(connection):
     connection.unwrap()
 
 
-def test_a_body_without_close_notify_at_its_end_is_refused(app, add, kept, monkeypatch, remote, self_signed):
-    certificate, context = self_signed
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    server = remote({"/cut": _break_off, "/whole": _end}, context=context)
+def test_a_body_without_close_notify_at_its_end_is_refused(app, add, kept, trusted):
+    server = trusted({"/cut": _break_off, "/whole": _end})
 
     assert (add(f"{server.origin}/cut", status=400).json["error_code"], kept()) == (FAILED, 0)
     whole = add(f"{server.origin}/whole")
@@ -75,28 +70,54 @@ def _hang_up_in_the_headers(connection):
     _hang_up(connection)
 
 
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [
-        (_hang_up, "broke"),
-        (_hang_up_in_the_headers, "broke"),
-        (say_nothing, "broke"),
-        (endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", pause=0.1), "took too long"),
-    ],
-    ids=["cut before", "cut in the headers", "silent", "drops"],
-)
-def test_tls_failures_are_reported_like_plain_http_ones(add, monkeypatch, remote, self_signed, answer, says):
-    certificate, context = self_signed
-    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    server = remote({"/x": answer}, context=context)
-
-    refusal = add(f"{server.origin}/x", status=400)
+@pytest.mark.parametrize("answer", [_hang_up, _hang_up_in_the_headers], ids=["before", "in the headers"])
+def test_a_cut_is_reported_as_over_plain_http(add, trusted, answer):
+    refusal = add(f"{trusted({'/x': answer}).origin}/x", status=400)
 
     assert refusal.json["error_code"] == FAILED
-    assert says in refusal.json["status"]
+    assert "broke" in refusal.json["status"]
 
 
-def test_a_server_that_never_completes_the_handshake_times_out(add, remote):
-    plain = remote({"/x": say_nothing})
+class TestSilence:
+    @pytest.fixture
+    def ini(self, ini):
+        return ini | {"http.timeout": "2"}  # in which a busy machine agrees on a key, too
 
-    assert add(plain.origin.replace("http:", "https:") + "/x", status=400).json["error_code"] in {REFUSED, FAILED}
+    def test_a_silent_server_is_given_up(self, add, trusted):
+        refusal = add(f"{trusted({'/x': say_nothing}).origin}/x", status=400)
+
+        assert refusal.json["error_code"] == FAILED
+        assert "broke" in refusal.json["status"]
+
+
+class TestTimeLimit:
+    """No fetch of these succeeds, however long it takes until the limit."""
+
+    @pytest.fixture
+    def seconds(self):
+        return SECONDS
+
+    @pytest.fixture
+    def ini(self, ini, seconds):
+        return ini | {"http.timeout": str(60 * seconds)}
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            endless(reply("200 OK"), b"x", pause=0.1),
+            endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", pause=0.1),
+        ],
+        ids=["body", "headers"],
+    )
+    def test_drops_are_limited_in_time(self, add, trusted, answer):
+        refusal = add(f"{trusted({'/x': answer}).origin}/x", status=400)
+
+        assert refusal.json["error_code"] == FAILED
+        assert "took too long" in refusal.json["status"]
+
+    def test_a_server_that_never_completes_the_handshake_times_out(self, add, remote):
+        plain = remote({"/x": say_nothing})
+
+        refusal = add(plain.origin.replace("http:", "https:") + "/x", status=400)
+
+        assert refusal.json["error_code"] in {REFUSED, FAILED}
