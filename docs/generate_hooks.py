@@ -118,7 +118,7 @@ COLUMNS = {
     "UtcDateTime": "aware times in UTC with microseconds",
     "utc_now()": "the current time, aware, in UTC",
 }
-FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name", "without_old_keys")
+FUNCTIONS = ("exactly", "is_blob_key", "is_key", "is_partial_path", "partial_name", "readable_size", "without_old_keys")
 WEB = (
     web.Endpoint,
     web.BodySink,

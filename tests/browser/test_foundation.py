@@ -1,14 +1,21 @@
 """The frame of the console: sign-in, menu, shortcuts, themes, a missing service; and the page of the API."""
 
 import re
+import tomllib
 
 import pytest
 from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
+from support.paths import ROOT
 from support.wire import eventually
 
 from .test_overview import FAILS
+
+SIZE_TEXTS = """async (sizes) => {
+  const { size } = await import(document.querySelector("script[type=module]").src.replace("main.js", "lib/format.js"));
+  return sizes.map(size);
+}"""
 
 
 def test_the_token_of_a_link_signs_in_and_leaves_the_address_bar(console, service):
@@ -19,6 +26,13 @@ def test_the_token_of_a_link_signs_in_and_leaves_the_address_bar(console, servic
     assert "" == console.page.evaluate("document.cookie")
     console.page.reload()
     expect(console.page.get_by_role("navigation", name="Main")).to_be_visible()
+
+
+def test_sizes_have_the_form_that_commands_and_the_client_have(console):
+    examples = tomllib.loads((ROOT / "tests/support/sizes.toml").read_text())["examples"]
+    console.page.goto(console.url)
+
+    assert [text for _, text in examples] == console.page.evaluate(SIZE_TEXTS, [size for size, _ in examples])
 
 
 @pytest.mark.costly

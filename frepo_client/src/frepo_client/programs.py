@@ -14,6 +14,7 @@ from typing import IO, Iterator, Mapping, Sequence
 from .errors import COMMAND_FAILED, UNDECIDED, ClientError, CommandFailedError, NothingKnownError
 from .guard import Guard, start_guard
 from .interrupts import uninterrupted
+from .reporter import size_text
 
 PIECE = 1 << 20
 # Exit statuses that say nothing about the content, as in restore tests of the server: of sysexits.h, automake, shells.
@@ -138,7 +139,8 @@ class _Feeding:
             raise CommandFailedError(f"{command[0]} ended with {status}")
         read = self._written - self._count_left()
         if read < self._sent:
-            raise NothingKnownError(f"{command[0]} has read only {read} of {self._sent} bytes")
+            left = size_text(self._sent - read)
+            raise NothingKnownError(f"{command[0]} has read only {size_text(read)}, and left {left}")
 
     def _count_left(self) -> int:
         """Return how many bytes are left in the pipe, which the process has not read; 0 if the system does not say."""

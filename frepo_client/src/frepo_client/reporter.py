@@ -117,10 +117,11 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def size_text(size: int) -> str:
-    """Return a size for people, `1.2 GB`."""
-    value = float(size)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
+    """Return a size for people, with three digits, as the service and its web console write it: `1.20 GB`."""
+    if size < 1000:
+        return "1 byte" if size == 1 else f"{size} bytes"
+    value, units = size / 1000, ["kB", "MB", "GB", "TB", "PB"]
+    while value >= 999.5 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:,.{decimals}f} {units[0]}"

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from frepo_core.plugins import readable_size
+
 from .outcomes import BoundReached, OutOfTime
 
 # Small contents may unpack to this much whatever the ratio is: zeros compress ten thousand times.
@@ -39,7 +41,9 @@ class Budget:
         """Count unpacked bytes. Raises `BoundReached` or `OutOfTime`. Call it often: each call looks at the clocks."""
         self.output += unpacked
         if self.output > self._max_output:
-            raise BoundReached(f"The content unpacks to more than {self._max_output} bytes, see integrity.max_output")
+            raise BoundReached(
+                f"The content unpacks to more than {readable_size(self._max_output)}, see integrity.max_output"
+            )
         if self.output > self._by_ratio:
             raise BoundReached(
                 f"The content unpacks to more than {self._max_ratio:g} times its size, see integrity.max_ratio"

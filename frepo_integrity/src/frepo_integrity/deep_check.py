@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
-from frepo_core.plugins import JobContext, LeaseLost, NotFoundError, PendingCheck
+from frepo_core.plugins import JobContext, LeaseLost, NotFoundError, PendingCheck, readable_size
 
 from .budget import Budget
 from .inspection import Inspection, inspect
@@ -34,7 +34,9 @@ def run(context: JobContext) -> Mapping[str, Any]:
     failures: list[Exception] = []
     while pending := context.service.pending_checks(NAME, limit=BATCH, without=tried):
         for check in pending:
-            context.progress(f"version {check.version_number} of collection {check.collection_id}, {check.size} bytes")
+            context.progress(
+                f"version {check.version_number} of collection {check.collection_id}, {readable_size(check.size)}"
+            )
             outcome = _check_and_record(check, context, failures)
             counts[outcome] += 1
             if outcome in _STILL_PENDING:

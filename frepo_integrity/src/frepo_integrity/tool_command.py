@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from frepo_core.plugins import readable_size
+
 from .byte_stream import CHUNK
 from .outcomes import BrokenContent, NotCheckable, Report
 from .settings import Command
@@ -65,7 +67,7 @@ def run_command(
         feeder.finish()
         text = output.finish()
         if output.size > limits.output:
-            raise NotCheckable(f"{command.program} wrote more than {limits.output} bytes")
+            raise NotCheckable(f"{command.program} wrote more than {readable_size(limits.output)}")
         return _judge(command, process.returncode, text)
 
 

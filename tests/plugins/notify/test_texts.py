@@ -90,7 +90,7 @@ def test_a_hundred_events_are_one_message_with_a_count_and_a_list():
 
     assert "[backup1] 100 events: 3 jobs failed, 97 versions added" == found.title
     assert "failure" == found.level
-    assert "- 02:00:01 A version was added to the collection db.sql (c0): number 1, 2.0 kB." in found.body
+    assert "- 02:00:01 A version was added to the collection db.sql (c0): number 1, 2.00 kB." in found.body
     assert "- and 85 more: `frepo events` lists all of them." in found.body
     assert 1 == found.body.count("The job runs again at its next time")
     assert len(found.body) < 4000
@@ -195,7 +195,7 @@ def test_a_version_that_was_overtaken_is_no_problem():
 def test_a_line_end_of_a_client_does_not_start_a_new_line():
     found = describe(event(1, "file.added", data={"name": "a\nFrom: b", "size": 1}))
 
-    assert "The file a From: b (1 bytes) was uploaded." == found
+    assert "The file a From: b (1 byte) was uploaded." == found
 
 
 def test_an_edit_names_what_changed():

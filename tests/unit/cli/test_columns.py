@@ -20,8 +20,8 @@ def test_a_table_writes_each_length_of_time_in_the_short_form_and_bytes_without_
             "expected_every": "1d",
             "grace": "90m",
             "min_retention": "1w",
-            "stored_size": "0B",
-            "min_version_size": "200B",
+            "stored_size": "0 bytes",
+            "min_version_size": "200 bytes",
         }
         assert {name: text for name, text in expected.items() if name in table} == {
             name: text for name, text in table.items() if name in expected
@@ -59,7 +59,7 @@ def test_the_results_of_checks_have_short_times_and_plain_details_in_a_table(con
 
     assert f"| {integrity['At'][:19].replace('T', ' ')} |" in table
     assert "| kinds gzip " in table
-    assert re.search(r"\| command gunzip, size 26B, read 26B, status 0, seconds [\d.]+ +\|", table)
+    assert re.search(r"\| command gunzip, size 26 bytes, read 26 bytes, status 0, seconds [\d.]+ +\|", table)
     assert ({"kinds": ["gzip"]}, 26) == (integrity["Details"], restore["Details"]["read"])
     assert "+00:00" in integrity["At"]
 
@@ -67,7 +67,7 @@ def test_the_results_of_checks_have_short_times_and_plain_details_in_a_table(con
 def test_the_restore_test_prints_a_readable_size(console, collection):
     command = ("backup:test-restore", collection, "--command", "gunzip -t")
 
-    assert "26B" == table_of(console, *command)["read"]
+    assert "26 bytes" == table_of(console, *command)["read"]
     assert 26 == json.loads(console.answer(*command, "-f", "json"))["read"]
 
 
@@ -75,10 +75,10 @@ def test_a_job_prints_readable_sizes_and_lists(console, collection):
     table = table_of(console, "jobs:run", "verify")
     record = json.loads(console.answer("jobs:run", "verify", "-f", "json"))
 
-    assert ("1", "26B", "0", "") == tuple(table[name] for name in ("checked", "size", "damaged", "examples"))
+    assert ("1", "26 bytes", "0", "") == tuple(table[name] for name in ("checked", "size", "damaged", "examples"))
     assert {"size": 0, "examples": []}.items() <= record.items()
-    assert "| checked 1, size 26B, damaged 0 " in console.answer("jobs", "verify")
-    assert "0B" == table_of(console, "jobs:run", "sweep")["orphan_size"]
+    assert "| checked 1, size 26 bytes, damaged 0 " in console.answer("jobs", "verify")
+    assert "0 bytes" == table_of(console, "jobs:run", "sweep")["orphan_size"]
 
 
 def test_a_list_without_items_is_empty_in_a_table(console, collection):

@@ -33,8 +33,8 @@ def test_a_bar_on_a_terminal_stays_on_one_line(clock):
 
     shown = stream.getvalue()
     assert (shown.count("\n"), shown[-1]) == (1, "\n")
-    assert "upload [#######                       ] 1.00kB of 4.00kB, 1.00kB/s, 00:00:03 left" in shown
-    assert f"[{'#' * 30}] 4.00kB of 4.00kB" in shown
+    assert "upload [#######                       ] 1.00 kB of 4.00 kB, 1.00 kB/s, 00:00:03 left" in shown
+    assert f"[{'#' * 30}] 4.00 kB of 4.00 kB" in shown
 
 
 def test_elsewhere_there_is_a_line_every_ten_seconds_and_no_control_character(clock):
@@ -43,7 +43,7 @@ def test_elsewhere_there_is_a_line_every_ten_seconds_and_no_control_character(cl
         for _ in range(25):
             bar.add(1000)
 
-    assert stream.getvalue().splitlines() == ["upload: 10.00kB, 1.00kB/s", "upload: 20.00kB, 1.00kB/s"]
+    assert stream.getvalue().splitlines() == ["upload: 10.0 kB, 1.00 kB/s", "upload: 20.0 kB, 1.00 kB/s"]
 
 
 def test_a_metered_stream_counts_what_is_read(clock):
@@ -51,7 +51,7 @@ def test_a_metered_stream_counts_what_is_read(clock):
     with TransferBar("upload", 6, stream) as bar:
         assert b"abcdef" == MeteredStream(BytesIO(b"abcdef"), bar).read()
 
-    assert "6B of 6B" in stream.getvalue()
+    assert "6 bytes of 6 bytes" in stream.getvalue()
 
 
 def test_an_upload_from_a_terminal_names_the_argument(monkeypatch):

@@ -1,5 +1,6 @@
 """Sizes are parsed as in http-api.md, 4.1; everything else is refused."""
 
+import tomllib
 from fractions import Fraction
 
 import pytest
@@ -7,7 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from frepo_core.domain.sizes import MAX_SIZE, format_size, parse_free_space, parse_size, readable_size
+from support.paths import ROOT
 
+EXAMPLES = tomllib.loads((ROOT / "tests/support/sizes.toml").read_text())["examples"]
 UNITS = {
     "": 1,
     "B": 1,
@@ -152,9 +155,9 @@ def test_sizes_are_written_with_two_decimals_in_the_largest_unit():
         assert text == format_size(size)
 
 
-def test_sizes_for_people_are_the_same_but_bytes_have_no_decimals():
-    for size, text in [(0, "0B"), (999, "999B"), (1000, "1.00kB"), (4_000_000_000, "4.00GB")]:
-        assert text == readable_size(size)
+def test_sizes_for_people_have_three_digits_and_a_unit():
+    assert EXAMPLES == [[size, readable_size(size)] for size, _ in EXAMPLES]
+    assert "-4.20 MB" == readable_size(-4_200_000)
 
 
 @given(st.integers(0, MAX_SIZE))

@@ -17,6 +17,7 @@ from frepo_core.plugins import (
     UploadCheck,
     UploadedContent,
     hookimpl,
+    readable_size,
 )
 from frepo_core.web import Endpoint
 
@@ -39,7 +40,7 @@ def check(content: UploadedContent, context: PluginContext) -> CheckResult:
     """Send the content to clamd. An error of clamd is logged by frepo, and the content is not checked."""
     settings = context.settings
     if content.size > settings.max_size:
-        return CheckResult(outcome="not checked", message=f"larger than {settings.max_size} bytes")
+        return CheckResult(outcome="not checked", message=f"larger than {readable_size(settings.max_size)}")
     with content.open() as file, closing(Scan(settings.address, settings.timeout)) as scan:
         while chunk := file.read(CHUNK):
             scan.send(chunk)

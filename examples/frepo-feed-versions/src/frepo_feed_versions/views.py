@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from pydantic import Field
 from pyramid.response import Response
 
-from frepo_core.plugins import PluginContext
+from frepo_core.plugins import PluginContext, readable_size
 from frepo_core.web import Endpoint, FrepoRequest, Query, version_path
 
 from .atom import Entry, make_feed
@@ -29,7 +29,7 @@ def show(request: FrepoRequest, context: PluginContext) -> Response:
             title=f"{version.name}, version {version.number}: {version.verdict}",
             updated=version.created_at,
             link=request.link(version_path(collection.id, version.number)),
-            summary=f"{version.size} bytes, SHA-256 {version.sha256}. {version.verdict_reason}".rstrip(),
+            summary=f"{readable_size(version.size)}, SHA-256 {version.sha256}. {version.verdict_reason}".rstrip(),
         )
         for version in page.items
     ]

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 MAX_SIZE = 2**63 - 1
@@ -12,6 +12,7 @@ _UNITS = {"": 1, "b": 1} | {
     for suffix, base in (("b", 1000), ("ib", 1024))
     for power, letter in enumerate("kmgt", start=1)
 }
+_READABLE = ["kB", "MB", "GB", "TB", "PB"]
 _SIZE = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?)(?: ?([a-z]{1,3}))?", re.IGNORECASE | re.ASCII)
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?) ?%", re.ASCII)
 
@@ -69,7 +70,7 @@ def _parse_text(text: str) -> int:
 
 
 def format_size(size: int, *, up: bool = False) -> str:
-    """Format bytes with two decimals in the largest decimal unit: `4.00GB`.
+    """Format bytes as the first API does in its errors, whose texts old clients compare: `4.00GB`.
 
     A limit is rounded down, so that the text never exceeds it; a need is rounded up (`up`), so that the text is enough.
     """
@@ -82,5 +83,14 @@ def format_size(size: int, *, up: bool = False) -> str:
 
 
 def readable_size(size: int) -> str:
-    """Format bytes for people: as `format_size`, which old clients compare, but bytes without decimals: `500B`."""
-    return format_size(size) if size >= 1000 else f"{size}B"
+    """Format bytes for people, with three digits: `500 bytes`, `4.20 MB`. The web console and the client do so, too.
+
+    For an exact number of bytes, such as where a content was cut, write the number.
+    """
+    if abs(size) < 1000:
+        return "1 byte" if size == 1 else f"{size} bytes"
+    value, units = Decimal(size) / 1000, _READABLE
+    while abs(value) >= Decimal("999.5") and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    decimals = next((count for count, end in ((2, "9.995"), (1, "99.95")) if abs(value) < Decimal(end)), 0)
+    return f"{value.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):,} {units[0]}"

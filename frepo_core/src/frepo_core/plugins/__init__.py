@@ -5,6 +5,7 @@ docs/hooks.md describes each name. What only frepo itself needs is imported from
 
 from frepo_core.domain.backups.runs import ClientCheck, NewRun
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import (
     AccessDeniedError,
     BlobDamaged,
@@ -191,5 +192,6 @@ __all__ = [
     "is_key",
     "is_partial_path",
     "partial_name",
+    "readable_size",
     "without_old_keys",
 ]

@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.network.addresses import parse_network
 from frepo_core.domain.network.base_path import parse_base_path
-from frepo_core.domain.sizes import parse_free_space, parse_size
+from frepo_core.domain.sizes import parse_free_space, parse_size, readable_size
 from frepo_core.domain.token_expiry import parse_expiry
 
 # `Field(..., json_schema_extra=HARMLESS)`: every reader of the settings may see the value of this one.
@@ -77,7 +77,8 @@ def _size(value: Any) -> Any:
 def _rate(value: int) -> int:
     if 0 < value < MIN_RATE:
         raise ValueError(
-            f"{value} bytes a second is so slow that nothing gets done: write at least 100kB, or 0 for no limit"
+            f"{readable_size(value)} a second is so slow that nothing gets done: write at least 100kB, or 0 for no "
+            "limit"
         )
     return value
 

@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from frepo_core.plugins import Event, without_old_keys
+from frepo_core.plugins import Event, readable_size, without_old_keys
 
 from .backups import BROKEN, BROKEN_ARRIVAL, NEW_NORMAL, OVERTAKEN
 from .kinds import OF_PLUGIN, OTHER, TEXTS
 from .text import Level, Text
 
 _LONGEST = 300
-_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
-
 
 # What says more about a version that is not good.
 _RANKS = {
@@ -139,12 +137,7 @@ def collection_label(event: Event, name: str) -> str:
 
 def format_bytes(size: Any) -> str:
     """Format a number of bytes for people."""
-    if not isinstance(size, int | float):
-        return "unknown size"
-    unit = 0
-    while size >= 1000 and unit < len(_UNITS) - 1:
-        size, unit = size / 1000, unit + 1
-    return f"{size:.1f} {_UNITS[unit]}" if unit else f"{int(size)} bytes"
+    return readable_size(int(size)) if isinstance(size, int | float) else "unknown size"
 
 
 class _OrUnknown(dict[str, str]):

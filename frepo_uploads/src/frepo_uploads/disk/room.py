@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from frepo_core.plugins import EndpointError
+from frepo_core.plugins import EndpointError, readable_size
 
 from ..session import COMMITS, Upload
 
@@ -46,8 +46,8 @@ class Room:
         """Return the error for an upload that would hold more than the `left` bytes."""
         return EndpointError(
             507,
-            f"The open uploads of one token may hold {left} bytes more now; upload the content in one request, or ask "
-            "the operator to raise uploads.max_total",
+            f"The open uploads of one token may hold {readable_size(left)} more now; upload the content in one "
+            "request, or ask the operator to raise uploads.max_total",
             context={"max": left},
         )
 
@@ -76,7 +76,8 @@ class Room:
             if idle is None:
                 raise EndpointError(
                     507,
-                    f"All open uploads may hold {self.total} bytes, and hold too many for this one: try again later",
+                    f"All open uploads may hold {readable_size(self.total)}, and hold too many for this one: try again "
+                    "later",
                     headers={"Retry-After": str(RETRY_SECONDS)},
                 )
             others.remove(idle)

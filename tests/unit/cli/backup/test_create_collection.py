@@ -104,7 +104,7 @@ def test_the_record_and_the_lines_for_a_shell_say_which_limits_the_collection_go
 
     names = ("max_backups_count", "max_one_version_size", "max_collection_size")
     assert [3, 4_000_000_000, 15_000_000_000] == [made[name] for name in names]
-    assert "# The collection keeps any number of versions, each at most 4.00GB, all together of any size." in lines
+    assert "# The collection keeps any number of versions, each at most 4.00 GB, all together of any size." in lines
 
 
 def test_the_limits_are_said_on_a_terminal_and_do_not_get_into_the_id(console, monkeypatch):
@@ -117,7 +117,7 @@ def test_the_limits_are_said_on_a_terminal_and_do_not_get_into_the_id(console, m
     assert 0 == app.run(["backup:create-collection", "-f", "a"])
 
     assert [(app.stdout.getvalue().strip(),)] == console.rows("SELECT id FROM collection")
-    assert "each at most 4.00GB" in app.stderr.getvalue()
+    assert "each at most 4.00 GB" in app.stderr.getvalue()
 
 
 def test_the_console_may_switch_limits_off(console):

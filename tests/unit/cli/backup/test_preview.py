@@ -74,7 +74,7 @@ def test_people_get_a_table(console, collection):
 
     assert "2026-01-30 02:00:00" in table
     assert "last, daily, weekly, monthly" in table
-    assert "1.00kB" in table
+    assert "1.00 kB" in table
 
 
 def test_a_wrong_option_is_named(console, collection):

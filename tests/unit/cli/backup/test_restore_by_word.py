@@ -28,7 +28,7 @@ def test_the_newest_good_version_is_restored_by_the_name_alone(console, collecti
 
     assert 0 == done.returncode, done.stderr
     assert "three" == (folder / "db-v3.sql").read_text()
-    assert "Restored db-v3.sql, 5B, SHA-256 " in done.stdout
+    assert "Restored db-v3.sql, 5 bytes, SHA-256 " in done.stdout
     assert "db.sql v3 of " in done.stdout
 
 

@@ -33,7 +33,7 @@ def test_what_only_one_storage_has_is_what_its_fire_costs(mirrored):
     assert worth | {"Only here": 1, "Only here size": 5, "Versions": 0, "Files": 1, "Trash": 0} == rows["local"]
     assert (1, 0, 1, 0) == tuple(rows["offsite"][name] for name in ("Promises", "Decodes", "Lacks", "Only here"))
     assert [
-        "A fire of the storage 'local' would cost 1 content (5B; 1 files)",
+        "A fire of the storage 'local' would cost 1 content (5 bytes; 1 files)",
         "A fire of the storage 'offsite' would cost nothing: the others can decode all contents",
     ] == fires(mirrored)
 
@@ -49,7 +49,7 @@ def test_what_no_storage_can_decode_is_a_problem(mirrored):
 
     assert (1, 1, 1) == (status, rows[None]["Only here"], rows[None]["Files"])
     rows = json.loads(mirrored.run("doctor", "-f", "json").stdout)
-    assert "No storage can decode 1 content (5B; 1 files)" in [row["What was found"] for row in rows]
+    assert "No storage can decode 1 content (5 bytes; 1 files)" in [row["What was found"] for row in rows]
 
 
 def test_a_wrong_time_is_refused(mirrored):

@@ -51,7 +51,7 @@ def test_damage_is_found_despite_a_check_date_in_the_future(console, services, d
 
 
 def test_the_default_output_is_a_table(console, damaged):
-    assert "2.00kB" in console.run("storage:verify").stdout
+    assert "2.00 kB" in console.run("storage:verify").stdout
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def test_contents_without_a_copy_are_named_and_need_force(mirrored):
     said = mirrored.run("storage:promote", "offsite", "--yes")
 
     assert 1 == said.returncode
-    assert "Without a copy: 1 (5B):\n  file 2cf24dba5fa.txt" in said.stdout
+    assert "Without a copy: 1 (5 bytes):\n  file 2cf24dba5fa.txt" in said.stdout
     assert "Nothing was changed" in said.stderr
     assert "To copy them first: frepo storage:mirror" in said.stderr
     assert "is the first storage now" in mirrored.answer("storage:promote", "offsite", "--yes", "--force")

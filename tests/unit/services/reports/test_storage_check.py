@@ -64,7 +64,7 @@ def test_what_has_no_copy_yet_burns_with_the_first_storage(services, run, make_c
     assert (2, 0, 0) == (first.decodable.contents, first.lacks, first.read.contents)
     assert (2, 0, 2) == (second.promised.contents, second.decodable.contents, second.lacks)
     assert (2, 8, 3) == (first.only_here.contents, first.only_here.size, first.only_here.versions)
-    assert "2 contents (8B; 3 versions)" == first.only_here.describe()
+    assert "2 contents (8 bytes; 3 versions)" == first.only_here.describe()
 
     run("mirror")
     worth, lost = check()

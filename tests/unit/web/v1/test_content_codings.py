@@ -170,7 +170,7 @@ def test_a_window_that_is_too_large_is_refused_by_its_head(send):
     refused = send(compressor.compress(b"x") + compressor.flush(), "zstd")
 
     assert (415, "gzip, zstd") == (refused.status_int, refused.headers["Accept-Encoding"])
-    assert "needs a window of 268435456 bytes" in refused.json["detail"]
+    assert "needs a window of 268 MB, and may need 134 MB" in refused.json["detail"]
 
 
 def test_a_client_that_is_gone_ends_the_decoding(app, admin, path, root):

@@ -30,7 +30,7 @@ export function size(bytes) {
     value /= 1000;
     unit += 1;
   }
-  const digits = unit === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(1, Math.abs(value)))));
+  const digits = unit === 0 || Math.abs(value) >= 99.95 ? 0 : Math.abs(value) >= 9.995 ? 1 : 2;
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const unitDisplay = unit === 0 ? "long" : "short"; // "0 bytes", as the short form has no plural
   return numberFormat({ style: "unit", unit: UNITS[unit], unitDisplay, ...fraction }).format(value);

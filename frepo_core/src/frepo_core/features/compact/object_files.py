@@ -9,6 +9,7 @@ from typing import Self
 
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import StorageFull
 from frepo_core.services.content.encodings.tasks import ObjectFile
 from frepo_core.services.content.objects.decodable import find_path
@@ -45,7 +46,7 @@ class ObjectFiles:
         """Raise `StorageFull` unless `size` bytes fit on the disk and some of it stays free."""
         disk = shutil.disk_usage(self._directory)
         if disk.free - size < disk.total * _LEFT_FREE:
-            raise StorageFull(f"{self._directory.parent} has no room for {size} bytes and a tenth of the disk")
+            raise StorageFull(f"{self._directory.parent} has no room for {readable_size(size)} and a tenth of the disk")
 
     def _file(self, row: StoredObject) -> ObjectFile:
         backend = self._backends.get(row.storage)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from frepo_core.domain.schedules.backup_deadlines import Expectation
-from frepo_core.domain.sizes import MAX_SIZE
+from frepo_core.domain.sizes import MAX_SIZE, readable_size
 from frepo_core.errors import FieldsError
 from frepo_core.plugins import IncomingVersion
 
@@ -59,4 +59,6 @@ class Schedule:
 
 
 def _too_large(time: datetime) -> FieldsError:
-    return FieldsError({"schedule.growth": [f"makes the upload of {time:%Y-%m-%d} larger than {MAX_SIZE} bytes"]})
+    return FieldsError(
+        {"schedule.growth": [f"makes the upload of {time:%Y-%m-%d} larger than {readable_size(MAX_SIZE)}"]}
+    )

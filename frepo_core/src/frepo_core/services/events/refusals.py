@@ -15,6 +15,7 @@ from frepo_core.db.models import Collection, Event
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.domain.naming import printable
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import (
     BodyEndedError,
     CollectionFullError,
@@ -109,7 +110,7 @@ class Refusals:
 def _log(collection: CollectionRecord, error: FrepoError, *, by: Identity, size: int | None) -> None:
     """Log a line about the refusal, except of `frepo`: that prints the error itself."""
     if by.token:
-        what = "a version" if size is None else f"a version of {size} bytes"
+        what = "a version" if size is None else f"a version of {readable_size(size)}"
         why = describe_refusal(error)
         name, who = collection.filename, describe_actor(by)
         log.warning("collection %s (%r): %s by %s was refused: %s", collection.id, name, what, who, why)

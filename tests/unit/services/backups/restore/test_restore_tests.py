@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import ConfigurationError, FieldsError, NotFoundError
 from frepo_core.testing import Fail
 
@@ -19,7 +20,7 @@ def test_a_version_that_the_command_accepts_is_good(services, collection, push, 
     result = restore("gunzip -t")
 
     size = services.versions.find(collection, "v1").file.blob.size
-    assert ("good", size, f"the command ended with exit status 0 after all {size} bytes") == (
+    assert ("good", size, f"the command ended with exit status 0 after all {readable_size(size)}") == (
         result.outcome,
         result.size,
         result.message,
@@ -85,7 +86,7 @@ def test_a_command_that_ends_before_it_has_read_all_proves_nothing(collection, p
         result = restore("true")
 
         assert ("not checked", 0) == (result.outcome, result.size), content
-        assert f"it has read only 0 of {len(content)} bytes" in result.message
+        assert f"it has read only 0 bytes, and left {readable_size(len(content))}" in result.message
 
 
 def test_a_command_that_reads_a_part_and_fails_is_a_failure(collection, push, restore, script):

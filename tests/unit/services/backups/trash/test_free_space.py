@@ -248,7 +248,7 @@ class TestRequired:
 
         (problem,) = services.health.report("health-5ecre7").storage
 
-        assert "100B free, trash.min_free requires 2.02kB" in problem
+        assert "100 bytes free, trash.min_free requires 2.03 kB" in problem
         services.early_ending.keep_free(by=None)
         assert () == services.health.report("health-5ecre7").storage
 

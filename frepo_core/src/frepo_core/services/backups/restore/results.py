@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from frepo_core.domain.durations import format_duration
+from frepo_core.domain.sizes import readable_size
 
 from ...base.records import VersionRecord
 from ..versions.version_checks import BROKEN, Outcome
@@ -61,8 +62,9 @@ def judge(result: CommandResult, size: int, timeout: timedelta) -> tuple[Outcome
     if result.status:
         return BROKEN, f"the command ended with exit status {result.status}"
     if result.size < size:
-        return UNKNOWN, f"the command ended with exit status 0, but it has read only {result.size} of {size} bytes"
-    return GOOD, f"the command ended with exit status 0 after all {size} bytes"
+        read, left = readable_size(result.size), readable_size(size - result.size)
+        return UNKNOWN, f"the command ended with exit status 0, but it has read only {read}, and left {left}"
+    return GOOD, f"the command ended with exit status 0 after all {readable_size(size)}"
 
 
 def unknown(version: VersionRecord, message: str) -> RestoreResult:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject, TrashEntry
 from frepo_core.domain.identity import By
+from frepo_core.domain.sizes import readable_size
 
 from ...content.blobs.lifecycle import Blobs
 from ...content.held_bytes import HeldBytes
@@ -85,7 +86,8 @@ class EarlyEnding:
                 if freed >= size:
                     break
         if versions:
-            log.warning("the storage is nearly full: %s versions in the trash ended early, %s bytes", versions, freed)
+            size_text = readable_size(freed)
+            log.warning("the storage is nearly full: %s versions in the trash ended early, %s", versions, size_text)
         return Freed(versions=versions, size=freed)
 
     def is_kept_from(self, size: int) -> bool:

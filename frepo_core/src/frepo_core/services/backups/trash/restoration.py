@@ -10,6 +10,7 @@ from frepo_core.db.models import Collection, TrashEntry, Version
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import RestoreConflictError
 
 from ...base.records import BlobRecord, CollectionRecord, FileRecord, VersionRecord
@@ -34,7 +35,8 @@ def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     limits, hidden = collection.limits, count_hidden(session, collection, utc_now())
     if limits.version_size and entry.size > limits.version_size:
         raise RestoreConflictError(
-            f"The version has {entry.size} bytes, the collection allows {limits.version_size}. "
+            f"The version has {readable_size(entry.size)}, {readable_size(entry.size - limits.version_size)} more than "
+            "the collection allows. "
             f"{advice.format(f' (`frepo backup:edit {row.id} --max-one-version-size {entry.size}`)')}"
         )
     needed = max(collection.versions_count + 1, hidden.count + 2)
@@ -45,10 +47,12 @@ def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:
             f"{advice.format(f' (`frepo backup:edit {row.id} --max-backups-count {needed}`)')}"
         )
     newest = find_newest_size(session, row.id) or 0
-    if limits.total_size and max(collection.stored_size, hidden.size + newest) + entry.size > limits.total_size:
+    excess = max(collection.stored_size, hidden.size + newest) + entry.size - limits.total_size
+    if limits.total_size and excess > 0:
         raise RestoreConflictError(
-            f"The collection has {collection.stored_size} bytes of {limits.total_size}, the version has {entry.size}. "
-            f"{advice.format('')}"
+            f"The collection has {readable_size(collection.stored_size)} of {readable_size(limits.total_size)}, the "
+            f"version has {readable_size(entry.size)}. With room for the next upload, {readable_size(excess)} more are "
+            f"needed. {advice.format('')}"
         )
     same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)
     if session.scalar(same):

@@ -14,6 +14,7 @@ from frepo_core.domain.backups.runs import RUN
 from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FieldsError, NotFoundError
 
 from .version_checks import DetailedCheck, NewCheck, detailed_check, log_check, write_checks
@@ -88,7 +89,8 @@ class ClientChecks:
 def _check_details(check: NewCheck) -> None:
     size = len(json.dumps(check.details, ensure_ascii=False, separators=(",", ":")).encode())
     if size > DETAILS_BYTES:
-        raise FieldsError({"details": [f"The details have {size} bytes as JSON, at most {DETAILS_BYTES} are kept"]})
+        most = readable_size(DETAILS_BYTES)
+        raise FieldsError({"details": [f"The details have {readable_size(size)} as JSON, at most {most} are kept"]})
 
 
 def _wrong_name(text: str) -> FieldsError:

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from frepo_core.domain.sizes import readable_size
+
 from ..decoder_memory import LARGEST_WINDOW, DecoderMemory, Patience
 from .zstd_frames import FrameHead, parse_head
 
@@ -108,8 +110,8 @@ def check_start(data: bytes, coding: str) -> bool:
 def _require_window(window: int) -> None:
     if window > LARGEST_WINDOW:
         raise WindowError(
-            f"needs a window of {window} bytes, and may need {LARGEST_WINDOW}: compress with --long=27 or less, or "
-            "with gzip"
+            f"needs a window of {readable_size(window)}, and may need {readable_size(LARGEST_WINDOW)}: compress with "
+            "--long=27 or less, or with gzip"
         )
 
 
