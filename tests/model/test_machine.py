@@ -29,29 +29,18 @@ def ini(request, ini, folders, tmp_path):
     return ini
 
 
-def live(machine, monkeypatch, steps):
-    """Let a machine live, and look at it after each step."""
-    try:
-        machine.begin(monkeypatch)
-        for _ in range(LENGTH):
-            machine.step(steps)
-            machine.check()
-        machine.settle()
-        machine.check()
-    finally:
-        machine.close()
-
-
 @pytest.mark.costly
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_no_history_of_a_machine_loses_anything(open_services, ini, folders, tmp_path, monkeypatch, seed):
     machine = Machine(tmp_path, folders, lambda folder: open_services(folder, ini), seed)
 
-    live(machine, monkeypatch, STEPS + STEPS_OF_DATABASES)
+    machine.live(monkeypatch, STEPS + STEPS_OF_DATABASES, LENGTH)
 
 
 @only_in_long_form
 @pytest.mark.databases("postgresql")
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_nor_with_a_database_that_stays(services, folders, tmp_path, monkeypatch, seed):
-    live(Machine(tmp_path, folders, lambda folder: services, seed), monkeypatch, STEPS)
+    machine = Machine(tmp_path, folders, lambda folder: services, seed)
+
+    machine.live(monkeypatch, STEPS, LENGTH)

@@ -1,6 +1,7 @@
 """A machine that clients, jobs, kills, fires and an operator with backups of the database meet at random.
 
-The storages are folders, and what is killed is a process: a fork that does the step, at one of the named points.
+The storages are folders, or on servers. What is killed is a process: a fork that does the step, at one of the named
+points.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ from frepo_core.services.content.objects.places import find_places
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from support.encodings.nights import nights
 from support.histories.random_history import RandomHistory
+from support.histories.stored_bytes import FolderBytes, ServerBytes
 
 STORAGES = ("local", "second", "archive")
 POINTS = (
@@ -50,6 +53,7 @@ class Machine(RandomHistory):
     """Steps that `RandomHistory` draws, and what they must keep."""
 
     def __init__(self, folder: Path, folders: dict[str, Path], opens: Callable[[Path], Any], seed: int) -> None:
+        """`folders` are those of the storages. One that has none is on a server. `opens`: see `Site`."""
         self._folder, self._opens, self._backup = folder, opens, folder / "backup"
         self._backed_up_at: Any = None
         self._said, self._written = set[str](), set[str]()
@@ -57,15 +61,27 @@ class Machine(RandomHistory):
         token = services.tokens.generate(NewToken(roles=(Role.ADMINISTRATOR,), expires="never")).id
         self._token = token
         super().__init__(services, self._identify(services), self._run, list(folders.values()), seed)
-        self._places = folders
+        self.storages = (self.first, *STORAGES[1:])
+        self.bytes = [
+            FolderBytes(folders[name]) if name in folders else ServerBytes(partial(self._storage, name))
+            for name in self.storages
+        ]
         self.contents = CONTENTS
         for _ in range(2):
             change = CollectionChange(limits={COUNT: 30}, filename="dump.sql")
             self.collections.append(services.collections.create(change, by=self.by).id)
 
-    def begin(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._patch = monkeypatch
-        super().begin(monkeypatch)
+    def live(self, monkeypatch: pytest.MonkeyPatch, steps: tuple[str, ...], length: int) -> None:
+        """Do some of the steps, and look at everything after each."""
+        try:
+            self.begin(monkeypatch)
+            for _ in range(length):
+                self.step(steps)
+                self.check()
+            self.settle()
+            self.check()
+        finally:
+            self.close()
 
     def push(self) -> None:
         content = self.draw.choice(list(CONTENTS.values()))
@@ -109,6 +125,8 @@ class Machine(RandomHistory):
         if not child:
             try:
                 self.services.database.engine.dispose(close=False)
+                self._inherited = self.services.backends._built.copy()  # and their connections, which are the parent's
+                self.services.backends._built.clear()
                 failpoints._armed = point
                 self.draw.seed(seed)
                 with suppress(FrepoError):
@@ -137,10 +155,10 @@ class Machine(RandomHistory):
         known = self.used()
         self._restart(self._backup)
         self._backed_up_at = None
-        for name in STORAGES:
+        for name in self.storages:
             with suppress(FrepoError):
                 Ownership(self.services.database, self.services.backends).adopt(name, keeps_unknown=True)
-        for name in STORAGES:
+        for name in self.storages:
             with suppress(FrepoError), self.services.merge(name, lambda text: None) as merge:
                 merge.run(merge.find(), by=None)
         assert known <= self.used(), ("not merged", self.log)
@@ -155,7 +173,7 @@ class Machine(RandomHistory):
         known, written = self.used(), self._written
         self._restart()
         self._backed_up_at = None
-        name = self.draw.choice(STORAGES[:2])
+        name = self.draw.choice(self.storages[:2])
         with self.services.recovery(name, lambda text: None) as recovery:
             recovery.run(recovery.find(), with_tokens=True)
             self._said = {one.digest for one in recovery.missing()}
@@ -168,18 +186,11 @@ class Machine(RandomHistory):
     def burn(self) -> None:
         """Empty a storage that is not the only one with something, and let the service make everything again."""
         self.settle()
-        name = self.draw.choice(STORAGES)
-        folder = self._places[name]
-        if not folder.exists():
-            raise FrepoError("there is nothing to burn")
-        away = folder.with_name("away")
-        folder.rename(away)
-        folder.mkdir()
+        name = self.draw.choice(self.storages)
+        take_back = self.bytes[self.storages.index(name)].burn()
         if not self.used() <= self.readable() | self._said:
-            shutil.rmtree(folder)
-            away.rename(folder)
+            take_back()
             raise FrepoError("not everything has a copy")
-        shutil.rmtree(away)
         Ownership(self.services.database, self.services.backends).adopt(name)
         self.settle()
         self.run("catalogue")
@@ -195,6 +206,9 @@ class Machine(RandomHistory):
 
     def close(self) -> None:
         self.services.database.engine.dispose()
+
+    def _storage(self, name: str) -> Any:
+        return self.services.backends.get(name)
 
     def _write_journal(self) -> None:
         """Write the journal, and the catalogue for which that asks."""

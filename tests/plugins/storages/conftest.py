@@ -10,6 +10,7 @@ import pytest
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.backend import S3Storage
 from frepo_storage_s3.client import make_client
+from support.ftp import PASSWORD, USER
 from support.servers.ceph import NOT_INSTALLED, ceph_cluster, missing_programs
 from support.servers.proftpd import run_proftpd
 
@@ -113,3 +114,21 @@ def s3(s3_settings):
 def s3_client(s3_settings):
     """The driver itself, to inspect the store without the storage."""
     return make_client(s3_settings())
+
+
+@pytest.fixture
+def settings_of(request, tmp_path):
+    """Return the settings of a storage on a real server."""
+
+    def settings_of(adapter):
+        if adapter == "local":
+            return {"directory": tmp_path / "storage"}
+        if adapter == "ftp":
+            port = request.getfixturevalue("plain_server").port
+            return {"host": "127.0.0.1", "port": port, "username": USER, "password": PASSWORD, "root": tmp_path.name}
+        settings = request.getfixturevalue("s3_settings")()
+        secrets = {name: getattr(settings, name).get_secret_value() for name in ("key", "secret")}
+        names = ("bucket", "prefix", "endpoint", "region", "addressing_style")
+        return {name: getattr(settings, name) for name in names} | secrets
+
+    return settings_of

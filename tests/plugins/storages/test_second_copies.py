@@ -20,30 +20,11 @@ from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.upkeep.storage import OwnerMark, Ownership
-from support.ftp import PASSWORD, USER
 from support.reliability.invariants import eventually
 from support.scale import only_in_long_form
 
 CONTENTS = [b"small", os.urandom(7 << 20), *(os.urandom(1000 + number) for number in range(6))]
 PAIRS = [("local", "awss3v3"), ("awss3v3", "local"), ("local", "ftp")]
-
-
-@pytest.fixture
-def settings_of(request, tmp_path):
-    """Return the settings of a storage on a real server."""
-
-    def settings_of(adapter):
-        if adapter == "local":
-            return {"directory": tmp_path / "storage"}
-        if adapter == "ftp":
-            port = request.getfixturevalue("plain_server").port
-            return {"host": "127.0.0.1", "port": port, "username": USER, "password": PASSWORD, "root": tmp_path.name}
-        settings = request.getfixturevalue("s3_settings")()
-        secrets = {name: getattr(settings, name).get_secret_value() for name in ("key", "secret")}
-        names = ("bucket", "prefix", "endpoint", "region", "addressing_style")
-        return {name: getattr(settings, name) for name in names} | secrets
-
-    return settings_of
 
 
 @pytest.fixture(params=PAIRS, ids="-".join)

@@ -12,19 +12,22 @@ from frepo_core.errors import FrepoError
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.upkeep.storage import verify
+from support.histories.stored_bytes import FolderBytes
 from support.reliability.clock import clock_of
 
 JOBS = ["mirror", "mirror", "sweep", "verify", "trash", "journal", "catalogue", "migrate"]
 
 
 class RandomHistory:
-    """The storages `local`, `second` and `archive`, and some collections, which a test makes.
+    """The storages `local`, or how else the first one is called, `second` and `archive`, and collections of a test.
 
     `tried` counts what was done and what was refused; `log` has the names of the steps.
     """
 
     def __init__(self, services, by, run, folders, seed):
         self.services, self.by, self.run, self.folders = services, by, run, folders
+        self.first = services.backends.setting
+        self.bytes = [FolderBytes(folder) for folder in folders]
         self.draw = random.Random(seed)
         self.now = datetime(2028, 2, 25, 2, tzinfo=UTC)
         self.collections, self.contents = [], {}
@@ -64,25 +67,25 @@ class RandomHistory:
     def move(self):
         """Give a collection another storage, and move what it has."""
         collection = self.draw.choice(self.collections)
-        change = CollectionChange(limits={}, storage=self.draw.choice(["archive", "", "second", "local"]))
+        change = CollectionChange(limits={}, storage=self.draw.choice(["archive", "", "second", self.first]))
         self.services.collections.edit(collection, change, by=self.by)
         self.services.collection_moves.request(collection)
         self.run("migrate")
 
     def promote(self):
         """Make the other storage the first one, if it has everything."""
-        plan = self.services.promotions.plan(self.draw.choice(["second", "local"]))
+        plan = self.services.promotions.plan(self.draw.choice(["second", self.first]))
         if not plan.loss.contents:
             self.services.promotions.promote(plan)
 
     def damage(self):
         """Delete some objects on one side, or change their bytes, when both have everything."""
         self.settle()
-        folder = self.draw.choice(self.folders)
+        side = self.draw.choice(self.bytes)
         used = self.used()
-        paths = sorted(path for path in folder.glob("??/*") if path.name.partition("-")[0] in used)
-        for path in self.draw.sample(paths, min(2, len(paths))):
-            path.unlink() if self.draw.random() < 0.4 else path.write_bytes(self.changed(path.read_bytes()))
+        keys = [key for key, digest in side.find() if digest in used]
+        for key in self.draw.sample(keys, min(2, len(keys))):
+            side.delete(key) if self.draw.random() < 0.4 else side.change(key, self.changed)
 
     def changed(self, data):
         """Flip a bit of an object."""
