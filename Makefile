@@ -123,7 +123,7 @@ serve: $(VENV)/installed  ## start the service on http://127.0.0.1:6543, with a 
 	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
 
 demo: $(VENV)/installed  ## fill the empty service of `make serve` with a hundred collections and a year of history
-	@umask 077 && mkdir -p "$$STATE" && $(BIN)/frepo install && $(BIN)/frepo demo:fill
+	@umask 077 && mkdir -p "$$STATE" && $(BIN)/frepo install && PYTHONPATH=tools $(BIN)/python -m demo
 	@$(PYTHON) -c 'import os, shlex, sys; print("Look at it with: make serve", *(shlex.quote(one) for one in sys.argv[1:]))' \
 	    $(if $(subst $(CURDIR)/var,,$(STATE)),"STATE=$$STATE")
 

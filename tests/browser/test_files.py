@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from frepo_core.demo.images import draw_landscape
+from demo.images import draw_landscape
 from frepo_core.domain.roles import Role
 from support.scale import first_of
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from support.browser.chromium import launch
+from support.demonstration import fill_service
 from support.servers.service import Service
 
 WIDE, PHONE = {"width": 1300, "height": 860}, {"width": 390, "height": 844}
@@ -34,7 +35,7 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as state, sync_playwright() as playwright:
         service = Service(Path(state))
         service.frepo("install")
-        service.frepo("demo:fill")
+        fill_service(service)
         service.start()
         browser = launch(playwright)
         try:

@@ -22,6 +22,8 @@ PLUGINS = [
 ]
 # third_party: libraries of others, unchanged.
 FILES = [path for path in sorted(ROOT.glob("frepo_*/src/frepo_*/**/*.py")) if "third_party" not in path.parts]
+# The demonstration is no room: it is a client of the services that no wheel contains.
+TOOLS = sorted(ROOT.glob("tools/**/*.py"))
 TESTS = sorted([*ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*/tests/**/*.py")])
 CORE_FILES = [path for path in FILES if path.is_relative_to(CORE)]
 PACKAGES = [SERVER, CLIENT, *PLUGINS]
@@ -62,10 +64,7 @@ MAY_IMPORT = {
         "plugins.pages",
     },
     "features": {"services", "domain", "db", "plugins", "errors", "settings", "web", "cli"},
-    "demo": {"services", "domain", "db", "plugins", "errors", "settings", "features.preview.simulation"},
     "cli": {
-        "demo",
-        "features.assembly",
         "services",
         "domain",
         "errors",
@@ -94,7 +93,7 @@ ONLY_IN = {
     "pyramid": {"web"},
     "webob": {"web"},
     "cliff": {"cli"},
-    "sqlalchemy": {"db", "services", "features", "demo"},
+    "sqlalchemy": {"db", "services", "features"},
     "alembic": {"db"},
 }
 
@@ -142,11 +141,27 @@ def test_the_rules_name_every_room():
     assert {*MAY_IMPORT, "main", "pytest_plugin", "testing"} == {room(path) for path in CORE_FILES}
 
 
+def is_main(path):
+    """Return whether a file is the main of the application or of the command: these load the features."""
+    return path in {CORE / "__init__.py", CORE / "cli/__init__.py"}
+
+
 def test_a_room_imports_only_the_rooms_it_may():
     def forbidden(path):
-        return [name for name in core_imports(path) if not is_allowed(name, MAY_IMPORT[room(path)] | {room(path)})]
+        allowed = MAY_IMPORT[room(path)] | {room(path), *({"features.assembly"} if is_main(path) else ())}
+        return [name for name in core_imports(path) if not is_allowed(name, allowed)]
 
     assert {} == found_in([path for path in CORE_FILES if room(path) in MAY_IMPORT], forbidden)
+
+
+def test_no_rooms_import_each_other_in_a_circle():
+    rooms = {room(path) for path in CORE_FILES}
+    arrows = {name: set() for name in rooms}
+    for path in (path for path in CORE_FILES if not is_main(path)):
+        arrows[room(path)] |= {name.partition(".")[0] for name in core_imports(path)} & rooms - {room(path)}
+
+    assert {"web", "cli"} <= arrows["features"]
+    graphlib.TopologicalSorter(arrows).prepare()  # raises `CycleError`, which names them
 
 
 def test_within_a_room_imports_are_relative():
@@ -386,7 +401,7 @@ def body(path):
 
 
 def test_a_file_is_short():
-    assert {} == found_in(FILES, lambda path: body(path)[MAX_LINES:])
+    assert {} == found_in([*FILES, *TOOLS], lambda path: body(path)[MAX_LINES:])
     assert {} == found_in(TESTS, lambda path: body(path)[MAX_TEST_LINES:])
 
 
@@ -395,7 +410,7 @@ def test_a_module_opens_with_a_sentence():
         opening = (ast.get_docstring(tree(path)) or "").partition("\n")[0].rstrip()
         return None if opening.endswith((".", ":")) else f"opens with {opening!r}"
 
-    assert {} == found_in(FILES, other_opening)
+    assert {} == found_in([*FILES, *TOOLS], other_opening)
 
 
 @pytest.mark.slow

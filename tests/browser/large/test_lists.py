@@ -12,10 +12,10 @@ import time
 import pytest
 
 from support.browser.memory import browser_memory
+from support.demonstration import fill_service
 from support.installation.console import build_console
 from support.scale import only_in_long_form
 from support.servers.fork_server import ScriptService
-from support.servers.service import Service
 
 pytestmark = only_in_long_form
 MB = 1000 * 1000
@@ -119,7 +119,7 @@ def service(tmp_path_factory, fork_server):
     built = build_console(tmp_path_factory.mktemp("built"))
     service = ScriptService(tmp_path_factory.mktemp("large"), fork_server, environment={"PYTHONPATH": str(built)})
     service.frepo("install")
-    Service.frepo(service, "demo:fill")  # as a process: it may take longer than a fork is waited for
+    fill_service(service)
     multiply(service.folder / "frepo.db")
     service.start()
     yield service

@@ -17,6 +17,7 @@ import yaml
 from cliff.lister import Lister
 
 from frepo_core.cli.app import FrepoApp
+from frepo_core.features.assembly import assemble
 
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 TOKEN = "3f9c2a71d0be"
@@ -27,7 +28,6 @@ COMMANDS = {
 # They prepare the service, or run it: a person reads what they print.
 FOR_PEOPLE = {
     "db:upgrade",
-    "demo:fill",
     "install",
     "plugin:new",
     "recover",
@@ -158,7 +158,7 @@ def filled(console, monkeypatch):
 
 def outputs(name, arguments):
     """Run a command; return the names of its columns, and its output in each format."""
-    app = FrepoApp()
+    app = FrepoApp(assemble)
     app.options = argparse.Namespace(ini=None, verbose_level=1, debug=False)
     command = COMMANDS[name](app, app.options)
     parser = command.get_parser(f"frepo {name}")

@@ -2,6 +2,7 @@
 
 import atexit
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from frepo_core import gc_pause
@@ -9,6 +10,8 @@ from frepo_core import gc_pause
 from .output_encoding import accept_all_characters
 
 if TYPE_CHECKING:
+    from frepo_core.services.composition.container import Services
+
     from .base import FrepoCommand
 
 __all__ = ["FrepoCommand", "main"]
@@ -26,7 +29,14 @@ def main(argv: list[str] | None = None) -> int:
         return print_help()
     from .app import main as run
 
-    return run(arguments)
+    return run(arguments, _assemble)
+
+
+def _assemble(settings: Mapping[str, str]) -> "Services":
+    """Return the services with all features. Only the main of the command knows these; no command does."""
+    from frepo_core.features.assembly import assemble
+
+    return assemble(settings)
 
 
 def __getattr__(name: str) -> Any:

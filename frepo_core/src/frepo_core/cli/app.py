@@ -5,6 +5,7 @@ import itertools
 import select
 import sys
 import traceback
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -24,20 +25,34 @@ from .logs import configure_logging
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
 
+Assemble = Callable[[Mapping[str, str]], "Services"]
+
+
+def _assemble_nothing(settings: Mapping[str, str]) -> "Services":
+    raise LookupError("This application was made without a function that assembles the services")
+
 
 class FrepoApp(App):
     """`frepo [--ini FILE] COMMAND`; `is_nested` if `frepo install` runs it for a line of `post_install_cmd`.
 
-    `services` are those of a service that runs in this process; by default, a command builds its own.
+    `services` are those of a service that runs in this process; by default, a command builds its own with `assemble`
+    from the settings.
     """
 
-    def __init__(self, *, is_nested: bool = False, services: "Services | None" = None) -> None:
+    def __init__(
+        self,
+        assemble: Assemble = _assemble_nothing,
+        *,
+        is_nested: bool = False,
+        services: "Services | None" = None,
+    ) -> None:
         super().__init__(
             description="",  # the parser has its own
             version=version("frepo-core"),
             command_manager=ExactCommands(GROUP),
             deferred_help=True,
         )
+        self.assemble = assemble
         self.is_nested = is_nested
         self.services = services
         # Its output is invalid in bash: it contains a variable for each command, and a variable cannot have a colon.
@@ -128,7 +143,6 @@ def _check_encoding(argv: list[str]) -> None:
             raise FrepoError(f"Argument {number} is not valid UTF-8") from None
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(arguments: list[str], assemble: Assemble) -> int:
     """Run the command with cliff."""
-    arguments = sys.argv[1:] if argv is None else argv
-    return exit_status(lambda: FrepoApp().run(arguments), sys.stdout, sys.stderr)
+    return exit_status(lambda: FrepoApp(assemble).run(arguments), sys.stdout, sys.stderr)

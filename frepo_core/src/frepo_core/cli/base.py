@@ -64,10 +64,8 @@ class FrepoCommand(Command):
         """Return the services without a check of the schema. The imports are local to keep `frepo --help` fast."""
         if self.app.services:
             return self.app.services
-        from frepo_core.features.assembly import assemble
-
         check = IniFile.check_to_serve if self.prepares_serving else IniFile.check_app
-        services = assemble(read_ini(find_ini(self.app.options.ini), check))
+        services = self.app.assemble(read_ini(find_ini(self.app.options.ini), check))
         gc_pause.resume()
         atexit.register(services.database.engine.dispose)  # no garbage is collected at the exit
         return services

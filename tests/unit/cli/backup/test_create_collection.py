@@ -8,6 +8,7 @@ import pytest
 
 from frepo_client import cli
 from frepo_core.cli.app import FrepoApp
+from frepo_core.features.assembly import assemble
 
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 COLUMNS = "max_backups_count, max_one_version_size, max_collection_size, strategy, description, filename"
@@ -111,7 +112,7 @@ def test_the_limits_are_said_on_a_terminal_and_do_not_get_into_the_id(console, m
     monkeypatch.chdir(console.folder)
     for name, value in console.environment.items():
         monkeypatch.setenv(name, value)
-    app = FrepoApp()
+    app = FrepoApp(assemble)
     app.stdout, app.stderr = io.StringIO(), Terminal()
 
     assert 0 == app.run(["backup:create-collection", "-f", "a"])

@@ -17,7 +17,6 @@ from support.paths import ROOT
 CORE = ROOT / "frepo_core/src/frepo_core"
 # Where else a storage's `delete` is called, and for what.
 ALLOWED = {
-    "demo/damage.py: damage_version": "an example of lost bytes",
     "services/content/objects/gate.py: end": "the gate",
     "services/content/objects/unnamed_bytes.py: delete_unnamed": "a key that no row has",
     "services/content/storages/guarded_storage.py: delete": "passes it on",

@@ -70,7 +70,7 @@ class Install(FrepoCommand):
         self.say(f"post_install_cmd: {words[0]}")
         self.app.stdout.flush()
         ini = ["--ini", self.app.options.ini] if self.app.options.ini else []
-        if FrepoApp(is_nested=True).run([*ini, *words]):
+        if FrepoApp(self.app.assemble, is_nested=True).run([*ini, *words]):
             raise ConfigurationError(f"post_install_cmd (POST_INSTALL_CMD): {words[0]} failed, see above")
 
 

@@ -9,11 +9,11 @@ from random import Random
 import pytest
 from sqlalchemy import func, select
 
+from demo import fill
+from demo.catalogue import make_plans
+from demo.images import draw_landscape
+from demo.uploads import simulate
 from frepo_core.db.models import Collection, Event, File, JobRun, Sample, StoredObject, Token, TrashEntry
-from frepo_core.demo import fill
-from frepo_core.demo.catalogue import make_plans
-from frepo_core.demo.images import draw_landscape
-from frepo_core.demo.uploads import simulate
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError
 from frepo_core.features.doctor import Level, examine
@@ -22,7 +22,9 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.upkeep.storage import SweepPlan, sweep, verify
+from support.demonstration import run_demo
 from support.reliability.invariants import Ledger, assert_invariants
+from support.servers.service import Service
 
 pytestmark = [pytest.mark.slow, pytest.mark.costly]
 
@@ -190,3 +192,24 @@ def _id_of(services, name):
 
 def _aliases(services):
     return [alias.name for alias in services.aliases.page(PageRequest(limit=50)).items]
+
+
+@pytest.fixture
+def demo(tmp_path):
+    """Run the program over a service whose state is in this folder; return what has ended."""
+    service = Service(tmp_path)
+    service.frepo("install")
+    return lambda *arguments: run_demo({**service.environment, "FREPO_INI": str(service.ini)}, *arguments)
+
+
+def test_it_fills_an_empty_service_once(demo):
+    done = demo("--collections", "1", "--seed", "3")
+
+    [total, staged, named] = done.stdout.splitlines()
+    assert total.startswith("The service has 1 collections with ")
+    assert ("These problems are staged", "  suspicious: shop-postgres.sql.gz") == (staged[:25], named)
+    assert "has collections already" in demo().stderr
+
+
+def test_the_number_of_collections_is_checked(demo):
+    assert "must be from 1 to 10000, not 0" in demo("--collections", "0").stderr

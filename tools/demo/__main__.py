@@ -1,19 +1,23 @@
-"""The command that fills an empty service with realistic data."""
+"""Fills an empty service with realistic data: `make demo`, or `PYTHONPATH=tools python -m demo`."""
 
 import argparse
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from frepo_core.cli import FrepoCommand
+from frepo_core.cli.app import FrepoApp
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FieldsError
+from frepo_core.features.assembly import assemble
 
-from ...base import FrepoCommand
+from .fill import fill
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
 
 MOST = 10_000
+_NAME = "demo:fill"
 
 
 class DemoFill(FrepoCommand):
@@ -23,7 +27,7 @@ class DemoFill(FrepoCommand):
     service that has collections or files. The ids of the tokens are random and shown nowhere.
     """
 
-    examples = ("frepo demo:fill", "frepo demo:fill --collections 1000 --seed 7")
+    examples = ("python -m demo", "python -m demo --collections 1000 --seed 7")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
@@ -36,8 +40,6 @@ class DemoFill(FrepoCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Fill the service and print what it has then."""
-        from frepo_core.demo import fill
-
         if not 1 <= arguments.collections <= MOST:
             raise FieldsError({"--collections": [f"must be from 1 to {MOST}, not {arguments.collections}"]})
         services = self.services()
@@ -74,3 +76,14 @@ def _progress_on(stream: TextIO) -> Callable[[int, int], None] | None:
             stream.flush()
 
     return show
+
+
+def main(arguments: list[str]) -> int:
+    """Run it as a command of `frepo`, with its settings, its messages and its exit status."""
+    app = FrepoApp(assemble)
+    app.command_manager.add_command(_NAME, DemoFill)
+    return app.run([_NAME, *arguments])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
