@@ -112,7 +112,9 @@ def test_verify_finds_the_damage_and_nothing_else_and_sweep_finds_nothing(filled
 def test_the_doctor_reports_the_damage_and_the_worker_that_does_not_run(filled):
     found = list(examine(lambda: filled, files=SettingFiles(ini=Path("none.ini"), settings={}), url=None))
 
-    assert ["storage", "upkeep"] == [finding.subject for finding in found if finding.level == Level.PROBLEM]
+    # Nothing can decode the damaged version. No worker has led yet, as in an installation that was not started.
+    assert ["storage", "copies"] == [finding.subject for finding in found if finding.level == Level.PROBLEM]
+    assert "upkeep" in [finding.subject for finding in found if finding.level == Level.WARNING]
 
 
 def test_contents_are_what_their_names_say(filled):
