@@ -108,7 +108,7 @@ def test_new_events_appear_while_it_is_live(events, api):
     events.get_by_role("button", name="Live").click()
     api("POST", "/collections", {"name": "fresh.sql.gz"})
 
-    expect(events.get_by_text("fresh.sql.gz").first).to_be_visible(timeout=10_000)
+    expect(events.get_by_text("fresh.sql.gz").first).to_be_visible(timeout=30_000)
 
 
 @pytest.mark.costly

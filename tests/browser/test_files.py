@@ -103,7 +103,7 @@ def test_a_lost_connection_is_tried_again_by_itself(signed_in, files, api):
     files.evaluate(DROP, [["lost.txt"], "lost"])
 
     expect(files.get_by_text("The connection was lost")).to_be_visible()
-    expect(files.get_by_text("1 of 1 done")).to_be_visible(timeout=10_000)
+    expect(files.get_by_text("1 of 1 done")).to_be_visible(timeout=30_000)
     assert "lost.txt" in names(api)
 
 

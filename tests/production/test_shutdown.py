@@ -26,7 +26,7 @@ def half_an_upload(service):
     host, port = service.address.split(":")
     head = f"POST /repository/file/upload?fileName=a&_token={service.admin} HTTP/1.1\r\nHost: a\r\n"
     head += f"Content-Length: {len(BODY)}\r\nExpect: 100-continue\r\n\r\n"
-    with socket.create_connection((host, int(port)), 10) as connection:
+    with socket.create_connection((host, int(port)), 60) as connection:
         connection.sendall(head.encode())
         assert b"100 Continue" in connection.recv(1000)
         connection.sendall(BODY[:5000])
@@ -38,10 +38,10 @@ def stop(service):
     """Send the service SIGTERM, and wait until it accepts no new connection."""
     service.process.send_signal(signal.SIGTERM)
     host, port = service.address.split(":")
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
-            socket.create_connection((host, int(port)), 10).close()
+            socket.create_connection((host, int(port)), 60).close()
         except ConnectionRefusedError:
             return
         except ConnectionResetError:
@@ -57,7 +57,7 @@ def test_a_stop_waits_for_a_running_upload(service):
         upload.sendall(BODY[5000:])
         answer = upload.makefile("rb").read()
 
-    status = service.process.wait(30)
+    status = service.process.wait(60)
 
     assert answer.startswith(b"HTTP/1.1 200")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["status"] == "OK"
@@ -67,12 +67,12 @@ def test_a_stop_waits_for_a_running_upload(service):
 @pytest.mark.costly
 def test_idle_connections_do_not_delay_a_stop(service):
     host, port = service.address.split(":")
-    with socket.create_connection((host, int(port)), 10) as idle:
+    with socket.create_connection((host, int(port)), 60) as idle:
         idle.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         idle.recv(10000)
         service.process.send_signal(signal.SIGTERM)
 
-        status = service.process.wait(30)
+        status = service.process.wait(60)
 
     assert status == 0
 
@@ -97,7 +97,7 @@ def test_a_stop_does_not_wait_for_ever(start_service, environment, signals):
             service.process.send_signal(signal.SIGTERM)
             time.sleep(0.3)
 
-        status = service.process.wait(30)
+        status = service.process.wait(60)
 
         assert upload.recv(1000) == b""
     assert status == 0

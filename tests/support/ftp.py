@@ -27,7 +27,7 @@ def storage(server, *, tls=True, **settings) -> FtpStorage:
         "root": f"{next(numbers)}/blobs",
         "ssl": tls,
         "ssl_ca_file": server.ca if tls else None,
-        "timeout": 10,
+        "timeout": 60,
     }
     return FtpStorage(FtpSettings(**(defaults | settings)))
 
@@ -42,7 +42,7 @@ def keys(backend):
 
 def await_sessions(server, count):
     """Wait until the server has at most this number of sessions; it notices a disconnect with a delay."""
-    until = time.monotonic() + 15
+    until = time.monotonic() + 60
     while len(server.sessions()) > count:
         assert time.monotonic() < until
         time.sleep(0.02)

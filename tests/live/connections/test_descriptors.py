@@ -26,7 +26,8 @@ def test_connections_wait_for_descriptors(service):
     resource.prlimit(service.pid, resource.RLIMIT_NOFILE, (most, most))
     with contextlib.ExitStack() as opened:
         wires = [opened.enter_context(Wire(service)) for _ in range(MORE)]
-        time.sleep(3)
+        assert eventually(True, lambda: service.log.stat().st_size > logged)
+        time.sleep(2)
         lines = service.log.read_text()[logged:].splitlines()
         used = cpu_seconds(service)
         time.sleep(1)

@@ -29,7 +29,7 @@ def may_answer():
 def server(asked, may_answer):
     def application(environ, start_response):
         asked.set()
-        may_answer.wait(10)
+        may_answer.wait(60)
         start_response("200 OK", [("Content-Length", str(len(ANSWER)))])
         return [ANSWER]
 
@@ -41,7 +41,7 @@ def server(asked, may_answer):
 
 def test_a_client_that_waited_long_is_not_disconnected_while_its_answer_is_sent(server, asked, may_answer):
     idle = IdleTimeout(server, server._map)
-    with socket.create_connection((server.effective_host, server.effective_port), 10) as client:
+    with socket.create_connection((server.effective_host, server.effective_port), 60) as client:
         client.sendall(b"GET / HTTP/1.0\r\n\r\n")
         while not asked.is_set():
             wasyncore.loop(timeout=0.01, map=server._map, count=1)

@@ -48,7 +48,7 @@ def client(service):
     return Client(service)
 
 
-def drip(wire, data, pause=0.2, seconds=15):
+def drip(wire, data, pause=0.2, seconds=60):
     """Send one byte at a time; return the seconds until the service closed the connection."""
     start = time.monotonic()
     wire.socket.settimeout(pause)
@@ -77,14 +77,14 @@ def test_a_head_has_a_deadline(service, start):
             wire.send(start)
         took = drip(wire, b"a" * 1000)
 
-    assert 1.5 < took < 15
+    assert 1.5 < took < 60
 
 
 def test_empty_lines_do_not_extend_the_deadline(service):
     with Wire(service) as wire:
         took = drip(wire, b"\r\n" * 1000)
 
-    assert 1.5 < took < 15
+    assert 1.5 < took < 60
 
 
 @pytest.mark.parametrize("more", [("Content-Length: 100000",), ("Transfer-Encoding: chunked",)], ids=["raw", "chunked"])
@@ -93,7 +93,7 @@ def test_a_body_that_arrives_too_slowly_is_aborted(service, client, post, more):
         wire.send(post("slow.bin", *more), b"ff\r\n" if "chunked" in more[0] else b"")
         took = drip(wire, b"a" * 1000)
 
-    assert 3 < took < 15
+    assert 3 < took < 60
 
 
 def test_a_body_that_arrives_slowly_but_faster_than_the_limit_is_stored(service, client, post):
@@ -115,7 +115,7 @@ def test_the_rest_of_a_refused_body_has_a_deadline(service):
         assert 403 == wire.send(sent).reply().status
         start = time.monotonic()
         wire.socket.settimeout(0.2)
-        while time.monotonic() - start < 15:
+        while time.monotonic() - start < 60:
             try:
                 wire.socket.sendall(b"a")
             except OSError:
@@ -123,7 +123,7 @@ def test_the_rest_of_a_refused_body_has_a_deadline(service):
             time.sleep(0.2)
         took = time.monotonic() - start
 
-    assert 1 < took < 15
+    assert 1 < took < 60
 
 
 class TestNearTheLimit:
@@ -147,7 +147,7 @@ class TestNearTheLimit:
             took = time.monotonic() - start
             reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
 
-        assert (True, True) == (answers, took < 40)
+        assert (True, True) == (answers, took < 50)
         assert content == client.content(reply)
 
     def test_a_client_with_many_silent_bodies_does_not_block_other_clients(self, service, client, post):
@@ -166,7 +166,7 @@ class TestNearTheLimit:
             took = time.monotonic() - start
             reply = upload.send(content[1000:]).reply()  # it was silent longer than they were
 
-        assert (True, True) == (answers, took < 40)
+        assert (True, True) == (answers, took < 50)
         assert content == client.content(reply)
 
 
@@ -174,10 +174,10 @@ def test_slow_connections_do_not_block_other_clients(service):
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire(service)).send(b"GET / HTTP/1.1\r\nX: ") for _ in range(3 * LIMIT)]
         start = time.monotonic()
-        answer = eventually(True, service.answers, 15)
+        answer = eventually(True, service.answers, 60)
         took = time.monotonic() - start
 
-    assert (True, True) == (answer, took < 15)
+    assert (True, True) == (answer, took < 60)
     assert len(wires) == 3 * LIMIT
 
 

@@ -12,7 +12,7 @@ import pytest
 from support.reliability.database_switch import Switch
 from support.servers import postgresql
 from support.servers.disks import small_disk
-from support.wire import Client
+from support.wire import Client, eventually
 
 TUS = {"Tus-Resumable": "1.0.0"}
 LARGE = os.urandom(2 << 20)
@@ -27,7 +27,9 @@ class Log:
         self._seen = len(self._log.read_text())
 
     def new(self):
-        time.sleep(0.3)
+        """Return what it has written, from the first line on that is its own."""
+        eventually(True, lambda: bool(OWN_LINE.search(self._log.read_text()[self._seen :])))
+        time.sleep(0.3)  # for a second one
         text = self._log.read_text()[self._seen :]
         self._seen += len(text)
         return text

@@ -82,7 +82,7 @@ def test_a_lifecycle_that_cannot_start_ends_the_process(make):
 
     told = "frepo cannot start. the plug-in 'paint' of the package acme-paint 1.2.3 cannot start: SystemExit: no paint"
     assert told in str(caught.value)
-    assert 1 == service.process.wait(10)
+    assert 1 == service.process.wait(60)
 
 
 def test_console_commands_start_no_lifecycle(make, notes):

@@ -98,11 +98,11 @@ def test_a_stalled_call_continues_when_it_is_released():
     found = []
     caller = threading.Thread(target=lambda: found.append(backend.stat("key").size))
     caller.start()
-    assert stall.reached.wait(10)
+    assert stall.reached.wait(60)
     assert found == []
 
     stall.release.set()
-    caller.join(10)
+    caller.join(60)
 
     assert found == [1000]
 

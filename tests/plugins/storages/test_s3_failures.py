@@ -84,8 +84,8 @@ def test_a_gateway_that_was_stopped_is_unavailable_soon(ceph, s3_settings):
 
 def test_a_gateway_that_hangs_is_unavailable_when_its_time_is_over(ceph, s3_settings):
     with ceph.gateway() as gateway:
+        S3Storage(s3_settings(endpoint=gateway.endpoint)).store("key", BytesIO(b"1"), 1)
         backend = S3Storage(s3_settings(endpoint=gateway.endpoint, read_timeout=0.5, attempts=2))
-        backend.store("key", BytesIO(b"1"), 1)
         gateway.process.send_signal(signal.SIGSTOP)
         started = time.monotonic()
 
@@ -100,7 +100,7 @@ def test_parts_after_failed_ones_are_correct(ceph, s3_settings):
     """The memory of parts is reused, even if a stored exception refers to it."""
     sizes = (9 * MIB, 17 * MIB + 1, 40 * MIB)
     with ceph.gateway() as gateway:
-        backend = S3Storage(s3_settings(endpoint=gateway.endpoint, read_timeout=5, attempts=1))
+        backend = S3Storage(s3_settings(endpoint=gateway.endpoint, read_timeout=20, attempts=1))
         hang = Source(48 * MIB, at=20 * MIB, do=lambda: gateway.process.send_signal(signal.SIGSTOP))
         with pytest.raises(StorageUnavailable) as kept:
             backend.store("key", hang.file, hang.size)

@@ -184,7 +184,7 @@ def test_an_upload_whose_token_is_revoked_meanwhile_is_complete_or_refused(proce
     for token in tokens:
         caller.request("DELETE", f"/auth/token/{token}")
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     count = len(caller.versions(collection))
     processes[0].stop()
     assert_holds_after_sweep(processes[0], ledger)
@@ -208,15 +208,15 @@ def test_a_slow_upload_holds_no_lock(world):
 
     def wait():
         begun.set()
-        go_on.wait(20)
+        go_on.wait(60)
 
     source = Source(1 << 20, at=1 << 19, do=wait)
     content = Source(1 << 20).read()
     threads = in_threads(lambda: world.push(collection, content, stream=source))
-    begun.wait(10)
+    begun.wait(60)
     fast = world.push(collection, b"fast")
     go_on.set()
-    threads[0].join(20)
+    threads[0].join(60)
 
     assert (1, [1, 2]) == (fast, world.numbers(collection))
 
@@ -226,12 +226,12 @@ def _at_once(function, arguments):
     barrier, outcomes = threading.Barrier(len(arguments)), [None] * len(arguments)
 
     def call(index):
-        barrier.wait(10)
+        barrier.wait(60)
         try:
             outcomes[index] = function(arguments[index])
         except FrepoError as error:
             outcomes[index] = error
 
     for thread in in_threads(*(lambda index=index: call(index) for index in range(len(arguments)))):
-        thread.join(30)
+        thread.join(60)
     return outcomes

@@ -76,7 +76,7 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged(killable):
         time.sleep(rng.uniform(0, 0.25))
         killable.stop(signal.SIGKILL)
         for thread in threads:
-            thread.join(30)
+            thread.join(60)
         if kill % ROUNDS == ROUNDS - 1:
             assert_holds_after_sweep(killable, ledger)
         restart(killable)
@@ -106,7 +106,7 @@ def test_a_kill_at_every_named_point_loses_nothing(killable):
                 spoil(next(path for path in blob_files(killable) if digest_of(content) in path))
         restart(killable, **{ENVIRONMENT: point})
         status = caller.push_and_record(collection, content)
-        reached += [point] if status == 0 and killable.process.wait(10) == -signal.SIGKILL else []
+        reached += [point] if status == 0 and killable.process.wait(60) == -signal.SIGKILL else []
         if point == "damaged_replaced":
             ledger.acknowledge(collection, 2, content)  # committed, though its answer was lost
         assert_holds_after_sweep(killable, ledger)

@@ -122,7 +122,7 @@ def test_a_leader_that_ends_as_usual_is_replaced_at_once_and_repeats_nothing(sta
         wait_until_handled(services, tmp_path)
         first = next(process for process in processes if process.pid == pid)
         first.send_signal(signal.SIGTERM)
-        assert 0 == first.wait(15)
+        assert 0 == first.wait(60)
         wait_for(lambda: other_leads(services, pid, epoch), LEASE / 10 + 10, "nobody leads after a stop")
         happen(5)
         wait_until_handled(services, tmp_path)

@@ -46,7 +46,7 @@ def is_running(pid: int) -> bool:
 def is_answered(url: str) -> bool:
     """Whether a server answers at the URL."""
     try:
-        urllib.request.urlopen(url, timeout=5).close()
+        urllib.request.urlopen(url, timeout=30).close()
     except OSError:
         return False
     return True

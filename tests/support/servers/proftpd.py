@@ -91,7 +91,7 @@ class Proftpd:
         for session in self.sessions():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(session, signal.SIGKILL)
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while self.sessions() and time.monotonic() < until:
             time.sleep(0.01)
 

@@ -76,7 +76,7 @@ def test_a_single_statement_is_repeated_after_a_deadlock(services):
         other.execute(update(Tag).where(Tag.name == "a").values(name="b"))
         other.commit()
 
-        assert 1 == changed.result(20)
+        assert 1 == changed.result(60)
     with database.reading() as session:
         assert ["b1", "c"] == list(session.scalars(select(Tag.name).where(Tag.name.not_like("more%")).order_by(Tag.id)))
 
@@ -84,7 +84,7 @@ def test_a_single_statement_is_repeated_after_a_deadlock(services):
 def test_the_clock_of_the_database_is_aware_and_right(services):
     difference = services.database.now() - utc_now()
 
-    assert abs(difference.total_seconds()) < 5
+    assert abs(difference.total_seconds()) < 60
 
 
 def test_a_commit_is_announced_and_a_rollback_is_not(services):

@@ -92,7 +92,8 @@ def test_the_thread_that_became_idle_last_gets_the_next_task(workers):
         task = Quick()
         turns.add_task(task)
         assert task.is_done.wait(LONG)
-        time.sleep(0.01)
+        while turns.idle < 4:
+            time.sleep(0.001)
 
     assert len(set(threads)) < 4, "the one that was idle longest, in turn"
 

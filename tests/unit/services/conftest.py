@@ -225,7 +225,7 @@ def at_once() -> Callable[..., list[Any]]:
         barrier = threading.Barrier(len(arguments))
 
         def call(argument: Any) -> Any:
-            barrier.wait(10)
+            barrier.wait(60)
             try:
                 return function(argument)
             except Exception as error:  # noqa: BLE001  # it is the result

@@ -5,7 +5,6 @@ import threading
 import pytest
 
 from frepo_core.features.preview import preview
-from frepo_core.services.backups.rotation import strategies
 from support.wire import eventually
 
 ORIGIN = "The strategy 'slow' (the plug-in 'acme' of the package acme-slow 1.2.3)"
@@ -15,9 +14,11 @@ LATE, NOT_RUN = "did not return within 0.5 seconds", f"was not run, because {FEW
 
 
 @pytest.fixture(autouse=True)
-def deadline(monkeypatch):
-    """Long enough for a strategy that works, on a busy machine, too."""
-    monkeypatch.setattr(strategies, "DEADLINE", 0.5)
+def threads(services):
+    """Those of the strategy, with a deadline that one that works keeps on a busy machine, too."""
+    threads = services.strategies._threads["slow"]
+    threads._deadline = 60
+    return threads
 
 
 @pytest.fixture
@@ -30,13 +31,19 @@ def collection(root):
 
 
 @pytest.fixture
-def hang(strategy):
-    """Let the strategy hang from now on; return the function that ends it."""
+def hang(strategy, threads):
+    """Let the strategy hang from now on, for which the deadline is short; return the function that ends both."""
     may_return = threading.Event()
+
+    def let_go():
+        strategy.before = lambda: None
+        threads._deadline = 60
+        may_return.set()
 
     def hang():
         strategy.before = lambda: may_return.wait(60)
-        return may_return.set
+        threads._deadline = 0.5
+        return let_go
 
     yield hang
     may_return.set()
@@ -69,7 +76,6 @@ def test_a_strategy_that_hangs_is_not_called_any_more_until_a_call_returns(root,
     assert FEW == strategy.calls - before
     assert [LATE in told(answer)[1] for answer in answers] == [True] * FEW + [False] * 2
     assert all(NOT_RUN in told(answer)[1] for answer in answers[FEW:])
-    strategy.before = lambda: None
     let_go()
     assert 200 == eventually(200, lambda: root.push(collection, b"three").status_int)
     assert ["2", "3"] == sorted(root.versions(collection))

@@ -87,7 +87,7 @@ def test_a_stream_that_is_not_read_to_its_end_is_closed():
     ahead.read(1)
     ahead.close()
 
-    assert stream.ended.wait(10)
+    assert stream.ended.wait(60)
 
 
 def test_an_unread_stream_is_closed():
@@ -106,4 +106,4 @@ def test_closing_does_not_wait_for_an_unresponsive_storage():
 
     assert not stream.ended.is_set()
     goes_on.set()
-    assert stream.ended.wait(10)
+    assert stream.ended.wait(60)

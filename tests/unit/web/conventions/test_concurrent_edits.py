@@ -36,7 +36,7 @@ def test_one_of_many_edits_with_the_same_etag_passes(app, admin, root, resources
 
         def send(number, path=path, edit=edit, etag=etag, barrier=barrier):
             client = Client(TestApp(app.app), admin)  # a TestApp has cookies of its own
-            barrier.wait(10)
+            barrier.wait(60)
             return client.call("PATCH", path, json=edit(number), headers={"If-Match": etag})
 
         with ThreadPoolExecutor(CLIENTS) as threads:

@@ -22,7 +22,7 @@ class Meeting(StorageBackend):
         self.stored = []
 
     def store(self, key, content, size):
-        self.barrier.wait(10)
+        self.barrier.wait(60)
         self.inner.store(key, content, size)
         self.stored.append(key)
 
@@ -83,7 +83,7 @@ def test_an_undo_does_not_delete_the_same_content_of_another_upload(
     wrap(stall, Fail("stat", nth=2))
     with ThreadPoolExecutor() as pool:
         slow = pool.submit(push, first, b"same")
-        assert stall.reached.wait(10)
+        assert stall.reached.wait(60)
         push(second, b"same")
         stall.release.set()
         with pytest.raises(StorageUnavailable):
@@ -94,11 +94,11 @@ def test_an_undo_does_not_delete_the_same_content_of_another_upload(
 
 def test_the_second_upload_adopts_the_blob_of_the_first(wrap, make_collection, push, keys):
     first, second = make_collection(), make_collection()
-    stall = Stall("store", seconds=5)
+    stall = Stall("store")
     wrap(stall)
     with ThreadPoolExecutor() as pool:
         slow = pool.submit(push, first, b"same")
-        assert stall.reached.wait(10)
+        assert stall.reached.wait(60)
         push(second, b"same")
         kept = keys()
         stall.release.set()

@@ -54,11 +54,11 @@ def broken(*_):
 @pytest.mark.parametrize("method", ["store", "stat"])
 def test_no_connection_is_held_while_the_storage_is_slow(services, wrap, make_collection, push, method):
     collection = make_collection()
-    stall = Stall(method, seconds=5)
+    stall = Stall(method)
     wrap(stall)
     with ThreadPoolExecutor() as pool:
         pushed = pool.submit(push, collection, b"slow")
-        assert stall.reached.wait(10)
+        assert stall.reached.wait(60)
         held = services.database.engine.pool.checkedout()
         stall.release.set()
         pushed.result()
@@ -76,11 +76,11 @@ def test_no_connection_is_held_while_the_body_is_received(services, make_collect
 
 def test_other_writers_commit_while_a_store_is_slow(wrap, make_collection, push, numbers):
     collection = make_collection()
-    stall = Stall("store", seconds=5)
+    stall = Stall("store")
     wrap(stall)
     with ThreadPoolExecutor() as pool:
         slow = pool.submit(push, collection, b"slow")
-        assert stall.reached.wait(10)
+        assert stall.reached.wait(60)
         fast = push(collection, b"fast").version.number
         stall.release.set()
 
@@ -89,11 +89,11 @@ def test_other_writers_commit_while_a_store_is_slow(wrap, make_collection, push,
 
 def test_no_connection_is_held_while_the_storage_deletes_slowly(services, wrap, upload, sender):
     name = upload(b"old").file.stored_name
-    stall = Stall("delete", seconds=5)
+    stall = Stall("delete")
     wrap(stall)
     with ThreadPoolExecutor() as pool:
         deleted = pool.submit(services.files.delete, name, "", by=sender)
-        assert stall.reached.wait(10)
+        assert stall.reached.wait(60)
         held = services.database.engine.pool.checkedout()
         stall.release.set()
         deleted.result()

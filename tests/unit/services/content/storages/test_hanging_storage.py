@@ -20,11 +20,6 @@ def be_impatient(patch):
     patch.setattr(storage_deadlines, "LOOK_SECONDS", 0.02)
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    be_impatient(monkeypatch)
-
-
 @pytest.mark.parametrize("method", ["store", "path", "stat"])
 def test_an_upload_does_not_wait_for_a_storage_that_hangs(
     monkeypatch, wrap, make_collection, push, numbers, keys, services, method
@@ -49,12 +44,14 @@ def test_an_upload_does_not_wait_for_a_storage_that_hangs(
     assert [2] == numbers(collection)
 
 
-def test_a_storage_that_hangs_takes_few_threads(impatient, wrap, upload):
+def test_a_storage_that_hangs_takes_few_threads(monkeypatch, wrap, upload):
     stall = Stall("store", nth=0)
     faulty = wrap(stall)
-    for number in range(MAX_HANGING + 2):
-        with pytest.raises(StorageUnavailable, match="earlier uploads still wait for it"):
-            upload(b"%d" % number)
+    with monkeypatch.context() as patch:
+        be_impatient(patch)
+        for number in range(MAX_HANGING + 2):
+            with pytest.raises(StorageUnavailable, match="earlier uploads still wait for it"):
+                upload(b"%d" % number)
 
     assert MAX_HANGING == faulty.calls["store"]
     stall.release.set()

@@ -47,7 +47,7 @@ def test_the_process_has_the_priority_that_is_documented(monkeypatch):
 
     with EncoderProcess() as process:
         pid = process._started().pid
-        own, end = os.getpriority(os.PRIO_PROCESS, 0), time.monotonic() + 10
+        own, end = os.getpriority(os.PRIO_PROCESS, 0), time.monotonic() + 60
         while (found := os.getpriority(os.PRIO_PROCESS, pid)) == own and time.monotonic() < end:
             time.sleep(0.01)
 
