@@ -35,7 +35,7 @@ SEEN = {
         "waits_two_days", UNREADABLE, world(storages=3, uploads=1, moves=1, backups=1, restores=1)
     ),
     "a restored database deletes what it does not know": Fault(
-        "waits_for_reconcile", LOST, world(uploads=2, deletions=1, backups=1, restores=1)
+        "waits_for_reconcile", LOST, world(mirrored=False, uploads=2, deletions=1, backups=1, restores=1)
     ),
     "after a promotion, the old copies are no fallback": Fault(
         "promotion_changes_no_object", UNREADABLE, world(uploads=1, promotions=1)

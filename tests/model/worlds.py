@@ -23,8 +23,8 @@ SHORT = {
     "two differences, a deletion and a flipped bit": world(
         contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, flips=1
     ),
-    "two differences and a database of the last night": world(
-        contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, backups=1, restores=1
+    "a difference and a database of the last night": world(
+        contents=2, mirrored=False, uploads=2, encodings=1, deletions=1, backups=1, restores=1
     ),
     "a difference and a lost database": world(
         contents=2, mirrored=False, uploads=2, encodings=1, deletions=1, recoveries=1
@@ -37,6 +37,9 @@ SHORT = {
 }
 
 LONG = {
+    "two differences and a database of the last night": world(
+        contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, backups=1, restores=1
+    ),
     "two differences and a lost database": world(
         contents=2, mirrored=False, uploads=2, encodings=2, deletions=1, recoveries=1
     ),

@@ -63,7 +63,13 @@ def fails(machine):
     return run
 
 
-WAYS = ("301", "308", "400", "401", "404", "413", "422", "500", "503", "html", "reason", "close", "200")
+WAYS = (
+    *("308", "404", "500", "close", "200"),
+    *(
+        pytest.param(way, marks=pytest.mark.costly)
+        for way in ["301", "400", "401", "413", "422", "503", "html", "reason"]
+    ),
+)
 COMMANDS = ("check", "push x dump", "pull x", "pipe x -- echo INSERT", "token rotate", "status")
 
 

@@ -25,7 +25,7 @@ from support.scale import IS_BIG, first_of
 from support.siege.besieged import Besieged, Plan
 from support.siege.week import Week, read_trash
 
-WEEKS = 500 if IS_BIG else 2
+WEEKS = 500 if IS_BIG else 1
 # Room for the versions of the collection and for some in the trash; attacks fill it.
 SMALL = 40_000
 

@@ -32,7 +32,7 @@ from support.siege.burnt_machine import (
     settings_of,
 )
 
-MACHINES, STEPS, WATCHED = (50, 60, 5) if IS_BIG else (3, 30, 1)
+MACHINES, STEPS, WATCHED = (50, 60, 5) if IS_BIG else (1, 30, 1)
 FOLDERS = ("local", "offsite", "archive")
 pytestmark = pytest.mark.slow
 

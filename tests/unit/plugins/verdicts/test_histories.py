@@ -33,7 +33,7 @@ from support.scale import first_of
 
 from .conftest import look
 
-EXAMPLES = int(os.environ.get("FREPO_VERDICT_EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("FREPO_VERDICT_EXAMPLES", "4"))
 BAD = {"suspicious", "broken"}
 GOOD = {"restored", "complete", "whole", "unchecked"}
 JOB = Actor(name="system:restore_tests")

@@ -125,7 +125,15 @@ services.files.add(NewFile(name="new.txt"), Incoming(stream=io.BytesIO(b"new" * 
 """
 
 
-@pytest.mark.parametrize(("where", "rows"), [("store", 1), ("statement", 1), ("commit", 1), ("after", 2)])
+@pytest.mark.parametrize(
+    ("where", "rows"),
+    [
+        pytest.param("store", 1, marks=pytest.mark.costly),
+        pytest.param("statement", 1, marks=pytest.mark.costly),
+        ("commit", 1),
+        ("after", 2),
+    ],
+)
 def test_a_crash_at_any_step_leaves_an_orphan_at_most(tmp_path, where, rows):
     ended = subprocess.run(
         [sys.executable, "-c", CRASH, str(tmp_path), where], check=False, env=os.environ | log_recorder.environment()
