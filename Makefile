@@ -120,7 +120,7 @@ serve: $(VENV)/installed  ## start the service on http://127.0.0.1:6543, with a 
 # The token is behind the #, which browsers do not send: no server and no proxy logs it.
 	@echo "The web console: http://$(HTTP_LISTEN)/ui/#token=$$(cat "$$STATE/admin-token")"
 	@echo "A nightly dump in three lines is in README.md, everything else in docs/index.md. Ctrl-C ends the service."
-	@umask 077 && exec $(BIN)/pserve development.ini http_listen=$(HTTP_LISTEN)
+	@umask 077 && exec $(BIN)/frepo serve development.ini --listen $(HTTP_LISTEN)
 
 demo: $(VENV)/installed  ## fill the empty service of `make serve` with a hundred collections and a year of history
 	@umask 077 && mkdir -p "$$STATE" && $(BIN)/frepo install && PYTHONPATH=tools $(BIN)/python -m demo

@@ -56,7 +56,7 @@ def test_systemd_knows_every_option_of_the_unit(tmp_path):
         pytest.skip("systemd-analyze is not there to check the unit")
     unit = tmp_path / "frepo@6543.service"
     # The unit's program is not installed on this machine, which is not an error of the unit.
-    unit.write_text(UNIT.replace("/opt/frepo/bin/pserve", shutil.which("true")))
+    unit.write_text(UNIT.replace("/opt/frepo/bin/frepo", shutil.which("true")))
 
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False

@@ -30,4 +30,4 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 def _near(name: str) -> str:
     near = difflib.get_close_matches(name, [*_KNOWN, *_TIMEOUTS], n=1)
-    return f", did you mean {near[0]}?" if near else ""
+    return f" (did you mean {near[0]}?)" if near else ""

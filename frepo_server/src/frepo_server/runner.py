@@ -21,7 +21,7 @@ MAX_PORT = 65535
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     """Serve until SIGTERM (`paste.server_runner`). The settings are those of waitress and of `Timeouts`.
 
-    The address is the environment's HTTP_LISTEN, else `http_listen=...` of pserve's command line, else `listen`.
+    The address is the environment's HTTP_LISTEN, else `http_listen=...` of the command line, else `listen`.
     """
     listen = (
         os.environ.get("HTTP_LISTEN") or global_config.get("http_listen") or settings.get("listen") or DEFAULT_LISTEN
@@ -44,7 +44,7 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
     except (OSError, ValueError) as error:
         _exit_with_error(
             f"frepo cannot listen on {listen}: {error}. Take another address: `make serve HTTP_LISTEN={OTHER}`, or "
-            f"`pserve FILE http_listen={OTHER}`.",
+            f"`frepo serve --listen {OTHER}`.",
             hooks,
         )
     if hooks:

@@ -14,7 +14,7 @@ def make(tmp_path):
     """Run a target of the Makefile with stubs for the console and the server."""
     stubs = tmp_path / "bin"
     stubs.mkdir()
-    for name in ("frepo", "pserve", "python"):
+    for name in ("frepo", "python"):
         (stubs / name).write_text("#!/bin/sh\necho stub\n")
         (stubs / name).chmod(0o755)
 

@@ -220,7 +220,10 @@ def test_a_lost_token_is_said_with_the_line_that_revokes_it(tmp_path, make_serve
 @pytest.mark.parametrize(
     ("environment", "says"),
     [
-        ({"HTTP_LISTEN": "127.0.0.1"}, "Take another address: `make serve HTTP_LISTEN=127.0.0.1:7000`, or `pserve"),
+        (
+            {"HTTP_LISTEN": "127.0.0.1"},
+            "Take another address: `make serve HTTP_LISTEN=127.0.0.1:7000`, or `frepo",
+        ),
         ({"FS_ADAPTER": "barrel"}, "fs.adapter (FS_ADAPTER) is 'barrel'"),
         ({"BACKUP_MAX_VERSIONS": "-1"}, "BACKUP_MAX_VERSIONS"),
         (
@@ -230,7 +233,7 @@ def test_a_lost_token_is_said_with_the_line_that_revokes_it(tmp_path, make_serve
         ({"LINE": "threads = 0"}, "threads = 0 serves no request"),
         (
             {"LINE": "conection_limit = 9"},
-            "conection_limit is no setting of the server, did you mean connection_limit?",
+            "conection_limit is no setting of the server (did you mean connection_limit?). It is set in [server:main]",
         ),
         ({"LINE": "head_timeout = -1"}, "head_timeout = -1 is not a positive number"),
     ],

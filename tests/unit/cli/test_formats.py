@@ -34,6 +34,7 @@ FOR_PEOPLE = {
     "secrets:accept-new-phrase",
     "storage:adopt",
     "storage:promote",
+    "serve",
     "worker",
 }
 # They need a second storage. They print with the same class as `storage:sweep`.

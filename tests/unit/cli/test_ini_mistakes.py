@@ -1,5 +1,7 @@
 """A broken ini file ends with one line that names the file, the place and what to do."""
 
+import os
+
 import pytest
 
 INI = """[app:main]
@@ -35,7 +37,7 @@ OF_EACH_COMMAND = {
     "two sections": ("[loggers]", "[app:main]\n[loggers]", "line 8, section [app:main]: begins this section again"),
     "nothing before the first section": ("[app:main]\n", "", "line 1: is before the first section"),
     "no =": ("enc.token_phrase = ", "enc.token_phrase ", "line 4: is neither `name = value` nor a comment"),
-    "another name": ("[app:main]", "[app:mian]", "line 1: has no section [app:main]. Did you mean it by [app:mian]?"),
+    "another name": ("[app:main]", "[app:mian]", "line 1: has no section [app:main]. Did you mean it by [app:mian]?\n"),
     "a name that nothing has": (
         "phrase-",
         "%(x)s-",
@@ -107,12 +109,40 @@ def test_a_mistake_is_named_by_each_command(console, ini_file, mistake):
     assert expected in said
 
 
+@pytest.fixture
+def never_served(monkeypatch):
+    """`serve` replaces the process, here that of the tests."""
+    monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("the service was started"))
+
+
+@pytest.mark.usefixtures("never_served")
 @pytest.mark.parametrize("mistake", BEFORE_SERVING)
-def test_install_and_doctor_name_what_pserve_could_not_read(console, ini_file, mistake):
+def test_install_and_serve_name_what_a_server_could_not_read(console, ini_file, mistake):
     before, after, expected = BEFORE_SERVING[mistake]
     ini_file.write_text(INI.replace(before, after))
 
     assert expected in said_by(console, ini_file, "install")
+    assert expected in said_by(console, ini_file, "serve")
+
+
+@pytest.mark.usefixtures("never_served")
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("StreamHandler", "StremHandler", "logging what cannot be done: No module named 'StremHandler'. Compare its"),
+        ("(sys.stderr,)", "(sy.stderr,)", "name 'sy' is not defined. Compare its [handler_...]"),
+        (
+            "StreamHandler\nargs = (sys.stderr,)",
+            "FileHandler\nargs = ('/no/folder/log',)",
+            "'/no/folder/log'",
+        ),
+    ],
+)
+def test_serve_names_a_log_that_cannot_be_opened(console, ini_file, before, after, expected):
+    assert before in INI
+    ini_file.write_text(INI.replace(before, after))
+
+    assert expected in said_by(console, ini_file, "serve")
 
 
 @pytest.mark.parametrize("mistake", ENCODINGS)

@@ -8,7 +8,7 @@ import pytest
 from frepo_core.cli import command_loader
 
 ROOT = Path(__file__).parents[3]
-OTHERS = {"frepo-client", "pserve"}
+OTHERS = {"frepo-client"}
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class IniFile:
         self._check_percents(APP)
 
     def check_to_serve(self) -> None:
-        """Check all that pserve reads. Without [server:main], another program serves."""
+        """Check all that a server reads. Without [server:main], another program serves."""
         self.check_app()
         if difflib.get_close_matches(SERVER, self._parser.sections(), n=1, cutoff=0.8):
             self._require(SERVER)
@@ -160,4 +160,5 @@ class IniFile:
     ) -> ConfigurationError:
         line = line or (self._line_of(section, option) if option else None)
         where = "".join([f", line {line}" if line else "", f", section [{section}]" if section else ""])
-        return ConfigurationError(f"The ini file {str(self._path)!r}{where}: {message}.")
+        end = "" if message.endswith("?") else "."
+        return ConfigurationError(f"The ini file {str(self._path)!r}{where}: {message}{end}")

@@ -5,6 +5,7 @@ import os
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from frepo_core.errors import ConfigurationError
 
@@ -35,7 +36,6 @@ def read_ini(path: Path, check: Callable[[IniFile], object] = IniFile.check_app)
     `check` is what has to be right in it; `IniFile.check_to_serve` looks at what the server reads, too.
     """
     import plaster
-    from plaster_pastedeploy import Loader
 
     if not path.is_file():
         raise ConfigurationError(
@@ -43,12 +43,9 @@ def read_ini(path: Path, check: Callable[[IniFile], object] = IniFile.check_app)
             f"folder{_first_ini() if path == Path(DEFAULT) else ''}"
         )
     try:
-        uri = plaster.parse_uri(str(path.absolute()))
-        if uri.scheme == "file+ini":
+        if plaster.parse_uri(str(path.absolute())).scheme == "file+ini":
             check(IniFile(path))
-        # plaster would find the same loader, but would read the metadata of all installed packages.
-        loader = Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
-        settings = dict(loader.get_settings("app:main"))
+        settings = dict(_find_loader(path).get_settings("app:main"))
     except ConfigurationError:
         raise
     except plaster.LoaderNotFound as error:
@@ -62,3 +59,24 @@ def read_ini(path: Path, check: Callable[[IniFile], object] = IniFile.check_app)
         raise ConfigurationError(f"The ini file {str(path)!r} has no settings: the section [app:main] is missing")
     settings.pop("use", None)
     return settings
+
+
+def check_logging(path: Path) -> None:
+    """Set up the logging of this process as the ini file says. Raises `ConfigurationError` if that fails."""
+    try:
+        _find_loader(path).setup_logging()
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise ConfigurationError(
+            f"The ini file {str(path)!r} says in its sections of logging what cannot be done: {reason}. Compare its "
+            "[handler_...] and [formatter_...] with those of the shipped production.ini"
+        ) from error
+
+
+def _find_loader(path: Path) -> Any:
+    import plaster
+    from plaster_pastedeploy import Loader
+
+    uri = plaster.parse_uri(str(path.absolute()))
+    # plaster would find the same loader, but would read the metadata of all installed packages.
+    return Loader(uri) if uri.scheme == "file+ini" else plaster.get_loader(uri)
