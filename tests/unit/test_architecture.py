@@ -79,12 +79,12 @@ MAY_IMPORT = {
     },
 }
 # A feature may import these others.
-FEATURES = {"preview": set(), "compact": {"preview"}, "doctor": set()}
+FEATURES = {"preview": set(), "compact": {"preview"}, "doctor": set(), "enrolment": set()}
 # Inside a room, a folder may import only those before it. Modules beside the folders are anywhere between them.
 ORDER = {
     "services": "base events content access files backups upkeep reports composition",
     "services/content": "encodings storages objects checks decoding remote chains copies blobs",
-    "services/access": "policies visibility enrolment rotation",
+    "services/access": "policies visibility rotation",
     "services/backups": "rows rotation holds trash versions runs collections restore",
     "services/upkeep": "journal engine reconcile storage mirror recovery",
     "services/reports": "inventory health overview",
@@ -92,7 +92,7 @@ ORDER = {
 }
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
 ONLY_IN = {
-    "pyramid": {"web"},
+    "pyramid": {"web", "features"},
     "webob": {"web"},
     "cliff": {"cli"},
     "sqlalchemy": {"db", "services", "features"},

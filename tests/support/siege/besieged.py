@@ -163,7 +163,7 @@ class Besieged:
         change = CollectionChange(
             limits={COUNT: plan.versions}, guards=guards, strategy=plan.strategy, filename="dump.sql.gz"
         )
-        return str(self.services.enrolments.enrol(change).collection.id)
+        return str(self.services.collections_with_tokens.make(change).collection.id)
 
     def numbers(self) -> dict[int, bool]:
         """Return the numbers of the versions that are there, and whether each is in quarantine."""

@@ -10,9 +10,10 @@ from frepo_core.services.composition import assembly
 from frepo_core.services.composition.container import Services
 
 from .compact.feature import COMPACT
+from .enrolment.feature import ENROLMENT
 from .preview.feature import PREVIEW
 
-FEATURES = (PREVIEW, COMPACT)
+FEATURES = (PREVIEW, COMPACT, ENROLMENT)
 
 
 def assemble(

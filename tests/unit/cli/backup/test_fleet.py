@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from frepo_core.cli.commands.backup.create_collection import CreateCollection
-from frepo_core.cli.commands.backup.fleet_files.hosts_file import OPTIONS
 from frepo_core.errors import FrepoError
+from frepo_core.features.enrolment.fleet_files.hosts_file import OPTIONS
 from frepo_core.services.backups.collections.token_list import TokenLists
 from support.logs.log_recorder import MARK
 

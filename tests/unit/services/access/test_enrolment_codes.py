@@ -11,7 +11,8 @@ from frepo_core.db.types import simulated_time
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.roles import Role
 from frepo_core.errors import EnrolmentCodeError, FieldsError, NotFoundError
-from frepo_core.services.access.enrolment.codes import NewCode
+from frepo_core.features.enrolment.codes import NewCode
+from frepo_core.features.enrolment.services import EnrolmentServices
 from frepo_core.services.upkeep.pruning import prune_codes
 
 pytestmark = pytest.mark.databases
@@ -25,12 +26,16 @@ def collection(make_collection):
 
 @pytest.fixture
 def issue(services, collection):
-    return lambda **more: services.enrolment_codes.create(NewCode(name="db7", collections=[collection], **more))
+    return lambda **more: services.feature(EnrolmentServices).codes.create(
+        NewCode(name="db7", collections=[collection], **more)
+    )
 
 
 @pytest.fixture
 def redeem(services):
-    return lambda code, token=None: services.enrolment_redemption.redeem(code, token or new_uuid4(), address=HOST)
+    return lambda code, token=None: services.feature(EnrolmentServices).redemption.redeem(
+        code, token or new_uuid4(), address=HOST
+    )
 
 
 def later(**time):
@@ -51,7 +56,7 @@ def test_a_code_makes_one_token_on_the_list_of_its_collection(services, issue, r
     assert ("db7", done.fingerprint) == (identity.name, identity.fingerprint)
     assert services.token_lists.is_listed(collection, identity)
     assert [collection] == [one.id for one in done.collections]
-    shown = services.enrolment_codes.show(issued.record.id)
+    shown = services.feature(EnrolmentServices).codes.show(issued.record.id)
     assert ("open", "used", done.fingerprint) == (issued.record.state, shown.state, shown.token)
     assert ["enrolment.created", "token.created", "collection.access_granted", "enrolment.used"] == kinds(services)[-4:]
 
@@ -97,7 +102,7 @@ def test_of_many_repetitions_of_one_host_all_are_answered(services, issue, redee
 def test_a_code_ends_after_seven_days_and_is_forgotten_later(services, issue, redeem):
     issued = issue()
     with later(days=6, hours=23):
-        assert "open" == services.enrolment_codes.show(issued.record.id).state
+        assert "open" == services.feature(EnrolmentServices).codes.show(issued.record.id).state
     with later(days=7), pytest.raises(EnrolmentCodeError, match="expired"):
         redeem(issued.code)
 
@@ -105,12 +110,12 @@ def test_a_code_ends_after_seven_days_and_is_forgotten_later(services, issue, re
         now = utc_now() + timedelta(days=days)
         assert deleted == prune_codes(services.database, now=now, keep_going=lambda: None)
     with pytest.raises(NotFoundError):
-        services.enrolment_codes.show(issued.record.id)
+        services.feature(EnrolmentServices).codes.show(issued.record.id)
 
 
 def test_a_revoked_code_and_one_without_a_collection_make_no_token(services, issue, redeem, collection):
     revoked, orphan = issue(), issue()
-    services.enrolment_codes.revoke(revoked.record.id)
+    services.feature(EnrolmentServices).codes.revoke(revoked.record.id)
     services.collections.delete(collection, by=None)
 
     for issued in (revoked, orphan):
@@ -125,7 +130,7 @@ def test_an_id_that_a_token_has_does_not_use_the_code_up(issue, redeem, services
 
     with pytest.raises(FieldsError):
         redeem(second.code, taken)
-    assert "open" == services.enrolment_codes.show(second.record.id).state
+    assert "open" == services.feature(EnrolmentServices).codes.show(second.record.id).state
 
 
 def test_the_database_does_not_have_the_code(services, issue):
@@ -150,8 +155,8 @@ def test_the_end_of_the_token_is_that_of_the_code(services, issue, redeem):
 def test_the_open_codes_of_a_token_end_when_its_chain_is_revoked(services, collection, redeem, make_token):
     maker = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
     new = NewCode(name="db7", collections=[collection])
-    used, code = (services.enrolment_codes.create(new, by=maker) for _ in range(2))
-    other = services.enrolment_codes.create(new)
+    used, code = (services.feature(EnrolmentServices).codes.create(new, by=maker) for _ in range(2))
+    other = services.feature(EnrolmentServices).codes.create(new)
     redeem(used.code)
     successor = services.self_rotation.rotate(maker)
 
@@ -160,7 +165,7 @@ def test_the_open_codes_of_a_token_end_when_its_chain_is_revoked(services, colle
     with pytest.raises(EnrolmentCodeError):
         redeem(code.code)
     assert redeem(other.code)
-    assert "used" == services.enrolment_codes.show(used.record.id).state
+    assert "used" == services.feature(EnrolmentServices).codes.show(used.record.id).state
     assert 1 == kinds(services).count("enrolment.revoked")
 
 

@@ -13,7 +13,7 @@ from frepo_core.domain.identity import By
 from frepo_core.domain.token_expiry import AFTER_FIRST_USE
 
 from ..events.recording import record
-from .enrolment.codes import end_codes_of
+from .open_codes import end_codes_of
 from .token_rows import revocation
 
 

@@ -23,7 +23,7 @@ from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
 from .chain_rows import lock_successors
 from .chains import delete_chain
-from .enrolment.codes import shorten_codes_of
+from .open_codes import shorten_codes_of
 from .token_inventory import TokenInventory
 from .token_records import ADMIN_SETTING, TokenRecord
 from .token_rows import check_may_change, copy_row, insert_token, lock_token

@@ -12,8 +12,8 @@ from .storage_services import StorageServices
 
 if TYPE_CHECKING:
     from ..backups.collections.collection_pages import CollectionPages
+    from ..backups.collections.collection_with_token import CollectionsWithTokens
     from ..backups.collections.collections import Collections
-    from ..backups.collections.enrolment import Enrolments
     from ..backups.collections.token_list import TokenLists
     from ..backups.holds.pins import Pins
     from ..backups.holds.retention import Retention
@@ -89,17 +89,10 @@ class CoreServices(StorageServices):
         return TokenLists(self.database, self.tokens)
 
     @cached_property
-    def enrolments(self) -> "Enrolments":
-        from ..backups.collections.enrolment import Enrolments
+    def collections_with_tokens(self) -> "CollectionsWithTokens":
+        from ..backups.collections.collection_with_token import CollectionsWithTokens
 
-        return Enrolments(
-            self.database,
-            self.collections,
-            self.tokens,
-            self.token_changes,
-            self.token_lists,
-            self.enrolment_codes,
-        )
+        return CollectionsWithTokens(self.collections, self.tokens, self.token_changes, self.token_lists)
 
     @cached_property
     def badges(self) -> "Badges":

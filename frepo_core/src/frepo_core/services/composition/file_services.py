@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from ..foundation import Foundation
 
 if TYPE_CHECKING:
-    from ..access.enrolment.codes import EnrolmentCodes
-    from ..access.enrolment.redemption import EnrolmentRedemption
     from ..access.passwords import Passwords
     from ..access.policies.policies import Policies
     from ..access.protected_urls import ProtectedUrls
@@ -100,18 +98,6 @@ class FileServices(Foundation):
         from ..access.rotation.self_rotation import SelfRotation
 
         return SelfRotation(self.database, self.settings, self.token_inventory)
-
-    @cached_property
-    def enrolment_codes(self) -> "EnrolmentCodes":
-        from ..access.enrolment.codes import EnrolmentCodes
-
-        return EnrolmentCodes(self.database, self.settings)
-
-    @cached_property
-    def enrolment_redemption(self) -> "EnrolmentRedemption":
-        from ..access.enrolment.redemption import EnrolmentRedemption
-
-        return EnrolmentRedemption(self.database, self.settings, self.token_inventory, self.passwords.attempts)
 
     @cached_property
     def ingest(self) -> "Ingest":

@@ -12,7 +12,7 @@ from . import about, badges, documentation, expected_times, history, overview, s
 from .collections import allowed_tokens, checks, collections, deleted_collections, pins, runs, trash, versions
 from .files import aliases, files
 from .installation import plugins, settings, storages
-from .tokens import enrolments, tokens
+from .tokens import tokens
 from .upkeep import damage, events, health, jobs, moves
 
 MODULES = (
@@ -34,7 +34,6 @@ MODULES = (
     moves,
     files,
     tokens,
-    enrolments,
     aliases,
     events,
     jobs,

@@ -14,6 +14,7 @@ from frepo_core.db.models import Installation
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.features.assembly import assemble
+from frepo_core.features.enrolment.services import EnrolmentServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
@@ -184,7 +185,7 @@ def test_a_recovered_service_goes_on(services, run, busy_day, recover):
     found = recover()
     new = found.services
     by = new.tokens.identify(token, address="127.0.0.1", user_agent="")
-    made = new.enrolments.enrol_host("db9", CollectionChange(limits={}, filename="new.sql")).collection
+    made = new.feature(EnrolmentServices).hosts.enrol("db9", CollectionChange(limits={}, filename="new.sql")).collection
     added = new.add_version.add(new.collections.get(first), Incoming(stream=BytesIO(b"new")), by=by).version
     new.versions.delete(first, "v4", by=by)
 
@@ -343,10 +344,10 @@ def test_without_the_phrase_all_but_the_tokens_is_recovered(services, run, busy_
 
 def test_the_collections_of_a_fleet_keep_their_ids(services, run, recover):
     change = CollectionChange(limits={}, filename="db1.sql")
-    before = services.enrolments.enrol_host("db1", change)
+    before = services.feature(EnrolmentServices).hosts.enrol("db1", change)
     run("catalogue")
 
     found = recover()
 
-    again = found.services.enrolments.enrol_host("db1", change)
+    again = found.services.feature(EnrolmentServices).hosts.enrol("db1", change)
     assert (before.collection.id, False) == (again.collection.id, again.is_new)

@@ -7,6 +7,7 @@ import pytest
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.roles import Role
+from frepo_core.features.enrolment.services import EnrolmentServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from support.client import Client, with_settings
 
@@ -32,7 +33,7 @@ def redeem(anonymous):
 @pytest.mark.slow
 def test_a_hundred_hosts_enrol_themselves(app, services, redeem):
     hosts, change = [f"db{number}" for number in range(100)], CollectionChange(limits={}, filename="dump.sql")
-    invited = {host: services.enrolments.invite_host(host, change) for host in hosts}
+    invited = {host: services.feature(EnrolmentServices).hosts.invite(host, change) for host in hosts}
 
     enrolled = {host: redeem(made.code.code) for host, made in invited.items()}
 
@@ -40,7 +41,7 @@ def test_a_hundred_hosts_enrol_themselves(app, services, redeem):
         host: [one["id"] for one in answer.json["collections"]] for host, answer in enrolled.items()
     }
     assert hosts == [answer.json["name"] for answer in enrolled.values()]
-    again = services.enrolments.invite_host("db7", change)
+    again = services.feature(EnrolmentServices).hosts.invite("db7", change)
     assert (None, None, enrolled["db7"].json["fingerprint"]) == (again.code, again.open_code, again.fingerprint)
 
 

@@ -19,7 +19,7 @@ from ...terminal import read_password
 from ..auth.token_options import parse_expires
 
 if TYPE_CHECKING:
-    from frepo_core.services.backups.collections.enrolment import Enrolled
+    from frepo_core.services.backups.collections.collection_with_token import CollectionWithToken
     from frepo_core.services.backups.rows.collection_change import CollectionChange
     from frepo_core.services.composition.container import Services
     from frepo_core.settings import Settings
@@ -83,7 +83,7 @@ class CreateCollection(ActionCommand):
             mirror=arguments.mirror,
         )
         services = self.services()
-        made = services.enrolments.enrol(
+        made = services.collections_with_tokens.make(
             change,
             token_name=arguments.token_name,
             expires=parse_expires(arguments.token_expires, "--token-expires"),
@@ -173,7 +173,7 @@ def _form(change: "CollectionChange") -> dict[str, Any]:
     }
 
 
-def _response(made: "Enrolled") -> dict[str, Any]:
+def _response(made: "CollectionWithToken") -> dict[str, Any]:
     answer: dict[str, Any] = {"collection": {"id": made.collection.id}}
     if made.token:
         ends = format_expiry(made.token.expires_at)
@@ -186,7 +186,7 @@ def address_of(settings: "Settings") -> str:
     return f"https://{settings.app_domain}{settings.base_path}" if settings.app_domain else LOCAL
 
 
-def _limits(made: "Enrolled") -> str:
+def _limits(made: "CollectionWithToken") -> str:
     """Return a sentence about the limits of the collection, most of which are usually those of the settings."""
     limits = made.collection.limits
     count = f"at most {limits.versions}" if limits.versions else "any number of"
@@ -199,7 +199,7 @@ def _limits(made: "Enrolled") -> str:
     )
 
 
-def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
+def _shell_lines(made: "CollectionWithToken", address: str) -> Iterator[str]:
     """Yield assignments for `eval`, and comments with the line for cron, which has the token in no argument."""
     url = upload_url(made.collection.id, address)
     yield f"COLLECTION={made.collection.id}"
@@ -222,7 +222,7 @@ def _shell_lines(made: "Enrolled", address: str) -> Iterator[str]:
     yield f"#   {_client_line(made, address)}"
 
 
-def _record(made: "Enrolled", address: str) -> dict[str, Any]:
+def _record(made: "CollectionWithToken", address: str) -> dict[str, Any]:
     """Return what was made. The token's id is null if no token was made."""
     url = upload_url(made.collection.id, address)
     return {
@@ -244,7 +244,7 @@ def upload_url(collection_id: str, address: str) -> str:
     return f"{address.rstrip('/')}/api/v1/collections/{collection_id}/versions"
 
 
-def _client_line(made: "Enrolled", address: str) -> str:
+def _client_line(made: "CollectionWithToken", address: str) -> str:
     """Return the line for cron with `frepo-client`, where docs/client.md installs it."""
     options = f"--url {shlex.quote(address.rstrip('/'))} --token-file {TOKEN_FILE}"
     return f"0 2 * * * root /usr/local/bin/frepo-client {options} pipe {made.collection.id} -- DUMP"

@@ -15,15 +15,14 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor, By, parse_uuid4
 from frepo_core.domain.signatures import enrolment_key, token_key
 from frepo_core.errors import EnrolmentCodeError, FieldsError
+from frepo_core.services.access.open_codes import code_events, collections_of
+from frepo_core.services.access.password_attempts import PasswordAttempts
+from frepo_core.services.access.token_inventory import TokenInventory
+from frepo_core.services.access.token_records import ListedCollection
+from frepo_core.services.access.token_rows import NewToken, insert_token, new_row
+from frepo_core.services.events.facts import collection_event
+from frepo_core.services.events.recording import record
 from frepo_core.settings import Settings
-
-from ...events.facts import collection_event
-from ...events.recording import record
-from ..password_attempts import PasswordAttempts
-from ..token_inventory import TokenInventory
-from ..token_records import ListedCollection
-from ..token_rows import NewToken, insert_token, new_row
-from .codes import code_events, collections_of
 
 log = logging.getLogger(__name__)
 

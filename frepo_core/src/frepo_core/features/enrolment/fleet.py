@@ -8,23 +8,25 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TextIO
 
+from frepo_core.cli.base import check_length
+from frepo_core.cli.columns import Moment
+from frepo_core.cli.commands.auth.token_options import parse_expires
+from frepo_core.cli.commands.backup.create_collection import check_filename, read_options
+from frepo_core.cli.limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
+from frepo_core.cli.tables import ListCommand, Rows, plain
+from frepo_core.cli.terminal import GREEN, RED, Word, read_password
 from frepo_core.domain.naming import check_token_name
 from frepo_core.errors import FieldsError, FrepoError
 
-from ...base import check_length
-from ...columns import Moment
-from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
-from ...tables import ListCommand, Rows, plain
-from ...terminal import GREEN, RED, Word, read_password
-from ..auth.token_options import parse_expires
-from .create_collection import check_filename, read_options
 from .fleet_files.hosts_file import NAME, read_hosts
 from .fleet_files.secrets_file import CODES, TOKENS, SecretsFile, SecretsTable
+from .services import EnrolmentServices
 
 if TYPE_CHECKING:
-    from frepo_core.services.backups.collections.enrolment import Enrolled
     from frepo_core.services.backups.rows.collection_change import CollectionChange
     from frepo_core.services.composition.container import Services
+
+    from .hosts import Enrolled
 
 PRINT = "-"
 
@@ -92,7 +94,7 @@ class CreateFleet(ListCommand):
         parse_expires(arguments.token_expires, "--token-expires")
         arguments.password = read_password(arguments.password, self.app.stdin)
         services = self.services()
-        hosts = _read_hosts(arguments, services.enrolments.check_host)
+        hosts = _read_hosts(arguments, services.feature(EnrolmentServices).hosts.check)
         self._is_wrong = False
         with SecretsFile(path, table) if path is not None else nullcontext() as file:
             enrol = self._enrol_with(services, table, arguments.token_expires, file)
@@ -108,7 +110,8 @@ class CreateFleet(ListCommand):
     ) -> "Callable[[str, CollectionChange], tuple[Any, ...]]":
         """Return what enrols one host, and returns its row."""
         has_codes = table is CODES
-        make = services.enrolments.invite_host if has_codes else services.enrolments.enrol_host
+        service = services.feature(EnrolmentServices).hosts
+        make = service.invite if has_codes else service.enrol
 
         def enrol(host: str, change: "CollectionChange") -> tuple[Any, ...]:
             try:

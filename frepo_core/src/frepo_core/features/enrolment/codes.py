@@ -18,12 +18,12 @@ from frepo_core.domain.permissions import allows
 from frepo_core.domain.signatures import enrolment_key
 from frepo_core.domain.token_expiry import problem_with_past
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
+from frepo_core.services.access.open_codes import code_events, collections_of
+from frepo_core.services.access.token_records import ListedCollection
+from frepo_core.services.base.keyset import Page, PageRequest, cut, paged
+from frepo_core.services.events.actors import actor_of
+from frepo_core.services.events.recording import record
 from frepo_core.settings import Settings
-
-from ...base.keyset import Page, PageRequest, cut, paged
-from ...events.actors import actor_of
-from ...events.recording import NewEvent, record
-from ..token_records import ListedCollection
 
 log = logging.getLogger(__name__)
 
@@ -150,47 +150,6 @@ class EnrolmentCodes:
         revoked = self._database.write(work, may_use_reserve=True)
         log.info("enrolment %s for %r was revoked by %s", revoked.id, revoked.name, describe_actor(by))
         return revoked
-
-
-def collections_of(session: Session, code_id: str) -> list[str]:
-    """Return the ids of the collections of a code that still exist."""
-    query = select(EnrolmentCollection.collection_id).where(EnrolmentCollection.code_id == code_id)
-    return list(session.scalars(query.order_by(EnrolmentCollection.collection_id)))
-
-
-def code_events(
-    kind: EventKind, row: EnrolmentCode, collections: Sequence[str], *, by: By, token: str | None = None, **data: str
-) -> list[NewEvent]:
-    """Return the events about a code, one for each of its collections."""
-    values = {"enrolment": row.id, "name": row.name, **data}
-    return [NewEvent(kind=kind, by=by, collection_id=one, token=token, data=values) for one in collections]
-
-
-def end_codes_of(session: Session, fingerprints: Sequence[str], by: By) -> None:
-    """Delete the open codes that tokens have made: a code of a revoked token would still make tokens."""
-    for row in _lock_open_codes_of(session, fingerprints):
-        record(session, *code_events(EventKind.ENROLMENT_REVOKED, row, collections_of(session, row.id), by=by))
-        session.delete(row)
-
-
-def shorten_codes_of(session: Session, fingerprints: Sequence[str], end: datetime) -> None:
-    """Let the open codes that tokens have made end at `end` (aware): somebody else has given the tokens that end."""
-    for row in _lock_open_codes_of(session, fingerprints):
-        row.expires_at = min(row.expires_at, end)
-
-
-def take_from_codes_of(session: Session, fingerprints: Sequence[str], collection_id: str, by: By) -> None:
-    """Take a collection from the open codes of tokens that were taken off its list; a code without any other ends."""
-    for row in _lock_open_codes_of(session, fingerprints):
-        ids = collections_of(session, row.id)
-        if collection_id in ids:
-            record(session, *code_events(EventKind.ENROLMENT_REVOKED, row, [collection_id], by=by))
-            session.delete(row if len(ids) == 1 else session.get_one(EnrolmentCollection, (row.id, collection_id)))
-
-
-def _lock_open_codes_of(session: Session, fingerprints: Sequence[str]) -> Sequence[EnrolmentCode]:
-    query = select(EnrolmentCode).where(EnrolmentCode.created_by.in_(fingerprints), EnrolmentCode.used_at.is_(None))
-    return session.scalars(query.order_by(EnrolmentCode.id).with_for_update()).all()
 
 
 def _check_collections(session: Session, names: Sequence[str], by: By) -> list[str]:

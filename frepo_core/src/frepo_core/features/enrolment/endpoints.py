@@ -5,20 +5,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 from pyramid.response import Response
 
-from frepo_core.services.access.enrolment.codes import CodeRecord, NewCode
-from frepo_core.services.access.enrolment.codes import IssuedCode as Issued
-from frepo_core.services.access.enrolment.redemption import Enrolment as Redeemed
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.answers import created, no_content, resource
+from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_request
+from frepo_core.web.conventions.types import End, Fingerprint, Time
+from frepo_core.web.schemas import json_schemas
+from frepo_core.web.schemas.models import Form, Reply
+from frepo_core.web.schemas.token_fields import TokenName
+from frepo_core.web.v1.tokens.models import TokenCollection
+from frepo_core.web.v1.tokens.tokens import TOKENS
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...conventions.answers import created, no_content, resource
-from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...conventions.types import End, Fingerprint, Time
-from ...schemas import json_schemas
-from ...schemas.models import Form, Reply
-from ...schemas.token_fields import TokenName
-from .models import TokenCollection
-from .tokens import TOKENS
+from .codes import CodeRecord, NewCode
+from .codes import IssuedCode as Issued
+from .redemption import Enrolment as Redeemed
+from .services import EnrolmentServices
 
 ENROLMENTS = f"{V1}/enrolments"
 ENROLMENT = f"{ENROLMENTS}/{{enrolment}}"
@@ -107,7 +108,7 @@ class EnrolledHost(Reply):
 def list_enrolments(request: FrepoRequest) -> Answer:
     """List the codes that the caller may see."""
     query = request.query_as(EnrolmentQuery)
-    page = request.services.enrolment_codes.page(page_request(query), by=request.sender)
+    page = request.services.feature(EnrolmentServices).codes.page(page_request(query), by=request.sender)
     items = [Enrolment.of(one) for one in page.items]
     return Answer(body=EnrolmentPage(items=items, next=next_cursor(query, page)))
 
@@ -116,25 +117,29 @@ def create(request: FrepoRequest) -> Answer:
     """Make a one-time code, which is valid for 7 days. The answer has it, and it is never shown again."""
     draft = request.body_as(EnrolmentDraft)
     new = NewCode(name=draft.name, collections=draft.collections, token_expires_at=draft.token_expires_at)
-    issued = request.services.enrolment_codes.create(new, by=request.sender)
+    issued = request.services.feature(EnrolmentServices).codes.create(new, by=request.sender)
     return created(request, f"{ENROLMENTS}/{issued.record.id}", IssuedEnrolment.issued(issued))
 
 
 def show(request: FrepoRequest) -> Answer:
     """Show a code, and which token was made with it."""
-    return resource(Enrolment.of(request.services.enrolment_codes.show(_id(request), by=request.sender)))
+    return resource(
+        Enrolment.of(request.services.feature(EnrolmentServices).codes.show(_id(request), by=request.sender))
+    )
 
 
 def remove(request: FrepoRequest) -> Response:
     """Revoke a code. A token that was made with it stays."""
-    request.services.enrolment_codes.revoke(_id(request), by=request.sender)
+    request.services.feature(EnrolmentServices).codes.revoke(_id(request), by=request.sender)
     return no_content()
 
 
 def redeem(request: FrepoRequest) -> Answer:
     """Get a token for a one-time code. The same code and token again within an hour are answered the same."""
     sent = request.body_as(Redemption)
-    done = request.services.enrolment_redemption.redeem(sent.code, sent.token, address=request.client_address)
+    done = request.services.feature(EnrolmentServices).redemption.redeem(
+        sent.code, sent.token, address=request.client_address
+    )
     return created(request, f"{TOKENS}/{done.fingerprint}", EnrolledHost.of(done))
 
 

@@ -4,12 +4,14 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...columns import Moment, Words
-from ...outcomes import ActionCommand, Outcome
-from ...tables import ListCommand
+from frepo_core.cli.columns import Moment, Words
+from frepo_core.cli.outcomes import ActionCommand, Outcome
+from frepo_core.cli.tables import ListCommand
+
+from .services import EnrolmentServices
 
 if TYPE_CHECKING:
-    from frepo_core.services.access.enrolment.codes import CodeRecord, EnrolmentCodes
+    from .codes import CodeRecord, EnrolmentCodes
 
 COLUMNS = ("Id", "Host", "State", "Collections", "Expires", "Used", "Token", "Created", "Created by")
 PAGE = 500
@@ -23,7 +25,7 @@ class ListEnrolments(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each code, by the name of the host."""
-        return COLUMNS, [_row(one) for one in _find(self.services().enrolment_codes)]
+        return COLUMNS, [_row(one) for one in _find(self.services().feature(EnrolmentServices).codes)]
 
 
 class RevokeEnrolment(ActionCommand):
@@ -39,7 +41,7 @@ class RevokeEnrolment(ActionCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Revoke the code."""
-        revoked = self.services().enrolment_codes.revoke(arguments.id)
+        revoked = self.services().feature(EnrolmentServices).codes.revoke(arguments.id)
         text = f"The code of {revoked.name} was revoked"
         if revoked.token:
             text += f". It had been used: `frepo auth:revoke {revoked.token}` revokes the token that was made with it"

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from frepo_core.cli.transfers.streams import STDIO
 from frepo_core.errors import FieldsError
-
-from ....transfers.streams import STDIO
 
 NAME = "name"
 COMMENT = "#"

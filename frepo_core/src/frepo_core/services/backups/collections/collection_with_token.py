@@ -1,22 +1,19 @@
-"""Enrols hosts: a collection, a token and its access in one step, which is safe to run again."""
+"""Makes a collection, a token and its access in one step, which is safe to run again."""
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import utc_now
 from frepo_core.domain.backups.guards import SAFE_GUARDS
-from frepo_core.domain.enrolment import UPLOADER_ROLES, collection_of_host
+from frepo_core.domain.enrolment import UPLOADER_ROLES
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.naming import check_token_name
 from frepo_core.domain.permissions import is_uploader
-from frepo_core.domain.token_expiry import parse_expiry
 from frepo_core.errors import FieldsError, FrepoError, IdInUseError
 
-from ...access.enrolment.codes import CodeRecord, EnrolmentCodes, IssuedCode, NewCode
 from ...access.token_changes import TokenChanges
 from ...access.tokens import IssuedToken, NewToken, Tokens
-from ...base.installation import find_origin
 from ...base.records import CollectionRecord
 from ..rows.collection_change import CollectionChange
 from .collections import Collections
@@ -24,41 +21,34 @@ from .token_list import TokenLists
 
 
 @dataclass(frozen=True, kw_only=True)
-class Enrolled:
+class CollectionWithToken:
     """A collection, and the token that was made for it; None if none was requested, or if there was one already.
 
-    `fingerprint` is that of the token, new or not. `code` is a new one-time code in place of a token, and `open_code`
-    the one of an earlier run, which cannot be shown again.
+    `fingerprint` is that of the token, new or not.
     """
 
     collection: CollectionRecord
     is_new: bool
     token: IssuedToken | None = None
     fingerprint: str | None = None
-    code: IssuedCode | None = None
-    open_code: CodeRecord | None = None
 
 
-class Enrolments:
-    """Enrols hosts. What exists already does not change."""
+class CollectionsWithTokens:
+    """Makes collections with their tokens. What exists already does not change."""
 
     def __init__(
         self,
-        database: Database,
         collections: Collections,
         tokens: Tokens,
         changes: TokenChanges,
         access: TokenLists,
-        codes: EnrolmentCodes,
     ) -> None:
-        self._database = database
         self._collections = collections
         self._tokens = tokens
         self._changes = changes
         self._access = access
-        self._codes = codes
 
-    def enrol(
+    def make(
         self,
         change: CollectionChange,
         *,
@@ -66,7 +56,7 @@ class Enrolments:
         expires: str | None = "never",
         allow: Sequence[str] = (),
         may_exist: bool = False,
-    ) -> Enrolled:
+    ) -> CollectionWithToken:
         """Create a collection, and a token with this name that can upload to it. Also list the tokens `allow`.
 
         Unless the change says otherwise, the collection quarantines versions that shrank by half.
@@ -81,40 +71,19 @@ class Enrolments:
         for token in allowed:
             self._access.grant(record.id, token.fingerprint)
         if name is None:
-            return Enrolled(collection=record, is_new=is_new)
-        if not is_new and (found := self._find_token(record.id, name)):
-            return Enrolled(collection=record, is_new=False, fingerprint=found.fingerprint)
+            return CollectionWithToken(collection=record, is_new=is_new)
+        if not is_new and (found := self.find_token(record.id, name)):
+            return CollectionWithToken(collection=record, is_new=False, fingerprint=found.fingerprint)
         issued = self._issue(record.id, NewToken(roles=UPLOADER_ROLES, expires=expires, name=name))
-        return Enrolled(collection=record, is_new=is_new, token=issued, fingerprint=issued.fingerprint)
+        return CollectionWithToken(collection=record, is_new=is_new, token=issued, fingerprint=issued.fingerprint)
 
-    def check_host(self, change: CollectionChange) -> None:
-        """Raise what refuses the collection of a host, as far as that follows from its values."""
-        self._collections.check(change, default_guards=SAFE_GUARDS)
-
-    def enrol_host(self, host: str, change: CollectionChange, *, expires: str = "never") -> Enrolled:
-        """Enrol a host. Its name is that of its token; the id of its collection follows from the name.
-
-        So a second run finds the collection, whatever was edited in between.
-        """
-        return self.enrol(self._of_host(host, change), token_name=host, expires=expires, may_exist=True)
-
-    def invite_host(self, host: str, change: CollectionChange, *, expires: str = "never") -> Enrolled:
-        """Make the collection of a host as `enrol_host` does, and a one-time code in place of the token.
-
-        No code is made if there is a token, or a code that was not used yet.
-        """
-        made = self.enrol(self._of_host(host, change), may_exist=True)
-        collection = made.collection.id
-        if found := None if made.is_new else self._find_token(collection, host):
-            return replace(made, fingerprint=found.fingerprint)
-        if waiting := self._codes.find_open(host, collection):
-            return replace(made, open_code=waiting)
-        end = parse_expiry(expires, now=utc_now(), default="never")
-        code = self._codes.create(NewCode(name=host, collections=[collection], token_expires_at=end))
-        return replace(made, code=code)
-
-    def _of_host(self, host: str, change: CollectionChange) -> CollectionChange:
-        return replace(change, id=collection_of_host(find_origin(self._database), host))
+    def find_token(self, collection_id: str, name: str) -> Identity | None:
+        """Return a token of this name on the list that is for uploads and has not expired."""
+        now = utc_now()
+        for token in self._access.tokens(collection_id):
+            if token.name == name and is_uploader(token) and not (token.expires_at and token.expires_at <= now):
+                return token
+        return None
 
     def _find_or_create(self, change: CollectionChange, *, may_exist: bool) -> tuple[CollectionRecord, bool]:
         try:
@@ -123,14 +92,6 @@ class Enrolments:
             if change.id is None or not may_exist:
                 raise
             return self._collections.get(change.id), False
-
-    def _find_token(self, collection_id: str, name: str) -> Identity | None:
-        """Return a token of this name on the list that is for uploads and has not expired."""
-        now = utc_now()
-        for token in self._access.tokens(collection_id):
-            if token.name == name and is_uploader(token) and not (token.expires_at and token.expires_at <= now):
-                return token
-        return None
 
     def _issue(self, collection_id: str, new: NewToken) -> IssuedToken:
         """Make a token and put it on the list. If the second fails, the token is revoked: nobody will know its id."""

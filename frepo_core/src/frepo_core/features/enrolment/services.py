@@ -1,0 +1,41 @@
+"""The services of enrolment."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .codes import EnrolmentCodes
+    from .hosts import Hosts
+    from .redemption import EnrolmentRedemption
+
+
+class EnrolmentServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def codes(self) -> "EnrolmentCodes":
+        """Make, list and revoke one-time codes."""
+        from .codes import EnrolmentCodes
+
+        return EnrolmentCodes(self._core.database, self._core.settings)
+
+    @cached_property
+    def redemption(self) -> "EnrolmentRedemption":
+        """Give a host its token for a code."""
+        from .redemption import EnrolmentRedemption
+
+        core = self._core
+        return EnrolmentRedemption(core.database, core.settings, core.token_inventory, core.passwords.attempts)
+
+    @cached_property
+    def hosts(self) -> "Hosts":
+        """Enrol the hosts of a fleet."""
+        from .hosts import Hosts
+
+        core = self._core
+        return Hosts(core.database, core.collections, core.collections_with_tokens, self.codes)
