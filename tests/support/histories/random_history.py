@@ -21,7 +21,8 @@ JOBS = ["mirror", "mirror", "sweep", "verify", "trash", "journal", "catalogue", 
 class RandomHistory:
     """The storages `local`, or how else the first one is called, `second` and `archive`, and collections of a test.
 
-    `tried` counts what was done and what was refused; `log` has the names of the steps.
+    `tried` counts what was done and what was refused; `log` has the names of the steps. `damaged` are the digests of
+    contents of which an object was damaged.
     """
 
     def __init__(self, services, by, run, folders, seed):
@@ -31,6 +32,7 @@ class RandomHistory:
         self.draw = random.Random(seed)
         self.now = datetime(2028, 2, 25, 2, tzinfo=UTC)
         self.collections, self.contents = [], {}
+        self.damaged = set()
         self.log, self.tried = [], Counter()
 
     def begin(self, monkeypatch):
@@ -83,8 +85,9 @@ class RandomHistory:
         self.settle()
         side = self.draw.choice(self.bytes)
         used = self.used()
-        keys = [key for key, digest in side.find() if digest in used]
-        for key in self.draw.sample(keys, min(2, len(keys))):
+        found = [(key, digest) for key, digest in side.find() if digest in used]
+        for key, digest in self.draw.sample(found, min(2, len(found))):
+            self.damaged.add(digest)
             side.delete(key) if self.draw.random() < 0.4 else side.change(key, self.changed)
 
     def changed(self, data):
