@@ -19,7 +19,7 @@ from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import OwnerMark
 from support.servers.service import Service
 
-SECONDS = 30
+SECONDS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +208,7 @@ def traces(service: Service) -> dict[str, Any]:
     return rows(service) | {"blobs": blob_files(service), "temporary": temporary_files(service)}
 
 
-def eventually(expected: Any, look: Callable[[], Any], seconds: float = 30) -> Any:
+def eventually(expected: Any, look: Callable[[], Any], seconds: float = 60) -> Any:
     """Repeat the observation until it has the expected value or the time is over; return the last value."""
     deadline = time.monotonic() + seconds
     while (seen := look()) != expected and time.monotonic() < deadline:

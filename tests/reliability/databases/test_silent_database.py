@@ -106,7 +106,7 @@ def test_no_request_waits_for_long_for_a_database_that_does_not_answer(site, how
     assert (statuses, set(answers)) == ((200, 503), {503})
     assert not had_to_wait
     assert took < 4 * MAX_WAIT, took
-    assert eventually(lambda: site.push(b"after") == 200, 20)
+    assert eventually(lambda: site.push(b"after") == 200, 60)
 
 
 def test_requests_that_wait_for_a_lock_leave_threads_to_others(site):

@@ -102,13 +102,13 @@ def test_a_request_waits_no_longer_in_a_thread_that_calls_a_plug_in_or_a_storage
 def test_while_the_database_is_silent_requests_fail_and_then_work_again(database, proxy):
     silence(proxy)
     assert not ask(database, 3)
-    assert eventually(lambda: Watch.of(database.engine).hangs, 20)
+    assert eventually(lambda: Watch.of(database.engine).hangs, 60)
 
     with ThreadPoolExecutor(32) as threads:
         assert {False} == set(threads.map(lambda _: ask(database, PATIENT), range(100)))
 
     proxy.release()
-    assert eventually(lambda: ask(database, PATIENT), 20)
+    assert eventually(lambda: ask(database, PATIENT), 60)
 
 
 def test_a_job_goes_on_waiting_while_requests_fail(database, proxy, database_kind):
@@ -137,7 +137,7 @@ def test_a_large_upload_waits_longer_but_not_in_all_threads(database, proxy):
     silence(proxy)
     with ThreadPoolExecutor() as threads:
         uploads = [threads.submit(write, database) for _ in range(3)]
-        assert eventually(lambda: any(upload.done() for upload in uploads), 20)
+        assert eventually(lambda: any(upload.done() for upload in uploads), 60)
         time.sleep(1)
         proxy.release()
 

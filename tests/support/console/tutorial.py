@@ -14,7 +14,7 @@ from support.paths import ROOT
 PAGE = (ROOT / "docs/tutorial.md").read_text()
 LOCAL_PARTS = ("Start the service", "Back up a database each night", "Write a plug-in")
 PRODUCTION_PART = "Set up production"
-START_SECONDS = 60
+START_SECONDS = 180
 
 
 class Place(Protocol):

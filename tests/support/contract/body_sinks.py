@@ -7,7 +7,7 @@ from dataclasses import replace
 from frepo_core.plugins.registry import FoundPlugin, PluginRegistry
 from frepo_core.web import Answer, Endpoint, Reply, make_app
 
-SECONDS = 20
+SECONDS = 60
 PATH = "/api/v1/acme/pieces"
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-BOOT_SECONDS = 60
+BOOT_SECONDS = 180
 GROUPS = Path("/sys/fs/cgroup/systemd")  # of cgroup v1; with v2 alone, systemd gets the one hierarchy
 # The kernel is shared: its settings can only be read. systemd mounts the rest.
 BOOT = """set -e

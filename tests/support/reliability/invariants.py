@@ -301,7 +301,7 @@ def _check_leftovers(services: Services) -> None:
     assert not found, f"I7: temporary files outlived restart and sweep: {[os.fspath(path) for path in found]}"
 
 
-def eventually(look: Callable[[], bool], seconds: float = 30) -> bool:
+def eventually(look: Callable[[], bool], seconds: float = 60) -> bool:
     """Repeat the check until it succeeds, for some seconds at most."""
     waited = threading.Event()
     for _ in range(int(seconds / 0.02)):

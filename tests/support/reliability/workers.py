@@ -19,7 +19,7 @@ from frepo_core.services.upkeep.engine.job_catalog import schedule_jobs
 from frepo_core.services.upkeep.engine.worker import Worker
 from support.servers.fork_server import ForkedProcess, ForkServer
 
-STOP_SECONDS = 20
+STOP_SECONDS = 60
 
 
 def run(url: str, folder: str, lease: float) -> None:

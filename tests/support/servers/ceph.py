@@ -20,7 +20,7 @@ from support.servers.processes import free_port
 
 PROGRAMS = ["ceph", "ceph-authtool", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin"]
 NOT_INSTALLED = "Ceph (ceph-mon ceph-osd radosgw ceph-common) is not installed: make services"
-START_TIMEOUT = 60  # seconds
+START_TIMEOUT = 180  # seconds
 
 CONFIG = """\
 [global]

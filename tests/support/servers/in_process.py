@@ -9,7 +9,7 @@ from frepo_server.channel import make_server
 from frepo_server.graceful_shutdown import run
 from frepo_server.idle_timeout import Timeouts
 
-SECONDS = 20
+SECONDS = 60
 
 
 class MemoryBuffer(BytesIO):

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-START_SECONDS = 60
-STOP_SECONDS = 20
+START_SECONDS = 180
+STOP_SECONDS = 60
 LOG_CHARACTERS = 10_000
 # Where the folders of servers are if so many bytes are free there: six test processes have three databases each.
 MEMORY, ROOM = "/dev/shm", 4 << 30

@@ -61,7 +61,7 @@ class TracedService(Service):
 
     def calls(self, last: str) -> list[Call]:
         """Return the system calls since the last call, up to the one that sends a text that begins with `last`."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             calls = _parse(self.trace.read_text(errors="replace")[self._seen :])
             for index, call in enumerate(calls):

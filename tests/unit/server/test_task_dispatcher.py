@@ -10,7 +10,7 @@ import pytest
 from frepo_server.periodic_warning import PeriodicWarning
 from frepo_server.task_dispatcher import WARNING, TaskDispatcher
 
-LONG, NEVER = 30, 3600
+LONG, NEVER = 60, 3600
 
 
 class Task:
