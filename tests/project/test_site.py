@@ -59,7 +59,7 @@ def test_the_site_has_the_documents_outside_docs(staged):
     assert (staged / "overview.md").read_text(encoding="utf-8").startswith("# frepo\n")
     assert (staged / "CHANGES.md").read_text(encoding="utf-8").startswith("# Changes\n")
     assert (staged / "CONTRIBUTING.md").read_text(encoding="utf-8").startswith("# Contributing\n")
-    assert "](overview.md)" in (staged / "index.md").read_text(encoding="utf-8")
+    assert "](overview.md#a-nightly-dump-in-three-lines)" in (staged / "index.md").read_text(encoding="utf-8")
 
 
 def test_a_link_in_code_is_not_changed(stage, tmp_path, monkeypatch):
