@@ -10,10 +10,10 @@ from frepo_core.services.content.decoder_memory import (
     PIECES,
     SMALL_WINDOW,
     DecoderMemory,
-    Patience,
+    DecoderWait,
 )
 
-NONE = Patience(seconds=0)
+NONE = DecoderWait(seconds=0)
 
 
 def memory(small):
@@ -48,7 +48,7 @@ def test_who_waits_gets_it_in_order():
     shared, order, waiting = memory(1), [], threading.Semaphore(0)
 
     def decode(number):
-        with shared.taken(SMALL_WINDOW, Patience(seconds=30, begin=lambda: waiting.release() or True)):
+        with shared.taken(SMALL_WINDOW, DecoderWait(seconds=30, begin=lambda: waiting.release() or True)):
             order.append(number)
 
     threads = [threading.Thread(target=decode, args=(number,)) for number in range(4)]
@@ -66,7 +66,7 @@ def test_a_small_share_does_not_overtake_a_larger_one_that_waits():
     shared, waiting = memory(1), threading.Event()
 
     def decode():
-        with shared.taken(SMALL_WINDOW, Patience(seconds=30, begin=lambda: waiting.set() or True)):
+        with shared.taken(SMALL_WINDOW, DecoderWait(seconds=30, begin=lambda: waiting.set() or True)):
             pass
 
     thread = threading.Thread(target=decode)
@@ -79,14 +79,14 @@ def test_a_small_share_does_not_overtake_a_larger_one_that_waits():
 
 def test_who_waits_stops_when_its_client_is_gone():
     shared = memory(1)
-    gone = Patience(seconds=30, is_wanted=lambda: False)
+    gone = DecoderWait(seconds=30, is_wanted=lambda: False)
     with shared.taken(SMALL_WINDOW, NONE), pytest.raises(ReadersBusyError), shared.taken(SMALL_WINDOW, gone):
         pass
 
 
 def test_only_so_many_wait():
     shared, asked = memory(1), []
-    patience = Patience(seconds=30, most=0, begin=lambda: asked.append(1) or True)
+    patience = DecoderWait(seconds=30, most=0, begin=lambda: asked.append(1) or True)
     with shared.taken(SMALL_WINDOW, NONE), pytest.raises(ReadersBusyError), shared.taken(SMALL_WINDOW, patience):
         pass
 

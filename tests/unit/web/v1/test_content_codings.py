@@ -12,7 +12,7 @@ from backports import zstd
 
 from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import repr_digest
-from frepo_core.services.content.decoder_memory import PIECES, SMALL_WINDOW, DecoderMemory, Patience
+from frepo_core.services.content.decoder_memory import PIECES, SMALL_WINDOW, DecoderMemory, DecoderWait
 from frepo_core.services.content.decoding import content_codings
 from frepo_core.web.content import request_body
 
@@ -185,7 +185,7 @@ def test_a_request_that_cannot_wait_for_memory_is_told_when_to_come_again(app, a
     headers = {"Content-Encoding": "gzip", "Authorization": f"Bearer {admin}"}
     lends = {"frepo.lend": lambda: False}
     services.ingest.decoder_memory = DecoderMemory(shared=SMALL_WINDOW)
-    with services.ingest.decoder_memory.taken(SMALL_WINDOW - PIECES, Patience(seconds=0)):
+    with services.ingest.decoder_memory.taken(SMALL_WINDOW - PIECES, DecoderWait(seconds=0)):
         answer = app.put(path, gzip.compress(CONTENT), headers=headers, extra_environ=lends, expect_errors=True)
     again = app.put(path, gzip.compress(CONTENT), headers=headers, extra_environ=lends)
 
@@ -228,7 +228,7 @@ def test_decoding_takes_bounded_memory(coding):
     body = COMPRESS[coding](os.urandom(20 * MIB).hex().encode())
     tracemalloc.start()
     pieces = (body[at : at + MIB] for at in range(0, len(body), MIB))
-    found = content_codings.decoded(pieces, coding, DecoderMemory(), Patience(seconds=0))
+    found = content_codings.decoded(pieces, coding, DecoderMemory(), DecoderWait(seconds=0))
     size = sum(map(len, found))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -26,7 +26,7 @@ ASK_SECONDS = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
+class DecoderWait:
     """How long a decoder waits, in seconds, and what is asked meanwhile.
 
     It waits only if fewer than `most` others do. `begin` is called before that, and returns False if it must not wait.
@@ -47,13 +47,13 @@ class DecoderMemory:
         self._small, self._large = _Line(shared), _Line(1)
 
     @contextlib.contextmanager
-    def taken(self, window: int, patience: Patience) -> Iterator[None]:
+    def taken(self, window: int, wait: DecoderWait) -> Iterator[None]:
         """Take the memory for a window of this size in bytes while the body runs.
 
         Those who wait are served in their order. Raises `ReadersBusyError` if that takes too long.
         """
         line, share = (self._small, window + PIECES) if window <= SMALL_WINDOW else (self._large, 1)
-        line.take(share, patience)
+        line.take(share, wait)
         try:
             yield
         finally:
@@ -68,13 +68,13 @@ class _Line:
         self._waiting: deque[object] = deque()
         self._changed = threading.Condition()
 
-    def take(self, share: int, patience: Patience) -> None:
+    def take(self, share: int, wait: DecoderWait) -> None:
         ticket = object()
         with self._changed:
             self._waiting.append(ticket)
             try:
                 if not self._is_next(ticket, share):
-                    self._wait(ticket, share, patience)
+                    self._wait(ticket, share, wait)
                 self._free -= share
             finally:
                 self._waiting.remove(ticket)
@@ -85,9 +85,9 @@ class _Line:
             self._free += share
             self._changed.notify_all()
 
-    def _wait(self, ticket: object, share: int, patience: Patience) -> None:
-        left = patience.seconds if len(self._waiting) <= patience.most and patience.begin() else 0.0
-        while left > 0 and patience.is_wanted():
+    def _wait(self, ticket: object, share: int, wait: DecoderWait) -> None:
+        left = wait.seconds if len(self._waiting) <= wait.most and wait.begin() else 0.0
+        while left > 0 and wait.is_wanted():
             if self._changed.wait_for(lambda: self._is_next(ticket, share), min(left, ASK_SECONDS)):
                 return
             left -= ASK_SECONDS

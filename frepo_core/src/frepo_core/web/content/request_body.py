@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 from frepo_core.domain.signatures import parse_content_md5, parse_repr_digest
 from frepo_core.errors import BodyEndedError, DigestMismatchError, EndpointError, FieldsError, MalformedRequestError
-from frepo_core.services.content.decoder_memory import Patience
+from frepo_core.services.content.decoder_memory import DecoderWait
 from frepo_core.services.content.decoding.content_codings import CODINGS, CodingError, WindowError, check_start, decoded
 from frepo_core.services.content.ingest import CHUNK, Incoming, Limit, disk_full_translated, smallest_limit
 from frepo_core.services.content.spool import IN_MEMORY, Spool
@@ -196,10 +196,10 @@ def _decoded_pieces(request: FrepoRequest, sent: Iterator[bytes], coding: str) -
                 raise BodyEndedError(request.content_length or 0)
             yield piece
 
-    patience = Patience(
+    wait = DecoderWait(
         seconds=DECODER_SECONDS, most=DECODER_WAITS, begin=request.lend_thread, is_wanted=request.is_wanted
     )
-    return wanted(decoded(wanted(sent), coding, request.services.ingest.decoder_memory, patience))
+    return wanted(decoded(wanted(sent), coding, request.services.ingest.decoder_memory, wait))
 
 
 class _SentDigests:

@@ -8,7 +8,7 @@ import sys
 import pytest
 from backports import zstd
 
-from frepo_core.services.content.decoder_memory import DecoderMemory, Patience
+from frepo_core.services.content.decoder_memory import DecoderMemory, DecoderWait
 from frepo_core.services.content.decoding import content_codings
 from frepo_core.services.content.decoding.content_codings import CodingError, decoded
 
@@ -88,7 +88,7 @@ def count(monkeypatch):
         copied.clear()
         sys.setprofile(note)
         try:
-            for _ in decoded(pieces, coding, DecoderMemory(), Patience(seconds=0)):
+            for _ in decoded(pieces, coding, DecoderMemory(), DecoderWait(seconds=0)):
                 pass
         except CodingError:
             pass
@@ -134,7 +134,7 @@ def test_where_pieces_end_does_not_matter(coding, piece):
     body = skipped + b"".join(compress(each) + skipped for each in contents)
     pieces = (body[at : at + piece] for at in range(0, len(body), piece))
 
-    assert b"".join(contents) == b"".join(decoded(pieces, coding, DecoderMemory(), Patience(seconds=0)))
+    assert b"".join(contents) == b"".join(decoded(pieces, coding, DecoderMemory(), DecoderWait(seconds=0)))
 
 
 @pytest.mark.parametrize("coding", SHAPES)
@@ -143,7 +143,7 @@ def test_every_cut_is_found(coding):
     body = compress(b"content" * 10)
     for end in range(len(body)):
         with pytest.raises(CodingError, match="ends before the end"):
-            list(decoded([body[:end]], coding, DecoderMemory(), Patience(seconds=0)))
+            list(decoded([body[:end]], coding, DecoderMemory(), DecoderWait(seconds=0)))
 
 
 @pytest.mark.parametrize("log", range(10, 28))
@@ -169,7 +169,7 @@ def test_a_single_segment_needs_its_size(size):
 def test_memory_is_given_back_when_the_reader_stops():
     memory = DecoderMemory()
     body = zstd.compress(bytes(4 * MIB))
-    found = decoded([body], "zstd", memory, Patience(seconds=0))
+    found = decoded([body], "zstd", memory, DecoderWait(seconds=0))
     next(found)
     taken = memory._small._free
     found.close()

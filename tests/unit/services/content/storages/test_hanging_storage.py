@@ -67,7 +67,7 @@ def test_an_upload_that_is_refused_while_it_stores_again_leaves_nothing(services
     """Its bytes seem to be swept before its commit, and too many others wait for the storage by then."""
 
     def vanish(_):
-        monkeypatch.setattr(services.blobs.patience._threads, "_hanging", MAX_HANGING)
+        monkeypatch.setattr(services.blobs.storing_threads._threads, "_hanging", MAX_HANGING)
         raise BlobVanishedError
 
     upload(b"another one")  # opens what stays open

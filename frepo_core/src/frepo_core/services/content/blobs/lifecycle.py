@@ -21,7 +21,7 @@ from ..objects.states import ENDED, ObjectState
 from ..objects.uses import is_second_copy, is_used
 from ..objects.wishes import want_all
 from ..storages.backends import Backends
-from ..storages.storage_deadlines import Patience
+from ..storages.storage_deadlines import StoringThreads
 from ..storages.storage_troubles import StorageStates
 from ..storages.write_guard import Presence
 from .blob_reader import new_gate
@@ -47,7 +47,7 @@ class Blobs:
         self.backends = backends
         self.presence = presence
         self.states = states
-        self.patience = Patience()
+        self.storing_threads = StoringThreads()
         self.held = held
         self.gate = new_gate(database, backends, presence)
         self.copy_waits = CopyWaits(database, backends, presence, self.gate, wait)

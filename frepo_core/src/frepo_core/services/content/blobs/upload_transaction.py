@@ -186,7 +186,7 @@ class UploadTransaction(ABC, Generic[Written]):
 
     def _transfer(self) -> bool:
         blob_write = self._blob_write
-        return self._blobs.patience.wait(blob_write.storage, blob_write.watched, blob_write.ensure_stored)
+        return self._blobs.storing_threads.wait(blob_write.storage, blob_write.watched, blob_write.ensure_stored)
 
     def want_copy(self, session: Session, blob: BlobRecord, mirror: str | None) -> BlobRecord:
         """Note in the transaction that the content wants a second copy; return the blob, which knows how many it has.

@@ -8,7 +8,7 @@ MAX_PATIENT = 4
 SHORT_SECONDS = 1.0
 
 
-class Patience:
+class CheckWaits:
     """Says how long a request may wait for a check, with all checks of a process together."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from ...base.plugin_failures import (
     storable_name,
 )
 from ..ingest import Content
-from .check_waits import Patience
+from .check_waits import CheckWaits
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class UploadChecks:
         self._checks = tuple(check for check in checks if check.on_finding != "off")
         for check in self._checks:
             _check_job(check, plugins)
-        self._patience = Patience()
+        self._waits = CheckWaits()
 
     def names(self) -> Sequence[str]:
         """Return the names of the checks that are in use."""
@@ -95,7 +95,7 @@ class UploadChecks:
         """
         kind = "versions" if target.collection else "files"
         checks = [check for check in self._checks if kind in check.spec.applies_to]
-        return tuple(_run(check, content, target, self._patience) for check in checks)
+        return tuple(_run(check, content, target, self._waits) for check in checks)
 
 
 def _name_settings(value: object, plugin: FoundPlugin, context: PluginContext) -> str:
@@ -135,7 +135,7 @@ def _chosen(value: object, context: PluginContext) -> object:
     return value(context.settings) if callable(value) else value
 
 
-def _run(check: _Check, content: Content, target: UploadTarget, patience: Patience) -> CheckReport:
+def _run(check: _Check, content: Content, target: UploadTarget, waits: CheckWaits) -> CheckReport:
     # Of a file, there is no version that a job could find.
     outcome: ReportOutcome = "pending" if check.spec.job and target.collection else "not checked"
     message, details, quarantines = FAILED, NO_DETAILS, False
@@ -143,7 +143,7 @@ def _run(check: _Check, content: Content, target: UploadTarget, patience: Patien
     database, has_answered = "", False
     covers: Covers | None = None
     try:
-        with SpooledContent(content, target) as spooled, patience.limit(check.deadline) as seconds:
+        with SpooledContent(content, target) as spooled, waits.limit(check.deadline) as seconds:
             result: Any = check.threads.call(partial(check.spec.run, spooled, check.context), seconds=seconds)
         _check_result(result)
         outcome, message, details = result.outcome, result.message, result.details

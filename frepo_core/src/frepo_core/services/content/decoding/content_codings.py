@@ -11,7 +11,7 @@ from typing import Any
 
 from frepo_core.domain.sizes import readable_size
 
-from ..decoder_memory import LARGEST_WINDOW, DecoderMemory, Patience
+from ..decoder_memory import LARGEST_WINDOW, DecoderMemory, DecoderWait
 from .zstd_frames import FrameHead, parse_head
 
 # A piece of decoded bytes is at most this large.
@@ -82,7 +82,7 @@ CODINGS = tuple(_CODINGS)
 
 
 def decoded(
-    pieces: Iterable[bytes], coding: str, memory: DecoderMemory, patience: Patience
+    pieces: Iterable[bytes], coding: str, memory: DecoderMemory, wait: DecoderWait
 ) -> Generator[bytes, None, None]:
     """Yield the decoded bytes of pieces in one of `CODINGS`, at most `PIECE` at a time.
 
@@ -90,7 +90,7 @@ def decoded(
     `CodingError` for other bytes, a missing end, other bytes after the end, more than `MAX_RATIO` times what was sent,
     or more frames than it explains; `WindowError`, and `ReadersBusyError` while others have the memory.
     """
-    with contextlib.closing(_Decoder(coding, lambda window: memory.taken(window, patience))) as decoder:
+    with contextlib.closing(_Decoder(coding, lambda window: memory.taken(window, wait))) as decoder:
         for data in pieces:
             yield from decoder.feed(data)
         decoder.finish()

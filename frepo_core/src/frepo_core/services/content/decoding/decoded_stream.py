@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from frepo_core.errors import DigestMismatchError, FieldsError
 
-from ..decoder_memory import DecoderMemory, Patience
+from ..decoder_memory import DecoderMemory, DecoderWait
 from .content_codings import CODINGS, PIECE, CodingError, decoded
 
 # It keeps no thread of a server: the plug-in that has received the content waits in one of its own.
@@ -25,7 +25,7 @@ class DecodedStream(io.RawIOBase):
             super().close()  # now: Python would call our own `close` at the end
             raise FieldsError({"coding": [f"Expected one of {', '.join(CODINGS)}, not {coding!r}"]})
         pieces: Iterator[bytes] = iter(lambda: source.read(PIECE), b"")
-        self._pieces = decoded(pieces, coding, memory, Patience(seconds=WAIT_SECONDS))
+        self._pieces = decoded(pieces, coding, memory, DecoderWait(seconds=WAIT_SECONDS))
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:

@@ -87,7 +87,7 @@ class WatchedContent:
             os.close(descriptor)
 
 
-class Patience:
+class StoringThreads:
     """Lets uploads wait for a storage in threads. At most a few may hang: then others are refused at once."""
 
     def __init__(self) -> None:
