@@ -49,18 +49,32 @@ def fingerprint(key: str, length: int = FINGERPRINT_LENGTHS[0]) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:length]
 
 
-def sign_link(secret: str, stored_name: str, expires: int, *, unlocked: bool) -> str:
-    """Sign a link that is valid until `expires` (Unix time). With `unlocked`, it replaces the password."""
+def sign_link(secret: str, stored_name: str, expires: int, *, unlocked: bool, password_hash: str | None = None) -> str:
+    """Sign a link that is valid until `expires` (Unix time).
+
+    With `unlocked`, it replaces the password whose hash this is, so it ends when the password is changed.
+    """
     text = f"frepo link\n{stored_name}\n{expires}\n{'unlocked' if unlocked else 'locked'}"
+    if unlocked and password_hash is not None:
+        text += f"\n{password_hash}"
     return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
-def link_is_valid(secret: str, stored_name: str, expires: int, signature: str, *, now: float, unlocked: bool) -> bool:
+def link_is_valid(
+    secret: str,
+    stored_name: str,
+    expires: int,
+    signature: str,
+    *,
+    now: float,
+    unlocked: bool,
+    password_hash: str | None = None,
+) -> bool:
     """Return whether a link's signature is right (compared in constant time) and `expires` is in the future.
 
     A link that expires later than `LINK_SECONDS` allows was signed by a clock that runs ahead, and is invalid.
     """
-    expected = sign_link(secret, stored_name, expires, unlocked=unlocked)
+    expected = sign_link(secret, stored_name, expires, unlocked=unlocked, password_hash=password_hash)
     in_time = now < expires <= now + LINK_SECONDS + CLOCK_SKEW_SECONDS
     return in_time and hmac.compare_digest(expected.encode(), signature.encode())
 

@@ -259,6 +259,19 @@ def test_a_wrong_change_is_refused(add, root):
         assert (400, "public") == (answer.status_int, answer.json["errors"][0]["field"]), public
 
 
+def test_another_password_ends_the_links_that_replace_it(add, root, anonymous):
+    """The token that made them does not: docs/roles.md."""
+    path = path_of(add())
+    links = []
+    for password in ("first-5ecre7", "second-5ecre7", "second-5ecre7"):
+        root.call("PATCH", path, json={"password": password})
+        ended = {follow(anonymous, link).status_int for link in links}
+        links.append(root.post(f"{path}/link", {}).json["url"])
+
+        assert ended <= {403}, password
+        assert 200 == follow(anonymous, links[-1]).status_int
+
+
 def test_content_and_link(add, root, anonymous):
     path = path_of(add(headers={"X-File-Password": "p-5ecre7"}))
     link = root.post(f"{path}/link", {"expires_in": "1m"}).json

@@ -129,7 +129,7 @@ class Downloads:
 
     def _is_signed(self, file: FileRecord, credentials: DownloadCredentials, *, unlocked: bool) -> bool:
         return bool(credentials.signature) and self._links.is_valid(
-            file.stored_name, credentials.expires, credentials.signature, unlocked=unlocked
+            file, credentials.expires, credentials.signature, unlocked=unlocked
         )
 
     def _may_list(self, file: FileRecord, identity: Identity | None) -> bool:

@@ -182,7 +182,7 @@ def remove(request: FrepoRequest) -> Answer:
 
 
 def _link(request: FrepoRequest, version: VersionRecord, *, unlocked: bool) -> str:
-    return request.link(request.services.links.signed(version.file.stored_name, unlocked=unlocked))
+    return request.link(request.services.links.signed(version.file, unlocked=unlocked))
 
 
 def _redirect(url: str) -> Any:

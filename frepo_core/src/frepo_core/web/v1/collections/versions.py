@@ -140,7 +140,7 @@ def make_link(request: FrepoRequest) -> Answer:
     unlocked = request.services.versions.check_password(
         version, request.password_in_header, by=request.sender, address=request.client_address
     )
-    path, end = request.services.links.signed_for(version.file.stored_name, seconds_of(length), unlocked=unlocked)
+    path, end = request.services.links.signed_for(version.file, seconds_of(length), unlocked=unlocked)
     return Answer(body=Link(url=request.link(path), expires_at=end))
 
 

@@ -138,9 +138,9 @@ def send_content(request: FrepoRequest) -> Response:
 
 
 def make_link(request: FrepoRequest) -> Answer:
-    """Make a link to a file that the token may read. It needs neither a token nor the password."""
+    """Make a link to a file that the token may read. It needs neither a token nor the password, until that changes."""
     length, file = request.body_as(LinkRequest).expires_in, _readable(request)
-    path, end = request.services.links.signed_for(file.stored_name, seconds_of(length), unlocked=True)
+    path, end = request.services.links.signed_for(file, seconds_of(length), unlocked=True)
     return Answer(body=Link(url=request.link(path), expires_at=end))
 
 
