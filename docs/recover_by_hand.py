@@ -21,7 +21,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 if TYPE_CHECKING:  # Python 3.8 cannot read them
     Line = dict[str, Any]
@@ -71,8 +71,17 @@ class Seals:
             raise ValueError("it cannot be verified with these secrets")
 
 
-def read_lines(path: Path, seals: Seals | None) -> tuple[Line, list[Line]]:
-    """Return the head and the objects of a catalogue or of a part of the journal.
+class Written(NamedTuple):
+    """A catalogue or a part of the journal. `before` is the digest of the part before it, if it says so."""
+
+    head: Line
+    objects: list[Line]
+    digest: str
+    before: str | None
+
+
+def read_file(path: Path, seals: Seals | None) -> Written:
+    """Read a catalogue or a part of the journal.
 
     Raises ValueError if it is damaged, or cannot be verified.
     """
@@ -85,15 +94,25 @@ def read_lines(path: Path, seals: Seals | None) -> tuple[Line, list[Line]]:
                 if "end" in line:
                     if line["end"] != {"objects": len(lines) - 1, "sha256": digest.hexdigest()}:
                         raise ValueError("its digest is wrong")
+                    seal = read_seal(file)
                     if seals:
-                        last = json.loads(file.readline() or b"{}")
-                        seals.verify(path, digest.hexdigest(), last.get("seal") if isinstance(last, dict) else None)
-                    return check(lines)
+                        seals.verify(path, digest.hexdigest(), seal)
+                    return Written(*check(lines), digest.hexdigest(), seal.get("before"))
                 digest.update(raw)
                 lines.append(line)
     except (OSError, EOFError, zlib.error, TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
     raise ValueError("it has no end")
+
+
+def read_seal(file: IO[bytes]) -> Line:
+    """Return the seal, the last line of a file; empty if it has none."""
+    try:
+        last = json.loads(file.readline() or b"{}")
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError):
+        return {}
+    seal = last.get("seal") if isinstance(last, dict) else None
+    return seal if isinstance(seal, dict) else {}
 
 
 def check(lines: list[Line]) -> tuple[Line, list[Line]]:
@@ -117,31 +136,35 @@ def read_objects(root: Path, seals: Seals | None = None) -> Objects:
     """Return the states of all objects by kind and key, from the newest whole catalogue and the journal after it."""
     for catalogue in sorted(root.glob("catalogue/*-*-*"), key=lambda path: (place(path), path.name), reverse=True):
         try:
-            head, lines = read_lines(catalogue, seals)
+            file = read_file(catalogue, seals)
         except ValueError as error:
             say(f"{catalogue} cannot be used: {error}")
             continue
         objects: Objects = {}
-        for line in lines:
+        for line in file.objects:
             objects.setdefault((line["object"], *line["key"]), []).extend(line["values"])
-        return add_journal(root, catalogue, head, objects, seals)
+        return add_journal(root, catalogue, file, objects, seals)
     sys.exit(f"{root} has no whole catalogue in the folder `catalogue`")
 
 
-def add_journal(root: Path, catalogue: Path, head: Line, objects: Objects, seals: Seals | None) -> Objects:
-    """Replace the objects that the journal has since the catalogue."""
-    reaches = head["made_at"]
+def add_journal(root: Path, catalogue: Path, file: Written, objects: Objects, seals: Seals | None) -> Objects:
+    """Replace the objects that the journal has since the catalogue. Each part names the one before it."""
+    reaches, before = file.head["made_at"], file.before
     for part in sorted(root.glob("journal/*-*"), key=place):
         if place(part) <= place(catalogue):
             continue
         try:
-            its_head, lines = read_lines(part, seals)
+            its = read_file(part, seals)
         except ValueError as error:
             say(f"{part} cannot be used: {error}")
+            before = None  # the next one follows a part that is not known
             continue
-        if its_head["database"] == head["database"]:
-            reaches = its_head["made_at"]
-            objects.update({(line["object"], *line["key"]): line["values"] for line in lines})
+        if its.head["database"] != file.head["database"]:
+            continue
+        if None not in (before, its.before) and before != its.before:
+            say(f"Before {part}, a part is missing: what changed in it alone is lost")
+        reaches, before = its.head["made_at"], its.digest
+        objects.update({(line["object"], *line["key"]): line["values"] for line in its.objects})
     say(f"{catalogue.name} and the journal since: all that was there at {reaches}")
     return objects
 

@@ -188,3 +188,17 @@ def test_the_script_verifies_with_the_secrets(services, written, make_collection
     assert "cannot be" not in run().stderr
     write_anew(catalogue, make_administrator)
     assert "no whole catalogue" in run("--secrets", tmp_path / "safe.txt").stderr
+
+
+def test_the_script_names_a_part_that_is_missing_or_in_the_place_of_another(written, tmp_path):
+    (_, first, second, third), _ = written
+
+    def run():
+        arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", "--list"]
+        return subprocess.run(arguments, capture_output=True, text=True, check=True, timeout=60).stderr
+
+    assert "missing" not in run()
+    second.unlink()
+    assert f"Before {third}, a part is missing: what changed in it alone is lost" in run()
+    shutil.copy(first, second)
+    assert f"Before {second}, a part is missing" in run()
