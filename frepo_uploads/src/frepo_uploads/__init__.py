@@ -45,7 +45,9 @@ def frepo_event_kinds() -> Sequence[PluginEventKind]:
     """Declare what can happen to an upload that does not become a version. The others have the usual events."""
     return [
         PluginEventKind(
-            name="uploads.aborted", sentence="An upload in parts was ended by its client or by an operator.", keys=_KEYS
+            name="uploads.aborted",
+            sentence="An upload in parts was ended by its client or an operator. One event counts those of a minute.",
+            keys=(*_KEYS, "count"),
         ),
         PluginEventKind(
             name="uploads.expired",

@@ -8,6 +8,7 @@ from datetime import datetime
 from frepo_core.errors import EmptyContentError
 from frepo_core.plugins import EndpointError, FileInfo, FrepoError, Identity, PluginContext, StoredVersion
 
+from .abort_counts import AbortCounts
 from .admission import Admission
 from .commits import Claims, Commits, Ready
 from .disk.digests import Digests
@@ -34,6 +35,7 @@ class Sessions:
         self._context = context
         self.settings: UploadsSettings = context.settings
         self._digests = Digests()
+        self._aborts = AbortCounts()
         self._admission = Admission(context)
         self.refusals = Refusals(context)
         service, chosen = context.service, self.settings.directory
@@ -217,6 +219,10 @@ class Sessions:
         self._context.log.info("upload %s ends after %d bytes: %s", upload.id, upload.offset, message)
         self.clear(upload)
         data = {"received": upload.offset, "size": upload.length, "message": message}
+        if event == ABORTED and by is not None:
+            data["count"] = self._aborts.take((by.fingerprint, upload.collection_id), now())
+            if not data["count"]:
+                return
         try:
             self._context.service.store.transaction(
                 lambda tx: tx.record_event(event, by=by, collection_id=upload.collection_id, data=data)

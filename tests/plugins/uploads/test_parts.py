@@ -1,9 +1,10 @@
 """Uploads in parts: creation, HEAD, PATCH, DELETE and OPTIONS, as tus 1.0 defines them."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from frepo_uploads import sessions
 from support.client import with_settings
 from support.tus.client import UPLOADS, checksum
 
@@ -155,6 +156,20 @@ def test_an_aborted_upload_is_gone(tus, collection, contents, events, tmp_path):
     assert [] == contents()
     assert [("uploads.aborted", 10)] == [(kind, data["received"]) for kind, data in events()]
     assert [] == list((tmp_path / "uploads").glob("*.part"))
+
+
+def test_uploads_that_a_token_ends_are_one_event_a_minute(tus, collection, events, monkeypatch):
+    """A token can begin and end uploads without an end."""
+    moment = datetime(2030, 1, 1, tzinfo=UTC)
+    monkeypatch.setattr(sessions, "now", lambda: moment)
+    for _ in range(3):
+        tus.delete(tus.create(SIZE, CONTENT[:10], collection=collection))
+    assert [("uploads.aborted", 1)] == [(kind, data["count"]) for kind, data in events()]
+
+    moment += timedelta(minutes=1)
+    tus.delete(tus.create(SIZE, CONTENT[:10], collection=collection))
+
+    assert [1, 3] == [data["count"] for _, data in events()]
 
 
 def test_the_method_may_be_in_a_header(tus, collection, contents):
