@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -13,9 +14,12 @@ COMMANDS = ENTRIES.names
 
 
 def test_the_help_lists_the_commands(console):
-    listed = [line.split()[0] for line in console.answer("--help").partition("Commands:")[2].splitlines() if line]
+    shown = console.answer("--help").partition("\nBackups:\n")[2]
+    listed = re.findall(r"^  (\S+)  ", shown, re.MULTILINE)
 
-    assert listed == sorted([*COMMANDS, "help"])
+    assert sorted(listed) == sorted([*COMMANDS, "help"])
+    assert shown.index("\nTokens:\n") < shown.index("  auth:list ") < shown.index("\nStorages:\n")
+    assert console.answer("--help") == console.answer("help", "--all") == console.answer("help")
 
 
 def test_the_script_is_installed(console):
@@ -42,9 +46,21 @@ def test_a_command_does_not_read_the_metadata_of_every_package(console, command)
     assert "pytest-" not in done.stderr
 
 
-def test_without_a_command_the_help_is_printed_and_no_shell_starts(console):
+def test_without_a_command_it_says_what_people_do_and_no_shell_starts(console):
     for arguments in [[], ["-v"], ["--ini", "elsewhere.ini"]]:
-        assert "Commands:" in console.answer(*arguments)
+        shown = console.answer(*arguments)
+        doings = re.findall(r"^  ([\w-]+)  ", shown, re.MULTILINE)
+        assert doings == ["send", "look", "restore", "tokens", "storages", "plug-ins", "examine", "serve"]
+        named = re.findall(r"(?<=frepo )[a-z]+(?::[a-z-]+)?(?= *(?:,|$|NAME| -|  ))", shown, re.MULTILINE)
+        assert len(named) > 15
+        assert set(named) <= {*COMMANDS, "help"}
+
+
+def test_the_first_help_names_the_whole(console):
+    done = console.run_script()
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "`frepo help --all` lists all commands" in done.stdout
 
 
 def test_each_command_has_help_with_an_example():

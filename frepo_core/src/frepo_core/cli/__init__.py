@@ -23,10 +23,10 @@ def main(argv: list[str] | None = None) -> int:
     accept_all_characters(sys.stdout)
     gc_pause.pause()  # until the services are built; most commands import modules for most of their time
     atexit.register(gc_pause.skip_at_exit)
-    if arguments in ([], ["-h"], ["--help"]):
+    if arguments in ([], ["-h"], ["--help"], ["help", "--all"]):
         from .help import print_help
 
-        return print_help()
+        return print_help(is_whole=bool(arguments))
     from .app import main as run
 
     return run(arguments, _assemble)

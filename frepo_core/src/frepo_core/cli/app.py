@@ -19,7 +19,7 @@ from frepo_core.errors import FrepoError
 from .command_discovery import GROUP
 from .command_loader import ExactCommands
 from .error_messages import exit_status, explain
-from .help import help_text, make_parser
+from .help import first_help, help_text, make_parser
 from .logs import configure_logging
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ class FrepoApp(App):
             raise SystemExit(0)
 
     def interact(self) -> None:
-        """Show the help if no command is given. cliff would start a shell."""
-        self.options.deferred_help = True
-        self.print_help_if_requested()
+        """Show what people do if no command is given. cliff would start a shell."""
+        self.stdout.write(first_help())
+        raise SystemExit(0)
 
     def run(self, argv: list[str]) -> int:
         """Return the exit status: that of the command, 1 for an error before it runs."""
@@ -128,7 +128,20 @@ class FrepoApp(App):
 
 
 class _Help(HelpCommand):
-    """print detailed help for another command"""
+    """Explain a command; with --all, list all of them."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser, with `--all`."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument("--all", action="store_true", help="list all commands by group")
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Explain the command, or print the whole help."""
+        if parsed_args.all or not parsed_args.cmd:
+            self.app.stdout.write(help_text())
+            return 0
+        return super().take_action(parsed_args)
 
     def get_epilog(self) -> str:
         """Return no text. cliff would read the metadata of all installed packages to find its own, for 0.2 s."""

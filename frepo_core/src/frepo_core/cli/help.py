@@ -1,4 +1,4 @@
-"""The help of the application: its options, and a line for each command. It needs no import of cliff."""
+"""The help of the application: what people do, all commands by group, and options. It needs no import of cliff."""
 
 import argparse
 import sys
@@ -8,13 +8,35 @@ from .error_messages import exit_status
 
 OWN_PACKAGE = "frepo-core"
 # cliff's own command.
-_HELP_COMMAND = ("help", "print detailed help for another command")
+_HELP_COMMAND = ("help", "Explain a command; with --all, list all of them")
+_DESCRIPTION = "frepo stores files and keeps versioned backups, controlled by access tokens alone."
+# What people do, and the first commands for it.
+_DOINGS = {
+    "send": "frepo backup:create-collection -f shop.sql --token-name db7   prints the lines for a host",
+    "look": "frepo status, frepo backup:list, frepo backup:versions NAME, frepo events",
+    "restore": "frepo restore   lists what can be restored; frepo restore NAME",
+    "tokens": "frepo auth:list, frepo auth:create-token, frepo auth:revoke",
+    "storages": "frepo storages, frepo storage:check, frepo storage:usage",
+    "plug-ins": "frepo plugins, frepo plugin:new",
+    "examine": "frepo doctor, frepo jobs",
+    "serve": "frepo install, frepo serve, frepo worker",
+}
+# The commands of each group, by what is before their colon.
+_GROUPS = {
+    "Backups": ("backup", "restore", "fleet"),
+    "Files": ("file", "alias", "uploads"),
+    "Watch": ("status", "events", "jobs", "doctor", "notify"),
+    "Tokens": ("auth", "enrolment"),
+    "Storages": ("storages", "storage", "compact", "sealed", "recover"),
+    "The service": ("install", "serve", "worker", "db", "secrets", "plugins", "plugin", "help"),
+}
+_OTHERS = "Of other packages"
 
 
 def make_parser(version: str) -> argparse.ArgumentParser:
     """Return the parser of the application's options. They are long only, since commands have short ones."""
     parser = argparse.ArgumentParser(
-        description="frepo stores files and keeps versioned backups, controlled by access tokens alone.",
+        description=_DESCRIPTION,
         add_help=False,
         allow_abbrev=False,
     )
@@ -43,18 +65,24 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     return parser
 
 
-def print_help() -> int:
-    """Print the help; return the exit status."""
-    return exit_status(lambda: print(help_text(), end=""), sys.stdout, sys.stderr)  # noqa: T201
+def print_help(*, is_whole: bool) -> int:
+    """Print what people do, or the whole help; return the exit status."""
+    return exit_status(lambda: print(help_text() if is_whole else first_help(), end=""), sys.stdout, sys.stderr)  # noqa: T201
+
+
+def first_help() -> str:
+    """Return what people do, a line for each."""
+    lines = "".join(f"  {doing:<10}{commands}\n" for doing, commands in _DOINGS.items())
+    return f"{_DESCRIPTION}\n\n{lines}\n`frepo help --all` lists all commands, `frepo help COMMAND` explains one.\n"
 
 
 def help_text() -> str:
-    """Return the help. Raises `ConfigurationError` if two packages use one name for a command."""
-    return f"{make_parser('').format_help()}\nCommands:\n{_overview()}\n"
+    """Return the options and all commands. Raises `ConfigurationError` if two packages use one name for a command."""
+    return f"{make_parser('').format_help()}\n{_overview()}"
 
 
 def _overview() -> str:
-    """Return a line for each command. A third-party command is shown with its package, or with its import error."""
+    """Return a line for each command, by group. One of a third party is shown with its package or its import error."""
     entries = find_commands(GROUP)
     packages = package_names(entries.values())
     lines = dict([_HELP_COMMAND])
@@ -62,4 +90,12 @@ def _overview() -> str:
         text = describe(name, entries)
         lines[name] = text if packages[name] == OWN_PACKAGE else f"{text} ({packages[name]})"
     width = max(map(len, lines))
-    return "\n".join(f"  {name:<{width}}  {lines[name]}" for name in sorted(lines))
+    groups: dict[str, list[str]] = {group: [] for group in (*_GROUPS, _OTHERS)}
+    for name in sorted(lines):
+        groups[_group(name)].append(f"  {name:<{width}}  {lines[name]}\n")
+    return "\n".join(f"{group}:\n{''.join(commands)}" for group, commands in groups.items() if commands)
+
+
+def _group(command: str) -> str:
+    kind = command.partition(":")[0]
+    return next((group for group, kinds in _GROUPS.items() if kind in kinds), _OTHERS)
