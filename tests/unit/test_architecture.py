@@ -79,13 +79,20 @@ MAY_IMPORT = {
     },
 }
 # A feature may import these others.
-FEATURES = {"preview": set(), "compact": {"preview"}, "doctor": set(), "enrolment": set()}
+FEATURES = {
+    "preview": set(),
+    "compact": {"preview"},
+    "doctor": set(),
+    "documents": set(),
+    "enrolment": set(),
+    "restore_tests": set(),
+}
 # Inside a room, a folder may import only those before it. Modules beside the folders are anywhere between them.
 ORDER = {
     "services": "base events content access files backups upkeep reports composition",
     "services/content": "encodings storages objects checks decoding remote chains copies blobs",
     "services/access": "policies visibility rotation",
-    "services/backups": "rows rotation holds trash versions runs collections restore",
+    "services/backups": "rows rotation holds trash versions runs collections",
     "services/upkeep": "journal engine reconcile storage mirror recovery",
     "services/reports": "inventory health overview",
     "web": "base schemas content viewer views conventions openapi v1 routing",

@@ -13,7 +13,7 @@ from support.servers.service import ROOT, START_SECONDS, Service
 PACKAGES = ("frepo_core", "frepo_server", "frepo_storage_local", "frepo_strategies")
 INI = "development.ini"
 SERVER = "import sys; from pyramid.scripts.pserve import main; sys.exit(main(sys.argv))"
-CONSOLE = "import sys; from frepo_core.cli import main; sys.exit(main())"
+CONSOLE = "import sys; from frepo_core.cli.app import main; sys.exit(main())"
 
 
 def unpack(commit: str, folder: Path) -> bool:

@@ -10,10 +10,12 @@ from frepo_core.services.composition import assembly
 from frepo_core.services.composition.container import Services
 
 from .compact.feature import COMPACT
+from .documents.feature import DOCUMENTS
 from .enrolment.feature import ENROLMENT
 from .preview.feature import PREVIEW
+from .restore_tests.feature import RESTORE_TESTS
 
-FEATURES = (PREVIEW, COMPACT, ENROLMENT)
+FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, RESTORE_TESTS, COMPACT)
 
 
 def assemble(

@@ -24,8 +24,6 @@ from .schemas.models import Form, Query, Reply
 from .v1.collections.version_models import Version
 from .v1.endpoints import v1_endpoints
 from .v1.files.models import StoredFile
-from .v1.openapi.api import V1_API
-from .v1.openapi.error_list import error_list
 from .v1.plugin_answers import file_answer, version_answer, version_content, version_path
 from .views import (
     add_by_url,
@@ -109,8 +107,8 @@ def make_app(services: Services) -> object:
     add_pages(config, services.plugins.found, endpoints)
     own = [endpoint for endpoint in config.registry.endpoints if not endpoint.is_v1]
     config.registry.documentation = Documentation(own, FIRST_API)
-    v1 = [endpoint for endpoint in config.registry.endpoints if endpoint.is_v1]
-    config.registry.v1_documentation = Documentation(v1, V1_API, error_list())
+    for feature in services.features:
+        feature.web(config)
     application = config.make_wsgi_app()
     application.server_hooks = ServerHooks(application, services)
     return application

@@ -2,6 +2,8 @@
 
 import pytest
 
+from frepo_core.features.restore_tests.services import RestoreTestServices
+
 V1 = "/api/v1/collections"
 
 
@@ -9,7 +11,9 @@ V1 = "/api/v1/collections"
 def restore(services):
     """Restore-test the newest version of a collection; return the outcome."""
     return lambda collection, command: (
-        services.restore_tests.run(services.collections.get(collection), command=command, by=None).outcome
+        services.feature(RestoreTestServices)
+        .tests.run(services.collections.get(collection), command=command, by=None)
+        .outcome
     )
 
 

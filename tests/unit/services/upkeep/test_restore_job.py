@@ -8,8 +8,8 @@ from sqlalchemy import insert, select
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, JobRun
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.restore_tests.nightly_tests import RestoreFailedError
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.backups.restore.nightly_tests import RestoreFailedError
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import insert, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Sample
 from frepo_core.domain.roles import Role
+from frepo_core.features.restore_tests.services import RestoreTestServices
 from frepo_core.services.backups.collections.states import BackupState
 
 COLLECTIONS = "/api/v1/collections"
@@ -214,7 +215,9 @@ class TestOverview:
         for collection in (old, recent, failed):
             root.push(collection, b"content")
         for collection, command in ((recent, "cat"), (old, "cat"), (failed, "sh -c 'cat; exit 1'")):
-            services.restore_tests.run(services.collections.get(collection), command=command, by=None)
+            services.feature(RestoreTestServices).tests.run(
+                services.collections.get(collection), command=command, by=None
+            )
         set_row(old, restore_tested_at=now - 41 * DAY, restore_tried_at=now - 41 * DAY)
 
         shown = root.get("/api/v1/overview").json["restore_tests"]

@@ -7,10 +7,9 @@ from frepo_core.db.statistics import refresh_statistics
 from frepo_core.plugins import Job, JobContext, hookimpl
 
 from ..backups.holds.pins import end_pins
-from ..backups.restore.nightly_tests import RestoreFailedError
 from ..events.subscriptions import list_subscriptions
 from ..reports.samples import take_samples
-from ..upkeep.engine.job_runs import POSTPONED, find_interrupted, was_stopped
+from ..upkeep.engine.job_runs import POSTPONED, was_stopped
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs, prune_tags
 from .core_services import CoreServices
@@ -98,37 +97,6 @@ def rotate_unjudged(services: CoreServices, context: JobContext) -> Summary:
         return {"rotated": 0, POSTPONED: True}
     unjudged = services.unjudged_versions
     return {"rotated": unjudged.end_waiting(now=context.now, by=job_actor("unjudged"), keep_going=context.check_lease)}
-
-
-def test_restores(services: CoreServices, context: JobContext) -> Summary:
-    """Test whether versions can be restored, one of each collection, until `restore_tests.window` is over.
-
-    A run that follows an interrupted one continues it, and ends when that would have ended. Raises `RestoreFailedError`
-    at the end if one cannot be restored, or if its test could not be completed.
-    """
-    began = find_interrupted(
-        services.database, "restore_tests", since=context.now - services.settings.restore_tests_window
-    )
-    night = services.nightly_tests.run(
-        began=began or context.now,
-        now=context.now,
-        by=job_actor("restore_tests"),
-        keep_going=context.check_lease,
-        progress=context.progress,
-    )
-    if night.problems:
-        raise RestoreFailedError(night.describe_problems())
-    return {
-        "good": night.good,
-        "untestable": night.untestable,
-        "left": night.left,
-        "size": night.size,
-        "seconds": round(night.seconds, 1),
-    }
-
-
-def _has_restore_command(services: CoreServices) -> bool:
-    return bool(services.settings.restore_tests_command)
 
 
 def _has_second_place(services: CoreServices) -> bool:
@@ -223,14 +191,6 @@ BUILTIN_JOBS = (
     ),
     BuiltinJob(
         name="samples", schedule="5 0 * * *", lane="short", summary="Record the sizes of collections", work=sample
-    ),
-    BuiltinJob(
-        name="restore_tests",
-        schedule="30 5 * * *",
-        lane="long",
-        summary="Test whether the newest version of each collection can be restored",
-        work=test_restores,
-        is_on=_has_restore_command,
     ),
 )
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from ..backups.collections.token_list import TokenLists
     from ..backups.holds.pins import Pins
     from ..backups.holds.retention import Retention
-    from ..backups.restore.nightly_tests import NightlyTests
-    from ..backups.restore.restore_ages import RestoreAges
-    from ..backups.restore.restore_tests import RestoreTests
     from ..backups.rotation.strategies import Strategies
     from ..backups.runs.reported_uploads import ReportedUploads
     from ..backups.runs.run_records import Runs
@@ -43,6 +40,7 @@ if TYPE_CHECKING:
     from ..reports.health import Health
     from ..reports.overview.overview import Overviews
     from ..reports.restorables import Restorables
+    from ..reports.restore_ages import RestoreAges
 
 F = TypeVar("F")
 
@@ -243,22 +241,10 @@ class CoreServices(StorageServices):
         return Restorables(self.database)
 
     @cached_property
-    def restore_tests(self) -> "RestoreTests":
-        from ..backups.restore.restore_tests import RestoreTests
-
-        return RestoreTests(self.settings, self.versions, self.stored_content, self.late_results, self.mask)
-
-    @cached_property
     def restore_ages(self) -> "RestoreAges":
-        from ..backups.restore.restore_ages import RestoreAges
+        from ..reports.restore_ages import RestoreAges
 
         return RestoreAges(self.database, self.settings)
-
-    @cached_property
-    def nightly_tests(self) -> "NightlyTests":
-        from ..backups.restore.nightly_tests import NightlyTests
-
-        return NightlyTests(self.database, self.settings, self.collections, self.restore_tests)
 
     @cached_property
     def audit(self) -> "Audit":

@@ -34,8 +34,10 @@ class Feature:
     - `jobs`: its built-in jobs.
     - `endpoints`: returns its endpoints below `/api/v1`. It is called when the web application is made, not before: a
       command need not import them.
+    - `web`: gets the configurator of Pyramid when all endpoints are known, also those of plug-ins.
     """
 
     services: type[Any] | None = None
     jobs: Sequence[BuiltinJob] = ()
     endpoints: Callable[[], Sequence[Any]] = tuple
+    web: Callable[[Any], None] = lambda config: None

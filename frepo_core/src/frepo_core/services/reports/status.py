@@ -9,12 +9,12 @@ from frepo_core.domain.backups.restore_ages import describe_age
 from frepo_core.domain.sizes import readable_size
 
 from ..backups.collections.states import NOT_WELL, Severity, severity_of
-from ..backups.restore.restore_ages import RestoreAges
 from ..content.storages.first_storage import find_differences
 from ..foundation import Foundation
 from .health import Health
 from .job_health import JobsFailError, check_worker
 from .overview.overview import NAMED, Overviews
+from .restore_ages import RestoreAges
 
 UNTESTED_NAMED = 3
 UNCHANGED_NAMED = 3

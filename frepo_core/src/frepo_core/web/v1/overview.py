@@ -6,10 +6,10 @@ from typing import Literal
 
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.backups.collections.unchanged import UnchangedCollections
-from frepo_core.services.backups.restore.restore_ages import RestoreCounts, UntestedCollections
 from frepo_core.services.reports.copies import CopyFigures
 from frepo_core.services.reports.overview.activity import Activity
 from frepo_core.services.reports.overview.overview import NAMED, Overview
+from frepo_core.services.reports.restore_ages import RestoreCounts, UntestedCollections
 
 from ..base.endpoint import Answer, Endpoint
 from ..base.request import V1, FrepoRequest

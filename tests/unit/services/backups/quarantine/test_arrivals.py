@@ -14,6 +14,7 @@ from frepo_core.errors import (
     RuleError,
     VersionTooYoungError,
 )
+from frepo_core.features.restore_tests.services import RestoreTestServices
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.reports.samples import take_samples
 from frepo_core.services.reports.statistics import read_collection_usage
@@ -196,6 +197,6 @@ def test_figures_leave_quarantined_versions_out(services, collection, push):
 def test_restore_tests_take_the_newest_version_that_is_not_quarantined(services, collection, push, sender):
     push(collection, SMALL)
     found = services.collections.get(collection)
-    result = services.restore_tests.run(found, by=sender, command="cat")
+    result = services.feature(RestoreTestServices).tests.run(found, by=sender, command="cat")
 
     assert (2, "good") == (result.version.number, result.outcome)

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db.models import Event
+from frepo_core.features.restore_tests.services import RestoreTestServices
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def restore(services, collection):
     """Test the newest version with a command line."""
 
     def restore(command, version="latest", seconds=20.0, by=None):
-        return services.restore_tests.run(
+        return services.feature(RestoreTestServices).tests.run(
             services.collections.get(collection), version, command=command, timeout=timedelta(seconds=seconds), by=by
         )
 

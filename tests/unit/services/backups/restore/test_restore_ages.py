@@ -7,8 +7,9 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection
-from frepo_core.services.backups.restore.nightly_order import find_waiting
-from frepo_core.services.backups.restore.restore_ages import RestoreCounts
+from frepo_core.features.restore_tests.nightly_order import find_waiting
+from frepo_core.features.restore_tests.services import RestoreTestServices
+from frepo_core.services.reports.restore_ages import RestoreCounts
 
 DAY = timedelta(days=1)
 
@@ -16,7 +17,7 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def test(services):
     """Restore-test a collection with a command."""
-    return lambda collection, command="cat": services.restore_tests.run(
+    return lambda collection, command="cat": services.feature(RestoreTestServices).tests.run(
         services.collections.get(collection), command=command, by=None
     )
 

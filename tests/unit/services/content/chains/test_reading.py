@@ -7,6 +7,7 @@ import pytest
 
 from frepo_core.db.models import Content
 from frepo_core.errors import ReadersBusyError
+from frepo_core.features.restore_tests.services import RestoreTestServices
 from support.encodings.histories import CHANGES, SEGMENT, history
 from support.scale import first_of
 
@@ -97,8 +98,8 @@ def test_a_restore_test_that_finds_four_readers_says_nothing_about_the_version(
     with ExitStack() as stack:
         for _ in range(4):
             stack.enter_context(services.stored_content.open(blob, 0, 10))
-        busy = services.restore_tests.run(found, "v1", by=sender, command="cat")
-    after = services.restore_tests.run(found, "v1", by=sender, command="cat")
+        busy = services.feature(RestoreTestServices).tests.run(found, "v1", by=sender, command="cat")
+    after = services.feature(RestoreTestServices).tests.run(found, "v1", by=sender, command="cat")
 
     assert ("not checked", "good") == (busy.outcome, after.outcome)
     assert "send this request again later" in busy.message

@@ -26,8 +26,10 @@ from ...events.recording import NewEvent, record
 log = logging.getLogger(__name__)
 
 Outcome = Literal["good", "suspicious", "broken", "pending", "not checked"]
+GOOD: Outcome = "good"
 BROKEN: Outcome = "broken"
 PENDING: Outcome = "pending"
+UNKNOWN: Outcome = "not checked"
 _INSERT = insert_of(VersionCheck)
 
 

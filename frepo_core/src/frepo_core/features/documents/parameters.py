@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...base.endpoint import Endpoint
-from ...content.request_headers import CONTENT_ENCODING, IDEMPOTENCY_KEY, IF_MATCH
-from ...openapi.parameters import (
+from frepo_core.web.base.endpoint import Endpoint
+from frepo_core.web.content.request_headers import CONTENT_ENCODING, IDEMPOTENCY_KEY, IF_MATCH
+from frepo_core.web.openapi.parameters import (
     CONDITIONS,
     DIGESTS,
     IDEMPOTENCY,
@@ -17,7 +17,7 @@ from ...openapi.parameters import (
     in_path,
     input_schema,
 )
-from ...schemas import json_schemas
+from frepo_core.web.schemas import json_schemas
 
 _SELECTOR = (
     "^(latest|recent|first|good|v[1-9][0-9]{0,17}|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])"

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...base.endpoint import Endpoint
-from ...content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
-from ...conventions.problems import MEDIA, TITLES, Problem
-from ...openapi.responses import BINARY, DIGEST, ERROR_HEADERS, HEADERS, meaning_of
+from frepo_core.web.base.endpoint import Endpoint
+from frepo_core.web.content.request_headers import IDEMPOTENCY_KEY, IF_MATCH
+from frepo_core.web.conventions.problems import MEDIA, TITLES, Problem
+from frepo_core.web.openapi.responses import BINARY, DIGEST, ERROR_HEADERS, HEADERS, meaning_of
 
 JSON = "application/json"
 MEANINGS: Mapping[int, str] = {

@@ -8,12 +8,13 @@ from datetime import datetime
 from frepo_core.db import Database
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, NotFoundError
+from frepo_core.services.backups.collections.collections import Collections
+from frepo_core.services.backups.versions.version_checks import GOOD
 from frepo_core.settings import Settings
 
-from ..collections.collections import Collections
 from .nightly_order import find_waiting
 from .restore_tests import RestoreTests
-from .results import GOOD, RestoreResult
+from .results import RestoreResult
 
 VERSION = "good"
 NAMED = 10

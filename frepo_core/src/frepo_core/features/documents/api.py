@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from importlib.resources import files
 
-from ...base.endpoint import Endpoint
-from ...conventions import merge_patch
-from ...conventions.problems import Problem
-from ...openapi.document import PLUGINS, Api
+from frepo_core.web.base.endpoint import Endpoint
+from frepo_core.web.conventions import merge_patch
+from frepo_core.web.conventions.problems import Problem
+from frepo_core.web.openapi.document import PLUGINS, Api
+
 from .parameters import parameters_of
 from .responses import JSON, responses_of
 

@@ -23,18 +23,18 @@ from frepo_core.errors import (
     TooManyCondemnedError,
 )
 from frepo_core.plugins import StorageError
+from frepo_core.services.backups.versions.late_results import LateResults
+from frepo_core.services.backups.versions.version_checks import BROKEN, GOOD, UNKNOWN, NewCheck
+from frepo_core.services.backups.versions.versions import Versions
+from frepo_core.services.base.plugin_failures import storable
+from frepo_core.services.base.records import CollectionRecord, VersionRecord
+from frepo_core.services.content.blobs.stored_content import StoredContent
+from frepo_core.services.content.verified_reader import VerifiedContent
+from frepo_core.services.events.masking import Mask
 from frepo_core.settings import Settings
 
-from ...base.plugin_failures import storable
-from ...base.records import CollectionRecord, VersionRecord
-from ...content.blobs.stored_content import StoredContent
-from ...content.verified_reader import VerifiedContent
-from ...events.masking import Mask
-from ..versions.late_results import LateResults
-from ..versions.version_checks import BROKEN, NewCheck
-from ..versions.versions import Versions
-from .command import PIECE, CommandNotStartedError, CommandResult, Readable, run_command
-from .results import GOOD, UNKNOWN, RestoreResult, judge, unknown
+from .restore_command import PIECE, CommandNotStartedError, CommandResult, Readable, run_command
+from .results import RestoreResult, judge, unknown
 
 log = logging.getLogger(__name__)
 

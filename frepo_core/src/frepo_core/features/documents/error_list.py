@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 
 from frepo_core import errors
-
-from ...conventions.problems import TITLES
+from frepo_core.web.conventions.problems import TITLES
 
 # Errors without a class of their own have the number of their status.
 _OF_HTTP = (405, 412, 413, 416, 431, 500, 501)

@@ -4,11 +4,12 @@ import argparse
 from datetime import timedelta
 from typing import Any
 
+from frepo_core.cli.columns import Size
+from frepo_core.cli.tables import ShowCommand
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ...columns import Size
-from ...tables import ShowCommand
+from .services import RestoreTestServices
 
 
 class RestoreTest(ShowCommand):
@@ -36,7 +37,7 @@ class RestoreTest(ShowCommand):
         """Run the test."""
         services = self.services()
         collection = services.collections.find(arguments.id)
-        result = services.restore_tests.run(
+        result = services.feature(RestoreTestServices).tests.run(
             collection, arguments.version, command=arguments.command, timeout=_timeout(arguments.timeout), by=None
         )
         self._is_good = result.outcome == "good"

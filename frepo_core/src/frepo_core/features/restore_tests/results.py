@@ -6,13 +6,11 @@ from datetime import timedelta
 
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
+from frepo_core.services.backups.versions.version_checks import BROKEN, GOOD, UNKNOWN, Outcome
+from frepo_core.services.base.records import VersionRecord
 
-from ...base.records import VersionRecord
-from ..versions.version_checks import BROKEN, Outcome
-from .command import CommandResult
+from .restore_command import CommandResult
 
-GOOD: Outcome = "good"
-UNKNOWN: Outcome = "not checked"
 # By this exit status, the command says that it cannot test this kind of content; also used by automake.
 SKIPPED = 77
 # Exit statuses that say nothing about the version: EX_TEMPFAIL of sysexits.h, and those of the shell for a program that

@@ -11,10 +11,9 @@ from frepo_core.db.models import Collection
 from frepo_core.domain.identity import Identity
 from frepo_core.settings import Settings
 
-from ...base.records import CollectionRecord
-from ..rows.collection_search import visible_to
-from ..versions.version_checks import BROKEN
-from .results import GOOD, UNKNOWN
+from ..backups.rows.collection_search import visible_to
+from ..backups.versions.version_checks import BROKEN, GOOD, UNKNOWN
+from ..base.records import CollectionRecord
 
 _TESTED = Collection.restore_tested_at
 _HAS_VERSIONS = Collection.versions_count > 0

@@ -5,9 +5,9 @@ from typing import Any
 from pydantic import RootModel
 from pyramid.response import Response
 
-from ..base.endpoint import Endpoint
-from ..base.request import V1, FrepoRequest
-from ..views.api_docs import document_response, page_response
+from frepo_core.web.base.endpoint import Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.views.api_docs import document_response, page_response
 
 
 class OpenApiDocument(RootModel[dict[str, Any]]):

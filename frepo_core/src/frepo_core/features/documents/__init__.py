@@ -1,0 +1,1 @@
+"""The OpenAPI document of `/api/v1`, and the page that shows it."""

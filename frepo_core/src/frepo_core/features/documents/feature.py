@@ -1,0 +1,26 @@
+"""The documents: the OpenAPI document of `/api/v1`, and the page that shows it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from frepo_core.services.composition.features import Feature
+
+
+def _endpoints() -> Sequence[Any]:
+    from .endpoints import ENDPOINTS
+
+    return ENDPOINTS
+
+
+def _describe(config: Any) -> None:
+    """Keep the document of all endpoints of the second API, also those of plug-ins, where its views find it."""
+    from frepo_core.web.openapi.documentation import Documentation
+
+    from .api import V1_API
+    from .error_list import error_list
+
+    endpoints = [endpoint for endpoint in config.registry.endpoints if endpoint.is_v1]
+    config.registry.v1_documentation = Documentation(endpoints, V1_API, error_list())
+
+
+DOCUMENTS = Feature(endpoints=_endpoints, web=_describe)

@@ -1,1 +1,0 @@
-"""Restore tests: a version is read into a command of the operator, which says whether it can be restored."""
