@@ -5,6 +5,7 @@ import pytest
 from model.faults import OTHERS, SEEN
 from model.guards import Guards
 from model.real.breaks import BREAKS
+from model.real.other_breaks import STORIES
 from model.real.places import settings
 from model.real.site import Site
 from model.real.telling import NotDoneError
@@ -19,15 +20,16 @@ def tell(open_services, ini, tmp_path):
     ini = settings(ini, tmp_path)
 
     def tell(guard: str, *, breaks: bool) -> str:
-        story = walk(FAULTS[guard].world, Guards(**{guard: False})).story
         folder = tmp_path / "service"
         folder.mkdir()
         with pytest.MonkeyPatch.context() as patch:
             if breaks:
-                BREAKS[guard].patch(patch)
+                (BREAKS | STORIES)[guard].patch(patch)
             site = Site(folder, lambda folder: open_services(folder, ini), patch)
             try:
-                for what in story:
+                if guard in STORIES:
+                    return STORIES[guard].tell(site, tmp_path / "other")
+                for what in walk(FAULTS[guard].world, Guards(**{guard: False})).story:
                     site.do(what)
                 return BREAKS[guard].look(site, tmp_path / "other")
             finally:
@@ -36,13 +38,13 @@ def tell(open_services, ini, tmp_path):
     return tell
 
 
-@pytest.mark.parametrize("guard", BREAKS)
+@pytest.mark.parametrize("guard", [*BREAKS, *STORIES])
 def test_without_its_guard_the_code_breaks_a_promise(tell, guard: str):
     assert tell(guard, breaks=True) != ""
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("guard", BREAKS)
+@pytest.mark.parametrize("guard", [*BREAKS, *STORIES])
 def test_with_its_guard_the_code_keeps_it(tell, guard: str):
     try:
         broken = tell(guard, breaks=False)

@@ -14,6 +14,7 @@ from frepo_core.services.content.blobs import lifecycle
 from frepo_core.services.content.blobs.blob_write import BlobWrite
 from frepo_core.services.content.blobs.upload_transaction import UploadTransaction
 from frepo_core.services.content.chains import encoding_switch
+from frepo_core.services.content.copies import copy_reads
 from frepo_core.services.content.copies.copier import Copier, CopyResult, Outcome
 from frepo_core.services.content.objects import gate, necessity, settlement
 from frepo_core.services.content.objects.found_objects import FoundObjects
@@ -152,14 +153,12 @@ def _supersede_all(patch: pytest.MonkeyPatch) -> None:
 
 
 def _read_first_storage_only(patch: pytest.MonkeyPatch) -> None:
-    from . import site
-
-    find = site.find_places
+    find = copy_reads.find_places
 
     def find_in_first(session: Any, digest: str, storage: str) -> Any:
         return [row for row in find(session, digest, storage) if row.storage == storage]
 
-    patch.setattr(site, "find_places", find_in_first)
+    patch.setattr(copy_reads, "find_places", find_in_first)
 
 
 def _count_what_is_wanted(patch: pytest.MonkeyPatch) -> None:
