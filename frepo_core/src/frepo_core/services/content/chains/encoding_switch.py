@@ -20,7 +20,7 @@ from frepo_core.errors import DamagedObjectError
 from ...base.failpoints import hit
 from ..encodings.format import Head
 from ..objects.blob_damage import find_damage
-from ..objects.decodable import MOST_LEVELS, find_dependents, find_path
+from ..objects.decodable import MOST_LEVELS, find_base_path, find_dependents
 from ..objects.gate import lock_contents
 from ..objects.states import CURRENT, RAW, ObjectState
 from ..objects.supersession import supersede
@@ -220,11 +220,7 @@ def outdate_others(session: Session, row: StoredObject) -> None:
 
 def _find_base(session: Session, row: StoredObject, digest: str, most_levels: int) -> StoredObject | None:
     """Return the current object of the new base, if it can be decoded without this content and is not too deep."""
-
-    def is_other(one: StoredObject) -> bool:
-        return one.digest != row.digest and one.state == ObjectState.PRESENT and one.slot == CURRENT
-
-    path = find_path(session, digest, row.storage, allows=is_other)
+    path = find_base_path(session, row, digest, row.storage)
     if path is None:
         return None
     above = sum(1 for _ in find_dependents(session, row.digest, row.storage, only_current=True))

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, aliased
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import new_blob_key
 
-from ..objects.decodable import find_path
+from ..objects.decodable import find_base_path
 from ..objects.places import find_places
 from ..objects.states import CURRENT, DELTA, LACKING, RAW, SOUND, ObjectState
 from ..objects.uses import is_second_copy
@@ -77,22 +77,12 @@ def _find_source(session: Session, backends: Backends, row: StoredObject) -> tup
     for place in places:
         if place.id == row.id:
             continue
-        if place.encoding != DELTA or _is_base_there(session, row, place):
+        if place.encoding != DELTA or find_base_path(session, row, str(place.base_digest), row.storage) is not None:
             return place, False
         if _is_base_coming(session, row, place):
             return None, False
         return place, True
     return None, False
-
-
-def _is_base_there(session: Session, row: StoredObject, place: StoredObject) -> bool:
-    """Return whether the base of a difference can be decoded in the storage without the content itself."""
-    base = place.base_digest or ""
-
-    def is_other(one: StoredObject) -> bool:
-        return one.digest != row.digest and one.slot == CURRENT and one.state == ObjectState.PRESENT
-
-    return find_path(session, base, row.storage, allows=is_other) is not None
 
 
 def _is_base_coming(session: Session, row: StoredObject, place: StoredObject) -> bool:

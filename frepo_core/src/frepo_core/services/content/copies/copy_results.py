@@ -12,9 +12,10 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import By
 
+from ..objects.decodable import find_base_path
 from ..objects.gate import give_up, lock_contents
 from ..objects.marks import note_healed, verify_dependents
-from ..objects.states import CURRENT, LACKING, ObjectState
+from ..objects.states import CURRENT, DELTA, LACKING, ObjectState
 from ..objects.wishes import wish
 from ..storages.backends import Backends
 from .copier import CopyResult, Outcome
@@ -41,12 +42,20 @@ def _record(backends: Backends, results: Sequence[CopyResult], by: By, session: 
         if row is None or row.key != result.task.key or row.slot != CURRENT or row.state not in LACKING:
             ended += [row.id] if row is not None and row.state == ObjectState.DOOMED else []
         elif result.outcome is Outcome.PRESENT:
-            ended += _note_present(session, backends, row, result, now, by)
+            is_made = row.state != ObjectState.WRITING or _is_decodable(session, row)
+            ended += (
+                _note_present(session, backends, row, result, now, by) if is_made else want_again(session, row, now)
+            )
         elif result.outcome is Outcome.AGAIN:
             ended += want_again(session, row, now)
         else:
             _note_failed(row, result, now)
     return ended
+
+
+def _is_decodable(session: Session, row: StoredObject) -> bool:
+    """Return whether the storage still decodes the base of a new object, if it is a difference: it is no copy else."""
+    return row.encoding != DELTA or find_base_path(session, row, str(row.base_digest), row.storage) is not None
 
 
 def _note_present(

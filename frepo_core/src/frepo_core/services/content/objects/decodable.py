@@ -55,6 +55,18 @@ def is_decodable(session: Session, digest: str, storage: str, *, without: Collec
     return find_path(session, digest, storage, without=without) is not None
 
 
+def find_base_path(session: Session, row: StoredObject, base_digest: str, storage: str) -> Path | None:
+    """Return what is read for the base, if an object becomes a difference to it; None if that cannot be decoded.
+
+    Only by current objects that are present, and not by the content of the object itself: no two need each other.
+    """
+
+    def is_other(one: StoredObject) -> bool:
+        return one.digest != row.digest and one.slot == CURRENT and one.state == ObjectState.PRESENT
+
+    return find_path(session, base_digest, storage, allows=is_other)
+
+
 def find_dependents(
     session: Session,
     digest: str,

@@ -16,7 +16,7 @@ from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound
 
 from ...content.copies.copier import Copier, CopyTask, Outcome
-from ...content.objects.decodable import find_path
+from ...content.objects.decodable import find_base_path
 from ...content.objects.gate import lock_contents
 from ...content.objects.places import find_current
 from ...content.objects.states import CURRENT, DELTA, RAW, ObjectState
@@ -149,13 +149,7 @@ def _find_source(session: Session, backends: Backends, row: StoredObject) -> Sto
 
 def _can_be_decoded(session: Session, source: StoredObject, row: StoredObject) -> bool:
     """Return whether the storage of an object decodes the base of another one, by what is current in it there."""
-    if source.encoding != DELTA:
-        return True
-
-    def is_other(one: StoredObject) -> bool:
-        return one.digest != row.digest and one.slot == CURRENT
-
-    return find_path(session, source.base_digest or "", row.storage, allows=is_other) is not None
+    return source.encoding != DELTA or find_base_path(session, row, str(source.base_digest), row.storage) is not None
 
 
 def _pause(seen: StoredObject, session: Session) -> None:
