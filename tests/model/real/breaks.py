@@ -20,6 +20,7 @@ from frepo_core.services.content.objects import gate, necessity, settlement
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.states import CURRENT, DELTA, ObjectState
 from frepo_core.services.content.objects.supersession import supersede
+from frepo_core.services.content.storages.journal_comparison import JournalComparison
 from frepo_core.services.reports import copies
 from frepo_core.services.upkeep.recovery import merge
 from frepo_core.services.upkeep.storage import collection_move
@@ -135,6 +136,7 @@ def _rely_on_what_was_not_read(patch: pytest.MonkeyPatch) -> None:
 def _ignore_adoption(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gate, "is_waiting", lambda *_: False)
     patch.setattr(lifecycle, "is_waiting", lambda *_: False)
+    patch.setattr(JournalComparison, "is_compared", lambda *_: True)
 
 
 def _ignore_time(patch: pytest.MonkeyPatch) -> None:

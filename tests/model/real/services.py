@@ -209,6 +209,7 @@ class Real:
     def _release(self, content: int, storage: int) -> bool:
         """Doom what nothing uses. The service does so with first copies, and lets second ones begin to leave."""
         if STORAGES[storage] == self._backends.current:
+            self._backends.journals.compare(STORAGES)
             content_id = self.places.content_id(content)
             return bool(self._database.write(lambda session: self._services.blobs.release(session, content_id)))
         leaving = [row for row in self.places.find(content, storage) if row.state == LEAVING]

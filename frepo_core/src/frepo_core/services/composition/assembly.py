@@ -11,6 +11,7 @@ from frepo_core.plugins.registry import PluginRegistry, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
 from ..content.storages.backends import Backends
+from ..content.storages.journal_comparison import JournalComparison
 from ..content.storages.storage_troubles import StorageStates
 from ..content.storages.write_guard import Presence
 from ..events.masking import Mask
@@ -58,6 +59,14 @@ def assemble(
         mirror=settings.mirror,
         reads_back=settings.fs_read_back,
     )
+    presence = Presence(database, backends)
+
+    def find_unknown(storage: str) -> str | None:
+        from ..upkeep.journal.comparison import find_unknown_part
+
+        return find_unknown_part(database, backends, presence, storage)
+
+    backends.journals = JournalComparison(find_unknown, backends.breaker.skips)
     services = Services(
         ini=ini,
         environment=environment,
@@ -68,7 +77,7 @@ def assemble(
         facade_of=facade_of,
         database=database,
         backends=backends,
-        presence=Presence(database, backends),
+        presence=presence,
         storage_states=StorageStates(database, is_read_only=settings.read_only),
         mask=Mask(settings, *backends.in_use.values(), *(context.settings for context in contexts.values())),
     )

@@ -109,11 +109,13 @@ class EarlyEnding:
             return measure_size(session, self._space.storage, self._blobs.backends.current)
 
     def _candidates(self, count: int = BATCH) -> list[tuple[int, int]]:
-        """Return the ids and sizes of the blobs that end next: none while no bytes may be deleted."""
+        """Return the ids and sizes of the contents that end next: none while no bytes may be deleted."""
+        journals, storage = self._blobs.backends.journals, self._space.storage
+        journals.compare([storage])
         with self._database.reading() as session:
-            if is_waiting(session, self._blobs.backends):
+            if is_waiting(session, self._blobs.backends) or not journals.is_compared(storage):
                 return []
-            query = select_next(session, self._space.storage, self._blobs.backends.current, count)
+            query = select_next(session, storage, self._blobs.backends.current, count)
             return [(content_id, size) for content_id, size in session.execute(query)]
 
 

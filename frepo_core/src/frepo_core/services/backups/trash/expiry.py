@@ -33,8 +33,10 @@ def end_expired(
     with the records, none ends: it may have been restored since the backup of the database.
     """
     versions = 0
+    journals, first = blobs.backends.journals, blobs.backends.current
+    journals.compare([first])
     with database.reading() as session:
-        if is_waiting(session, blobs.backends):
+        if is_waiting(session, blobs.backends) or not journals.is_compared(first):
             return {"versions": 0, "collections": 0}
     database.write(lambda session: _prolong(session, now), may_use_reserve=True)
     while True:

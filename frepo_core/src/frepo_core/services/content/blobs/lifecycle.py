@@ -106,7 +106,7 @@ class Blobs:
                 continue
             elif is_second_copy(self.backends, row):
                 self._let_leave(session, row)
-            elif may_end(session, self.backends, row, relied=()):
+            elif self.backends.journals.is_compared(row.storage) and may_end(session, self.backends, row, relied=()):
                 doomed.append(note_doomed(session, row))
         session.flush()
         if not doomed:
@@ -120,6 +120,7 @@ class Blobs:
     def _collect(self, content_id: int) -> list[int]:
         """Delete the objects of a content unless it is used. Return contents that perhaps nothing needs any more."""
         hit("collect")
+        self.gate.compare(StoredObject.content_id == content_id)
         doomed = self.database.write(lambda session: self.release(session, content_id), may_use_reserve=True)
         if doomed:
             hit("object_doomed")

@@ -12,7 +12,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Protocol
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session, lazyload
 
 from frepo_core.db import Database
@@ -26,7 +26,7 @@ from ..storages.write_guard import Presence
 from .necessity import is_waiting, may_be_older, may_end
 from .states import UNKNOWN, ObjectState
 from .survivors import Pace, ReadObject, Survivors
-from .uses import is_base_anywhere, is_used
+from .uses import is_base_anywhere, is_second_copy, is_used
 
 log = logging.getLogger(__name__)
 
@@ -77,9 +77,11 @@ class Gate:
         What takes their place is read before. With `reads=False`, for requests, only what was read since counts.
         `pace` is called with the size of each piece that was read; it may wait, or end the run by an exception.
         """
+        ids = list(object_ids)
+        self.compare(StoredObject.id.in_(ids))
         survivors = self._survivors(keep_going, pace)
         find, total = survivors.read if reads else survivors.find_read, Ended()
-        for object_id in object_ids:
+        for object_id in ids:
             keep_going()
             if (relied := find(object_id)) is not None:
                 total += self._delete(object_id, relied)
@@ -97,6 +99,7 @@ class Gate:
         What replaces the others is read once, so that they may end early if room is needed.
         """
         total = Ended()
+        self._backends.journals.compare([storage])
         for find in (_find_doomed, _find_due):
             for ids in self._pages(find, storage):
                 self._presence.require(storage)
@@ -120,6 +123,16 @@ class Gate:
                     return total
                 total += self.delete([object_id], keep_going=keep_going, reads=reads)
         return total
+
+    def compare(self, *of_objects: ColumnElement[bool]) -> None:
+        """Compare the journals in the storages of these objects with what the database knows of them."""
+        journals = self._backends.journals
+        if all(journals.is_compared(name) for name in self._backends.configured):
+            return
+        with self._database.reading() as session:
+            rows = session.scalars(select(StoredObject).where(*of_objects))
+            names = {row.storage for row in rows if not is_second_copy(self._backends, row) or row.slot is None}
+        journals.compare(names)
 
     def end(self, row: StoredObject) -> bool:
         """Delete the bytes of a doomed object, and its record. Return False if the storage keeps them."""

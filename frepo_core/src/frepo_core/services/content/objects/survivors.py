@@ -56,7 +56,7 @@ class Survivors:
                 return None
             if row.state in ENDED:
                 return row, []
-            if is_waiting(session, self._backends):
+            if is_waiting(session, self._backends) or not self._backends.journals.is_compared(row.storage):
                 return None
             path = find_survivors(session, row, choose(row))
             if path is None or not may_end(session, self._backends, row, [one.id for one in path]):

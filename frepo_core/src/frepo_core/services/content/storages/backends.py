@@ -13,6 +13,7 @@ from frepo_core.settings import NamedStorage, load_named_storage_settings, load_
 
 from .breaker import Breaker
 from .guarded_storage import GuardedStorage
+from .journal_comparison import JournalComparison
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ class Backends:
     other. It is `setting`, that of the settings, until this process follows a promotion of another one: number `epoch`,
     instead of `former`. `named` are the further ones by name; `configured` are the names of all, the first one first.
     `reads_back` says whether each new blob is read again and compared before its upload is answered.
-    `breaker` knows which of them fail.
+    `breaker` knows which of them fail, and `journals` which were compared with the database.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Backends:
         self.follow(current, former=None, epoch=0)
         self.reads_back = reads_back
         self.breaker = Breaker()
+        self.journals = JournalComparison()
         self._plugins = plugins
         self._ini = ini
         self._environment = environment

@@ -1,0 +1,102 @@
+"""A database of last night whose mark is still that of the storage deletes nothing before it was compared."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from frepo_core.db import utc_now
+from frepo_core.db.models import StoredObject, TrashEntry
+from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.services.backups.trash.expiry import end_expired
+from frepo_core.services.upkeep.storage import OwnerMark
+
+
+@pytest.fixture
+def bytes_in(storage):
+    """Return the keys of the objects in the storage."""
+    return lambda: {key for stat in storage.list() if parse_digest_in_key(key := stat.key) and not OwnerMark.parse(key)}
+
+
+@pytest.fixture
+def collection(begun, services, make_collection, push, sender):
+    """A collection with two versions, one of which is in the trash, as the backup of the database knows it."""
+    collection = make_collection(9)
+    push(collection, b"kept")
+    push(collection, b"taken back")
+    services.versions.delete(collection, "v2", by=sender)
+    services.journal.write_changes()
+    return collection
+
+
+@pytest.fixture
+def restored(services, collection, back_up, sender):
+    """The services over this backup: since then the version was taken out of the trash."""
+    restore = back_up()
+    services.trash.restore(collection, 2, by=sender)
+    services.journal.write_changes()
+    return restore()
+
+
+def end_trash(services):
+    services.database.execute(update(TrashEntry).values(ends_at=utc_now() - timedelta(hours=1)))
+    return end_expired(services.database, services.blobs, now=utc_now(), by=None, keep_going=lambda: None)
+
+
+def supersede(services):
+    values = {"state": "superseded", "slot": None, "since": utc_now(), "delete_after": utc_now()}
+    services.database.execute(update(StoredObject).values(**values))
+
+
+def test_the_trash_does_not_end(restored, bytes_in):
+    assert 0 == end_trash(restored)["versions"]
+    assert 2 == len(bytes_in())
+
+
+def test_what_is_deleted_for_good_keeps_its_bytes(restored, collection, bytes_in, sender):
+    restored.trash.end(collection, 2, by=sender)
+    restored.versions.delete(collection, "v1", by=sender)
+    restored.trash.end(collection, 1, by=sender)
+
+    assert 2 == len(bytes_in())
+
+
+def test_what_was_superseded_stays(restored, collection, bytes_in, sender):
+    restored.trash.end(collection, 2, by=sender)
+    supersede(restored)
+
+    assert 0 == restored.blobs.gate.delete_due("local").objects
+    assert 2 == len(bytes_in())
+
+
+def test_the_room_of_the_trash_is_not_used(restored):
+    assert 0 == restored.early_ending.give_way(1 << 20, by=None, reads=True).versions
+
+
+def test_the_journal_then_lets_it_be_compared_with_the_storage(restored, bytes_in):
+    end_trash(restored)
+    restored.journal.write_changes()
+
+    assert 0 == end_trash(restored)["versions"]
+    assert 2 == len(bytes_in())
+
+
+def test_a_database_that_knows_the_journal_deletes_at_once(services, collection, back_up, bytes_in):
+    restored = back_up()()
+
+    assert 1 == end_trash(restored)["versions"]
+    assert 1 == len(bytes_in())
+
+
+def test_a_storage_that_does_not_answer_is_asked_again(services, collection, back_up, bytes_in, storage, monkeypatch):
+    restored = back_up()()
+    moment = [0.0]
+    monkeypatch.setattr(restored.backends.journals, "_monotonic", lambda: moment[0])
+    away = storage._root.rename(storage._root.with_name("away"))
+
+    assert 0 == end_trash(restored)["versions"]
+    away.rename(storage._root)
+    moment[0] += 61
+
+    assert 1 == end_trash(restored)["versions"]
+    assert 1 == len(bytes_in())
