@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 from setuptools import build_meta
@@ -23,8 +24,14 @@ def main(file: str, *options: str) -> int:
     with tempfile.TemporaryDirectory(prefix="frepo-editable-") as folder:
         requirements = [line for line in Path(file).read_text().splitlines() if not line.startswith("#")]
         required = [installable(line, Path(folder)) for line in requirements]
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", *options, *required]
-        return subprocess.run(command, check=False).returncode
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", *options]
+        known = {distribution.name for distribution in distributions()}
+        if status := subprocess.run([*command, *required], check=False).returncode:
+            return status
+        # pip passes over a version that is installed; its entry points and dependencies may have changed.
+        again = [one for one in required if one.startswith(folder) and _name(one) in known]
+        command += ["--force-reinstall", "--no-deps"]
+        return subprocess.run([*command, *again], check=False).returncode if again else 0
 
 
 def installable(requirement: str, target: Path) -> str:
@@ -36,6 +43,10 @@ def installable(requirement: str, target: Path) -> str:
     with contextlib.chdir(part["folder"]), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         wheel = build_meta.build_editable(os.fspath(target))
     return f"{target / wheel}{part['extras'] or ''}"
+
+
+def _name(wheel: str) -> str:
+    return Path(wheel).name.partition("-")[0].replace("_", "-")
 
 
 if __name__ == "__main__":
