@@ -16,6 +16,7 @@ from frepo_core.plugins import Collector, hang_watch
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_metrics.endpoint import format_metrics
 from frepo_metrics.requests import UPLOADS, RequestMetrics, reason_of
+from frepo_metrics.service_state import CollectionMetrics
 from support.logs.waiting import wait_for_text
 
 from .conftest import CODE
@@ -119,11 +120,12 @@ def test_requests_are_counted_by_route_and_status(app, scrape):
 
 def test_an_unknown_path_makes_no_label(app, scrape):
     app.get("/etc/passwd", expect_errors=True)
+    app.delete("/etc/passwd", expect_errors=True)
 
     found = scrape()
 
-    assert 1 == found("frepo_http_request_duration_seconds_count", route="none", status="404")
-    assert [] == [labels for _, labels in found.found if "passwd" in str(labels)]
+    assert 2 == found("frepo_http_request_duration_seconds_count", route="none", method="any", status="404")
+    assert [] == [labels for _, labels in found.found if "passwd" in str(labels) or "DELETE" in str(labels)]
 
 
 def test_uploads_are_counted_with_their_bytes(scrape, upload):
@@ -327,3 +329,13 @@ def test_it_says_when_a_version_is_expected(services, scrape):
     due_at = services.collections.create(change, by=None).due_at
 
     assert due_at.timestamp() == pytest.approx(scrape()("frepo_collection_due_timestamp_seconds", name="db.sql"))
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_the_newest_collections_have_metrics_of_their_own_and_no_more_than_the_setting_says(services, most):
+    for name in ("older.sql", "newer.sql"):
+        services.collections.create(CollectionChange(limits={}, filename=name), by=None)
+
+    versions, *_ = CollectionMetrics(services.contexts["metrics"].service, most).collect()
+
+    assert ["newer.sql", "older.sql"][:most] == [sample.labels["name"] for sample in versions.samples]

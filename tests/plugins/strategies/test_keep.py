@@ -140,6 +140,9 @@ def test_a_version_is_as_strong_as_its_strongest_rule():
     state = collection(ages=[240, 9, 1], options=NO_RULES | {"daily": 3, "monthly": 12, "within": "2d"}, max_versions=3)
 
     assert evicted(state) == [1]
+    # Both are kept by `daily`; that `monthly` keeps the one of 31 October, too, makes it no weaker.
+    state = collection(ages=[23, 22], options=NO_RULES | {"daily": 3, "monthly": 12}, max_versions=2)
+    assert evicted(state) == [1]
 
 
 def test_the_size_limit_evicts_as_few_as_possible():
