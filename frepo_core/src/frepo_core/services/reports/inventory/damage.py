@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -14,6 +14,7 @@ from frepo_core.domain.permissions import allows
 
 from ...access.visibility.visible_files import Sight, see_files, sees_all_files
 from ...base.keyset import Page, PageRequest, cut, paged
+from ...content.objects.lost_bases import find_above_lost
 from ...content.objects.states import CURRENT, ObjectState
 from ...content.objects.uses import is_second
 from ...content.storages.backends import Backends
@@ -24,9 +25,14 @@ ADVICE = (
     "Upload the same content again, to any collection or as a file: that stores the bytes anew for all that use them."
 )
 ADVICE_UNUSED = "Nothing uses these bytes any more: the job sweep removes them."
+ADVICE_BASE = (
+    "Or heal the content {base}, to which it is stored as a difference: its own bytes are not known to be damaged."
+)
 ADVICE_KEY = (
     "Or restore the key {key!r} of the storage {storage!r} from its backup; the job verify then finds it sound."
 )
+
+_BAD = (ObjectState.DAMAGED, ObjectState.MISSING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,21 +63,28 @@ class DamageRecord:
     advice: str
 
 
-def _is_damaged(backends: Backends) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for first copies that are wrong or missing. Second ones are in the figures about copies."""
-    bad = StoredObject.state.in_([ObjectState.DAMAGED, ObjectState.MISSING])
-    return bad, StoredObject.slot == CURRENT, ~is_second(backends)
+def _is_damaged(session: Session, backends: Backends) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for first copies that are wrong or missing, or cannot be read because their base is lost.
+
+    Second ones are in the figures about copies. Two statements if there is any.
+    """
+    first = (StoredObject.slot == CURRENT, ~is_second(backends))
+    bad = StoredObject.state.in_(_BAD)
+    if session.scalar(select(StoredObject.id).where(bad, *first).limit(1)) is None:
+        return bad, *first
+    above = (StoredObject.state == ObjectState.PRESENT.value, StoredObject.digest.in_(find_above_lost(session)))
+    return or_(bad, and_(*above)), *first
 
 
 def count_damaged(session: Session, backends: Backends) -> int:
     """Return the number of damaged first copies."""
-    return session.scalar(select(func.count(StoredObject.id)).where(*_is_damaged(backends))) or 0
+    return sum(count_damaged_by_storage(session, backends).values())
 
 
 def count_damaged_by_storage(session: Session, backends: Backends) -> Mapping[str, int]:
     """Return the numbers of damaged first copies of the storages that have any."""
-    query = select(StoredObject.storage, func.count()).where(*_is_damaged(backends)).group_by(StoredObject.storage)
-    return {storage: number for storage, number in session.execute(query)}
+    query = select(StoredObject.storage, func.count()).where(*_is_damaged(session, backends))
+    return {storage: number for storage, number in session.execute(query.group_by(StoredObject.storage))}
 
 
 def list_damage(database: Database, backends: Backends, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
@@ -81,8 +94,8 @@ def list_damage(database: Database, backends: Backends, page: PageRequest, *, by
     may be shorter.
     """
     page = replace(page, is_descending=True)
-    query = select(StoredObject).where(*_is_damaged(backends))
     with database.reading(is_snapshot=True) as session:
+        query = select(StoredObject).where(*_is_damaged(session, backends))
         rows = session.scalars(paged(query, page, [StoredObject.since, StoredObject.id])).all()
         found = cut(rows, page, lambda row: [row.since, row.id])
         records = [_record(session, row, by) for row in found.items]
@@ -94,7 +107,9 @@ def list_damage(database: Database, backends: Backends, page: PageRequest, *, by
 def _record(session: Session, row: StoredObject, by: Identity) -> DamageRecord:
     used_by = session.scalar(select(func.count()).select_from(File).where(File.content_id == row.content_id)) or 0
     versions, files = _users(session, row, by)
-    again = ADVICE_KEY.format(key=str(row.key), storage=row.storage)
+    again = ADVICE_BASE.format(base=row.base_digest)
+    if row.state in _BAD:
+        again = ADVICE_KEY.format(key=str(row.key), storage=row.storage)
     return DamageRecord(
         sha256=row.digest,
         size=row.size,
