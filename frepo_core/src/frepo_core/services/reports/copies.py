@@ -46,6 +46,7 @@ class CopyFigures:
     :param compared_at: when contents were compared with their copies the last time
     :param is_known: whether they were compared since a recovery or a change of mirrors; if not, more may be behind
     :param is_late: whether one has waited for longer than `mirror.max_lag`
+    :param is_first: whether it is the first storage, which gets what a recovery has found in others
     """
 
     storage: str
@@ -63,6 +64,13 @@ class CopyFigures:
     compared_at: datetime | None = None
     state: str | None = None
     skipped: bool = False
+    is_first: bool = False
+
+    @property
+    def _what(self) -> str:
+        if self.is_first:  # as after a recovery from another one, and after a promotion
+            return f"its bytes in {self.storage}, which is the first storage now"
+        return f"a second copy in {self.storage}"
 
     def age(self, now: datetime) -> timedelta:
         """Return for how long the one that waits longest waits, 0 if none does."""
@@ -72,11 +80,11 @@ class CopyFigures:
         """Return the figures as a sentence for people."""
         unknown = f"Contents were not compared with their copies in {self.storage} yet: the job mirror does so"
         if not self.behind:
-            return f"No content waits for a second copy in {self.storage}" if self.is_known else unknown
+            return f"No content waits for {self._what}" if self.is_known else unknown
         waits = format_duration(timedelta(seconds=int(self.age(now).total_seconds()))) or "0s"
         contents = "1 content waits" if self.behind == 1 else f"{self.behind} contents wait"
         return (
-            f"{contents} for a second copy in {self.storage} ({readable_size(self.size)}), the oldest for {waits}; "
+            f"{contents} for {self._what} ({readable_size(self.size)}), the oldest for {waits}; "
             f"versions with one copy: {self.versions}{'' if self.is_known else f'. {unknown}'}"
         )
 
@@ -101,6 +109,7 @@ class Copies:
                     is_known=is_compared(session, self._backends),
                     state=troubles[storage].state if storage in troubles else None,
                     skipped=self._backends.breaker.skips(storage),
+                    is_first=storage == self._backends.current,
                 )
                 for storage in storages
             ]

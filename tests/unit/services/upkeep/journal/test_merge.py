@@ -132,6 +132,31 @@ def test_a_storage_that_was_not_adopted_has_nothing_to_merge(services, run, uplo
         merge(services)
 
 
+def test_a_restored_database_is_told_to_adopt_only_where_that_helps(services, run, upload, back_up):
+    """In the middle of an emergency, nobody is sent to a command that answers that there is nothing to do."""
+    upload(b"one")
+    run("catalogue")
+    restored = back_up()()
+
+    with pytest.raises(RecoveryError, match="nothing to read back from it, and nothing to adopt"):
+        merge(restored)
+    Ownership(services.database, services.backends).raise_epoch("local")
+    with pytest.raises(RecoveryError, match="marks are not those of this database.*storage:adopt --storage local"):
+        merge(restored)
+
+
+def test_a_storage_that_was_empty_when_it_was_adopted_has_nothing_to_merge(services, run, upload, recover, tmp_path):
+    upload(b"one")
+    run("catalogue")
+    new = recover().services
+    (tmp_path / "storage").rename(tmp_path / "old")
+    (tmp_path / "storage").mkdir()
+    Ownership(new.database, new.backends).adopt("local")
+
+    with pytest.raises(RecoveryError, match="no catalogue from before this database adopted it: there is nothing to"):
+        merge(new)
+
+
 class TestDeleted:
     @pytest.fixture
     def ini(self, ini, tmp_path):

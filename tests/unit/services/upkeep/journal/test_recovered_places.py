@@ -259,7 +259,7 @@ def test_no_report_says_that_there_are_two_copies_before_they_were_compared(
     unknown = "Contents were not compared with their copies in offsite yet: the job mirror does so"
     assert (unknown, {"warning"}, {False}) == reports()
     new.mirror.compare(keep_going=lambda: None)
-    assert ["1 content waits for a second copy in local"] == [
+    assert ["1 content waits for its bytes in local, which is the first storage now"] == [
         one.describe(utc_now()).partition(" (")[0] for one in new.copies.read() if one.storage == "local"
     ]
     assert all(one.is_known for one in new.copies.read())

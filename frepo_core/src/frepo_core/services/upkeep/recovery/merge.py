@@ -35,14 +35,11 @@ from ...base.installation import ensure_id
 from ...content.objects.gate import lock_contents
 from ...content.objects.settlement import Settlement
 from ...content.storages.backends import Backends
-from ...content.storages.kept_blobs import find_adoption
 from ...events.actors import actor_of
 from ...events.facts import collection_event
 from ...events.recording import record
-from ..journal.cursors import read_cursors
 from ..journal.journal import Journal
 from ..journal.json_rows import Values, names_of, to_row
-from ..journal.keys import JournalKey
 from ..journal.objects import table_of
 from ..journal.seals import JournalSeals
 from ..mirror.gaps import compare_again
@@ -50,7 +47,6 @@ from ..reconcile.reconciliation import Reconciliation
 from ..reconcile.sources import (
     Listing,
     Notes,
-    RecoveryError,
     Source,
     SourceFiles,
     find_source,
@@ -58,6 +54,7 @@ from ..reconcile.sources import (
     list_storage,
 )
 from ..reconcile.staging import Key, Staging
+from .first_epoch import find_first_epoch
 from .lost_contents import find_lost
 from .row_loading import insert_new
 from .sound_objects import SoundObjects
@@ -136,7 +133,7 @@ class Merge:
         self._listed = {self._storage: listing, **others}
         self._staging.index_stored()
         if self._at is None:
-            epoch = self._find_adoption(keys)
+            epoch = find_first_epoch(self._database, self._backends, self._journal, self._storage, keys)
             keys = [key for key in keys if key.epoch < epoch]
         else:
             keys = [key for key in keys if key.made_at is None or key.made_at <= self._at]
@@ -162,20 +159,6 @@ class Merge:
             self._add_versions(batch, report, by)
         compare_again(self._database)  # what was read back may have one copy only
         return report
-
-    def _find_adoption(self, keys: Sequence[JournalKey]) -> int:
-        """Return the epoch of the first mark since the adoption. What was lost has a lower one."""
-        with self._database.reading() as session:
-            cursor = read_cursors(session).get(self._storage)
-        if cursor and not cursor.is_broken and any(key.place > (cursor.epoch, cursor.number) for key in keys):
-            return self._journal.break_off(self._storage)
-        epoch = find_adoption(self._database, self._storage)
-        if epoch is None:
-            raise RecoveryError(
-                f"The journal in the storage {self._storage!r} has nothing that this database did not write itself. If "
-                f"the database was restored from a backup: `frepo storage:adopt --storage {self._storage}` first"
-            )
-        return epoch
 
     def _states(self, source: Source, kind: str) -> Iterator[_Lost]:
         """Yield the objects of a kind that existed then: those of the journal, and the others of the catalogue."""

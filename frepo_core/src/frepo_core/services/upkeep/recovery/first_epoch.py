@@ -1,0 +1,49 @@
+"""Finds where the journal of a storage begins that this database has written since it was restored."""
+
+from collections.abc import Sequence
+
+from frepo_core.db import Database
+
+from ...content.storages.backends import Backends
+from ...content.storages.kept_blobs import find_adoption
+from ...content.storages.owner_mark import find_marks
+from ...content.storages.sweep_guard import Ownership
+from ..journal.cursors import read_cursors
+from ..journal.journal import Journal
+from ..journal.keys import JournalKey
+from ..reconcile.sources import RecoveryError
+
+
+def find_first_epoch(
+    database: Database, backends: Backends, journal: Journal, storage: str, keys: Sequence[JournalKey]
+) -> int:
+    """Return the epoch of the first mark since the adoption of a storage. What was lost has a lower one.
+
+    Raises `RecoveryError`, which says what a person can do, if there is nothing to read back among `keys`.
+    """
+    with database.reading() as session:
+        cursor = read_cursors(session).get(storage)
+    if cursor and not cursor.is_broken and any(key.place > (cursor.epoch, cursor.number) for key in keys):
+        return journal.break_off(storage)
+    epoch = find_adoption(database, storage)
+    if epoch is None:
+        raise RecoveryError(_describe_nothing(database, backends, storage))
+    if not any(key.epoch < epoch for key in keys):
+        raise RecoveryError(
+            f"The storage {storage!r} has no catalogue from before this database adopted it: there is nothing to read "
+            "back from it. If something is missing, name the other storages that had it: --merge NAME"
+        )
+    return epoch
+
+
+def _describe_nothing(database: Database, backends: Backends, storage: str) -> str:
+    text = f"The journal in the storage {storage!r} has nothing that this database did not write itself"
+    if Ownership(database, backends).find_problem(storage, find_marks(backends.get(storage))):
+        return (
+            f"{text}, but its marks are not those of this database. If the database was restored from a backup: "
+            f"`frepo storage:adopt --storage {storage}` first, and then this command again"
+        )
+    return (
+        f"{text}: there is nothing to read back from it, and nothing to adopt. If the database was restored from a "
+        "backup and something is missing, another storage may have it: --merge NAME"
+    )
