@@ -124,6 +124,7 @@ def test_a_plug_in_for_an_earlier_frepo_is_a_warning(install):
     (warning,) = find_mistakes([])
 
     assert "The package acme-crate 1.2.3 requires frepo-core<0.1" in warning
+    assert '"frepo-core >=0.1, <1" in `dependencies` of its pyproject.toml' in warning
 
 
 @pytest.mark.parametrize("name", ["frepo_storage", "frepo_storagess", "storages"])
