@@ -8,6 +8,8 @@ from .formats.compressed import is_skippable
 from .formats.single_pass import FORMATS
 
 HEAD = 4096
+# `Salted__`, 8 bytes of salt, and one block.
+OPENSSL_OF_NOTHING = 32
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08PK\x03\x04")
 
 _SUFFIXES = {
@@ -82,6 +84,11 @@ def promises_backup(name: str, *, is_packed: bool) -> bool:
 def keeps_messages(name: str) -> bool:
     """Whether a file of this name is a log, a page, or the like."""
     return name.lower().endswith(_MESSAGES)
+
+
+def is_openssl_of_nothing(content: bytes) -> bool:
+    """Whether `openssl enc` has encrypted at most 15 bytes, which no backup has: a salt, and a block at most."""
+    return content.startswith(b"Salted__") and len(content) <= OPENSSL_OF_NOTHING
 
 
 def is_text(kind: str) -> bool:

@@ -207,6 +207,8 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if promised and not head:
         raise EmptyContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
     kind = messages.recognize(head)
+    if detection.is_openssl_of_nothing(source.peek(detection.OPENSSL_OF_NOTHING + 1)):
+        raise EmptyContent("openssl", "There is nothing in the encrypted file")
     if promised and not kind and detection.is_cut_start(head, promised):
         raise BrokenContent(promised, f"The {promised} data ends too early, after {len(head)} bytes")
     start = source.peek(tar_archive.RECORD + 1)
@@ -221,7 +223,7 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if program and inspection.is_on("sql"):
         return _inspect_behind_text(source, program, inspection)
     if promised and depth == 0:
-        message = f"Its name ends as that of a {promised} file, but its content does not begin like one"
+        message = f"Its name is that of a {promised} file, but its first bytes are not those of one"
         return Report(outcome="not checked", message=message)
     is_message = kind and not detection.keeps_messages(name)
     return Report(

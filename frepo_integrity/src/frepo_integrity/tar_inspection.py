@@ -20,7 +20,34 @@ _PG_DATA = re.compile(r"\d{3,7}\.dat(?:\.gz|\.lz4|\.zst)?|blob_\d+\.dat(?:\.gz|\
 _PG_CONTENTS, _PG_SCRIPT = "toc.dat", "restore.sql"
 # Those of `gitlab-backup create`.
 _GITLAB = "backup_information.yml"
+# Those of mydumper: the file that it names at its end, and its data.
+_MYDUMPER_METADATA = ("metadata", "metadata.partial")
+_MYDUMPER_DATA = re.compile(r".+\.(?:sql|dat|json|csv)(?:\.gz|\.zst)?|.+-metadata|.+-checksum")
 _GITLAB_PARTS = re.compile(r"db/\w*database\.sql\.gz|\w+\.tar\.gz")
+
+
+class _Mydumper:
+    """Whether an archive is one folder of mydumper, which renames `metadata.partial` to `metadata` at its end."""
+
+    def __init__(self) -> None:
+        self._folder: str | None = None
+        self._is_alone = True
+        self._found: set[str] = set()
+
+    def look(self, name: str) -> None:
+        """Note a file. Other archives may hold what was left of a dump long ago."""
+        folder, _, base = name.rpartition("/")
+        self._folder = folder if self._folder is None else self._folder
+        if base in _MYDUMPER_METADATA:
+            self._found.add(base)
+        elif not _MYDUMPER_DATA.fullmatch(base):
+            self._is_alone = False
+        self._is_alone = self._is_alone and folder == self._folder
+
+    @property
+    def has_not_ended(self) -> bool:
+        """Whether the archive is one folder of a dump that was still being written."""
+        return self._is_alone and self._found == {_MYDUMPER_METADATA[1]}
 
 
 class _Layout:
@@ -34,6 +61,7 @@ class _Layout:
         self._is_gitlab = self._was_skipped = False
         self._first: Report | BrokenContent | None = None
         self._broken: BrokenContent | None = None
+        self._mydumper = _Mydumper()
 
     def look(self, name: str, member: Member) -> None:
         """Look at a file. What it is shows at the end only."""
@@ -48,6 +76,7 @@ class _Layout:
         elif base != _PG_SCRIPT:
             self._others += 1
         self._is_gitlab |= name == _GITLAB
+        self._mydumper.look(name)
         if self._files == 1 and detection.promises_backup(base, is_packed=False):
             self._first = self._inspect(member, base)
         elif _GITLAB_PARTS.fullmatch(name):
@@ -75,6 +104,9 @@ class _Layout:
             return Report(outcome="pending", message="What is in the tar archive is checked later", kinds=("tar",))
         if found is not None:
             return found.inside("tar") if found.outcome == "good" else whole
+        if self._mydumper.has_not_ended and self._is_on("sql"):
+            message = "It looks like a dump of mydumper that had not ended: it has metadata.partial, and no metadata"
+            raise BrokenContent("sql", message, ("tar", "sql"), verdict="suspicious")
         if self._others or not self._is_on("pgdump"):
             return whole
         if self._pg_contents == 1:

@@ -76,6 +76,8 @@ NOTHING = [
     ("db.zip", b"PK\5\6" + bytes(18)),
     ("db.cpio", b"070701" + b"0" * 88 + b"0000000b" + b"0" * 8 + b"TRAILER!!!\0\0\0\0"),
     ("db.age", b"age-encryption.org/v1\n-> X25519 a\nb\n--- c\n" + bytes(32)),
+    ("db.gpg", bytes.fromhex("8c0d04090302" + "00" * 9 + "d23501") + bytes(52)),
+    ("db.sql.enc", b"Salted__" + bytes(24)),
     ("db.7z", bytes.fromhex(PIPED_7Z)),
     ("db.7z", b"7z\xbc\xaf\x27\x1c\0\4\x8d\x9b\xd5\x0f" + bytes(20)),
 ]

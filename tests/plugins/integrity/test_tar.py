@@ -222,3 +222,23 @@ def test_an_incremental_archive_without_changes_is_whole(tmp_path, check):
     archive_of(tmp_path, *command)
 
     assert "good" == check(archive_of(tmp_path, *command)).outcome
+
+
+def archive_of_names(*names):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(name))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("folder", ["", "./", "dump-20261128/"])
+def test_a_folder_of_mydumper_that_had_not_ended_is_suspicious(check, folder):
+    """It renames metadata.partial at its end."""
+    data = [f"{folder}shop-schema-create.sql.gz", f"{folder}shop.orders.00000.sql.gz"]
+    whole = check(archive_of_names(*data, f"{folder}metadata"))
+    unfinished = check(archive_of_names(*data, f"{folder}metadata.partial"))
+    of_others = check(archive_of_names(*data, f"{folder}metadata.partial", "etc/hosts"))
+
+    assert ("good", "suspicious", "good") == (whole.outcome, unfinished.verdict, of_others.outcome)
+    assert "mydumper that had not ended" in unfinished.message

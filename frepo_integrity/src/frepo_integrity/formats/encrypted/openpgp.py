@@ -4,13 +4,16 @@ import re
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
-from ...outcomes import NotCheckable
+from ...outcomes import EmptyContent, NotCheckable
 from ..format import Format, Reader, read_all_but
 
 _ARMOR, _ARMOR_END = b"-----BEGIN PGP MESSAGE-----", b"-----END PGP MESSAGE-----"
 _TAIL = 1024
 _PUBLIC_KEY, _PASSPHRASE = 1, 3
 _ENCRYPTED = {9, 18, 20}
+# The bodies, in bytes, of the packets that gpg makes of an empty input: without a check, with one, and authenticated.
+# What is not larger holds four bytes at most.
+_OF_NOTHING = {9: 30, 18: 53, 20: 63}
 # How a passphrase becomes a key: with a hash function, or with Argon2 (RFC 9580, 3.7).
 _TO_KEY = rb"(?:[\x00\x01\x03][\x01-\x03\x08-\x0e]|\x04)"
 # How many numbers a session key has in a packet of version 3, by the algorithm: RSA, Elgamal, ECDH, X25519.
@@ -97,27 +100,31 @@ def check(source: ByteStream, budget: Budget) -> str:
         if not tail.rstrip().endswith(_ARMOR_END):
             raise reader.broken(f"it does not end with the line {_ARMOR_END.decode()}")
         return "The encrypted message has its last line"
-    tag = 0
+    tag = size = 0
     while not reader.is_at_end():
-        tag = _skip_packet(reader)
+        tag, size = _skip_packet(reader)
     if tag not in _ENCRYPTED:
         raise reader.broken("the packet with the encrypted data is missing")
+    if size <= _OF_NOTHING.get(tag, 0):
+        raise EmptyContent("openpgp", "There is nothing in the encrypted file")
     return "The encrypted message has all its packets"
 
 
-def _skip_packet(reader: Reader) -> int:
-    """Read over one packet; return its tag."""
+def _skip_packet(reader: Reader) -> tuple[int, int]:
+    """Read over one packet; return its tag and the bytes of its body."""
     first = reader.take(1, "a packet")[0]
     if not first & 0x80:
         raise reader.broken(f"no packet begins at byte {reader.offset - 1}")
     if first & 0x40:
+        start = reader.offset
         while _skip_part(reader):
             pass
-        return _tag(first)
+        return _tag(first), reader.offset - start - 1
     if first & 3 == _INDETERMINATE:
         raise NotCheckable("a packet of the encrypted message has no length")
-    reader.skip(int.from_bytes(reader.take(1 << (first & 3), "a length"), "big"), "a packet")
-    return _tag(first)
+    size = int.from_bytes(reader.take(1 << (first & 3), "a length"), "big")
+    reader.skip(size, "a packet")
+    return _tag(first), size
 
 
 def _skip_part(reader: Reader) -> bool:
