@@ -65,16 +65,16 @@ EXPLANATIONS: Mapping[str, str] = {
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
     "collection allows for one: send less, or raise {field[limits.version_size]}. On the service, `frepo backup:edit "
     "ID --max-one-version-size 0` lifts the limit",
-    "new_version_grew_too_much": "The version is larger than the last ones, beyond the guard "
+    "new_version_grew_too_much": "The version is larger than the last ones{sizes}, beyond the guard "
     "{field[guards.max_growth_percent]}: check what made it",
     "new_version_is_of_another_kind": "{message}: check what made it. If it is right, release it",
     "new_version_is_smaller_than_the_minimum": "The version is smaller than {field[guards.min_version_size]} of "
-    "the collection: check what made it",
+    "the collection{sizes}: check what made it",
     "new_version_is_unchanged": "The content is that of an earlier day again, and the collection expects a change: "
     "check what made it",
     "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
     "raise {field[limits.total_size]}. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",
-    "new_version_shrank_too_much": "The version is smaller than the last ones, beyond the guard "
+    "new_version_shrank_too_much": "The version is smaller than the last ones{sizes}, beyond the guard "
     "{field[guards.max_shrink_percent]}: check what made it",
     "overtaken": "Newer versions of the same client arrived while this one was being sent: it is a leftover of an "
     "upload that the client gave up",
@@ -109,10 +109,18 @@ def explain(text: str, context: Mapping[str, Any] | None = None, names: FieldNam
     name, _, known = text.partition("___")
     try:
         return _MORE.get(text) or EXPLANATIONS[name].format_map(
-            {"known": known.replace("___or__", ", "), "field": names, **(context or {})}
+            {"known": known.replace("___or__", ", "), "field": names, "sizes": _sizes(context or {}), **(context or {})}
         )
     except KeyError:
         return None
+
+
+def _sizes(context: Mapping[str, Any]) -> str:
+    """Return the size of a version and what a guard allows; empty if `context` does not have them."""
+    for name, words in (("least", "at least"), ("most", "at most")):
+        if "size" in context and name in context:
+            return f" ({context['size']}; {words} {context[name]})"
+    return ""
 
 
 def explain_fields(fields: Mapping[str, Sequence[str]], names: FieldNames = NEUTRAL) -> str | None:

@@ -14,6 +14,8 @@ from frepo_core.errors import (
     VersionUnchangedError,
 )
 
+from ..sizes import readable_size
+
 GuardAction = Literal["refuse", "mark", "quarantine"]
 _BY_SEVERITY = ("mark", "quarantine", "refuse")
 
@@ -79,12 +81,12 @@ class Guards:
         the best of times: a version must not shrink below that either, however slowly.
         """
         if size < self.min_version_size:
-            return VersionTooSmallError()
+            return VersionTooSmallError(context=_sizes(size, least=self.min_version_size))
         bounds = self.bounds(usual, largest=largest)
         if size < bounds.least:
-            return VersionShrankError()
+            return VersionShrankError(context=_sizes(size, least=bounds.least))
         if bounds.most is not None and size > bounds.most:
-            return VersionGrewError()
+            return VersionGrewError(context=_sizes(size, most=bounds.most))
         return None
 
     def bounds(self, usual: int | None, *, largest: int = 0) -> SizeBounds:
@@ -100,6 +102,10 @@ class Guards:
     def protects(self, created_at: datetime, *, now: datetime) -> bool:
         """Return whether a version is too young to be deleted. One from the future is, because clocks can jump."""
         return bool(self.min_retention) and now - created_at < self.min_retention
+
+
+def _sizes(size: int, **bound: int) -> dict[str, str]:
+    return {name: readable_size(value) for name, value in {"size": size, **bound}.items()}
 
 
 # Short names for what guards find. Each is the reason of a version in quarantine.

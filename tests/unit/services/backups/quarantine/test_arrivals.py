@@ -41,7 +41,7 @@ def test_a_suspicious_version_is_quarantined_and_evicts_nothing(services, collec
     assert [1, 2] == [event["number"] for event in events(collection, "version.added")]
     (event,) = events(collection)
     assert (3, SHRANK, 1, False) == tuple(event[name] for name in ("number", "reason", "nights", "new_normal"))
-    assert event["message"].startswith("The version is smaller than the last ones")
+    assert event["message"].startswith("The version is smaller than the last ones (5 bytes; at least 13 bytes), beyond")
 
 
 def test_a_quarantined_version_has_no_word_as_its_name(services, collection, push):
