@@ -22,6 +22,7 @@ try:
     from .sqlite.begin_mode import BeginningConnection, add_begin_mode
     from .sqlite.private_file import make_files_private
     from .sqlite.reserve import LOANS, Reserve, lacks_space
+    from .sqlite.writer_pool import WriterPool
 except ModuleNotFoundError as missing:
     if missing.name != "_sqlite3":
         raise
@@ -125,7 +126,7 @@ def _options_of(url: URL, timeouts: Timeouts) -> dict[str, Any]:
         if not url.database or ":memory:" in url.database or url.query.get("mode") == "memory":
             raise ConfigurationError("database.url (DATABASE_URL): SQLite needs a file, e.g. sqlite:///frepo.db")
         driver_options = {"timeout": BUSY_SECONDS, "check_same_thread": False, "factory": BeginningConnection}
-        options["connect_args"] = driver_options
+        options |= {"connect_args": driver_options, "poolclass": WriterPool}
     elif url.drivername.startswith("postgresql"):
         # A statement that the driver prepares may get one plan for all values: for a tag that each file has, and for
         # one that few have.

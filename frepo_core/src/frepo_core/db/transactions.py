@@ -21,6 +21,7 @@ from .engine import BUSY_SECONDS, public_url, session_limits_of
 from .retries import RetryPolicy, Transactions, ended, is_conflict, spread_writers, until
 from .sqlite.reserve import LOANS, Reserve, was_rolled_back
 from .sqlite.row_cache import RowCache
+from .sqlite.writer_pool import CURRENT_THREAD
 from .types import is_simulated, utc_now
 from .waiting.patience import counted, current_patience, waiting_at_most
 from .waiting.watch import NO_ANSWER, Threads, Watch
@@ -269,9 +270,11 @@ class Database:
         with counted() as most:
             if not self._writers.acquire(timeout=min(BUSY_SECONDS, most)):
                 raise DatabaseUnavailableError(NO_ANSWER)
+        was_writing, CURRENT_THREAD.is_writing = CURRENT_THREAD.is_writing, True
         try:
             yield
         finally:
+            CURRENT_THREAD.is_writing = was_writing
             self._writers.release()
 
     def timeouts(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
