@@ -18,6 +18,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
+from frepo_core.features import assembly
 from frepo_core.features.assembly import assemble
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access import passwords
@@ -26,7 +27,7 @@ from frepo_core.services.composition.container import Services
 from frepo_core.web import all_endpoints, make_app
 from support.installation.environments import build_wheels
 from support.required import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401  # hooks
-from support.scale import IS_ALL, IS_BIG
+from support.scale import HAS_FEATURES, IS_ALL, IS_BIG
 from support.servers.fork_server import ForkedService, ForkServer
 from support.servers.service import IS_STOCK, Service
 
@@ -42,6 +43,8 @@ hypothesis.settings.load_profile("frepo")
 def pytest_configure() -> None:
     """Let the processes of the tests be interrupted, although a shell makes its background jobs ignore SIGINT."""
     gc.disable()
+    if not HAS_FEATURES:
+        assembly.FEATURES = ()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

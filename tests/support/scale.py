@@ -8,6 +8,8 @@ import pytest
 
 IS_BIG = os.environ.get("FREPO_TEST_BIG") == "1"
 IS_ALL = IS_BIG or os.environ.get("FREPO_TEST_ALL") == "1"
+# The proof that the mission needs no feature: .ci/full runs tests over services that are built without any.
+HAS_FEATURES = os.environ.get("FREPO_TEST_WITHOUT_FEATURES") != "1"
 _T = TypeVar("_T")
 
 
