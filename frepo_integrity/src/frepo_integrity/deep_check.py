@@ -17,6 +17,10 @@ from .upload_check import NAME, find_command
 
 JOB = "integrity_deep"
 SCHEDULE = "every 15m"
+# One second more for each so many bytes of a version.
+DEEP_SPEED = 10_000_000
+# What a program may write, in bytes.
+COMMAND_OUTPUT = 64 << 20
 # Each look at the lease asks the database.
 LEASE_SECONDS = 1.0
 # How many versions are asked for at once. They are in rounds, one of each collection.
@@ -131,10 +135,10 @@ def check_completely(
 ) -> Report:
     """Check a stored content by its format and by the program that the settings name. Raises `BrokenContent`.
 
-    Both together take as long as `integrity.deep_seconds` and `integrity.deep_speed` allow; what takes longer is
+    Both together take as long as `integrity.deep_seconds` and one second for each 10 MB; what takes longer is
     pending. Each further attempt has twice the time.
     """
-    seconds = (settings.deep_seconds + check.size / settings.deep_speed) * 2**check.attempts
+    seconds = (settings.deep_seconds + check.size / DEEP_SPEED) * 2**check.attempts
     deadline = time.monotonic() + seconds
     budget = Budget(
         check.size, max_output=settings.max_output, max_ratio=settings.max_ratio, deadline=deadline, tick=tick
@@ -158,9 +162,7 @@ def _with_command(
 ) -> Report:
     """Return the report of both. Raises `OutOfTime` if the program needs more than is left until the deadline."""
     left = max(0.0, deadline - time.monotonic())
-    limits = Limits(
-        seconds=min(settings.command_seconds, left), memory=settings.command_memory, output=settings.command_output
-    )
+    limits = Limits(seconds=min(settings.command_seconds, left), memory=settings.command_memory, output=COMMAND_OUTPUT)
     try:
         answer = run_command(command, content, limits, tick)
     except NotCheckable as reason:

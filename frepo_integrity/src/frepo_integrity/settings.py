@@ -82,15 +82,9 @@ class IntegritySettings(PluginSettings):
     )
     deep_seconds: Seconds = Field(
         60.0,
-        description="Seconds that the job's check of one version may take, programs included, besides those of "
-        "`integrity.deep_speed`. What takes longer is tried again in a later turn, with twice the time. After the "
-        "third attempt the version is suspicious.",
-    )
-    deep_speed: Size = Field(
-        "10MB",
-        ge=1,
-        validate_default=True,
-        description="The job's check gets one second more for each so many bytes of a version.",
+        description="Seconds that the job's check of one version may take, programs included, besides one for each "
+        "10 MB. What takes longer is tried again in a later turn, with twice the time. After the third attempt the "
+        "version is suspicious.",
     )
     max_output: Size = Field(
         "1TiB",
@@ -116,9 +110,6 @@ class IntegritySettings(PluginSettings):
     command_seconds: Seconds = Field(3600.0, description="Time limit in seconds for one run of a program.")
     command_memory: Size = Field(
         "1GiB", ge=1 << 20, validate_default=True, description="Memory (address space) that a program may use."
-    )
-    command_output: Size = Field(
-        "64MiB", ge=1024, validate_default=True, description="How much a program may write to its output, or to a file."
     )
     gzip: Action | None = Field(
         None,

@@ -10,6 +10,8 @@ from frepo_core.plugins import ConfigurationError
 
 from .settings import S3Settings
 
+CONNECTIONS = 32  # in the pool of a process, as many as it may have threads
+
 
 def make_client(settings: S3Settings) -> Any:
     """Build a client that threads can share, without a request.
@@ -22,7 +24,7 @@ def make_client(settings: S3Settings) -> Any:
         connect_timeout=settings.connect_timeout,
         read_timeout=settings.read_timeout,
         retries={"total_max_attempts": settings.attempts, "mode": "standard"},
-        max_pool_connections=settings.connections,
+        max_pool_connections=CONNECTIONS,
         request_checksum_calculation=settings.request_checksum_calculation,
         response_checksum_validation=settings.response_checksum_validation,
         tcp_keepalive=True,

@@ -56,7 +56,6 @@ class S3Settings(StorageSettings):
     connect_timeout: float = Field(5, gt=0, description="Timeout in seconds for connecting.")
     read_timeout: float = Field(30, gt=0, description="Timeout in seconds for the next bytes of an answer.")
     attempts: int = Field(3, ge=1, le=10, description="How often a request is tried before it fails.")
-    connections: int = Field(32, ge=1, description="How many connections are kept open in the pool.")
     part_size: int = Field(
         8 * MIB, ge=5 * MIB, le=5 << 30, description="Size of one part in bytes; larger blobs are uploaded in parts."
     )

@@ -89,7 +89,6 @@ ARGUMENTS = {
     "plugins": "",
     "status": "",
     "restore": "",
-    "storage:rebuild-index": "--dry-run",
     "storage:check": "",
     "storage:sweep": "",
     "storage:usage": "",

@@ -37,6 +37,3 @@ class MirrorSettings(BaseModel):
     mirror_rate: Rate = setting(
         "mirror.rate", "20MB", "How many bytes a second the job `mirror` copies at most, 100 kB or more; 0: no limit."
     )
-    mirror_parallel: int = setting(
-        "mirror.parallel", 4, "How many contents the job `mirror` copies at the same time.", ge=1, le=64
-    )

@@ -117,9 +117,6 @@ class Settings(CompactSettings, DatabaseSettings, MirrorSettings, RestoreTestSet
         "gets 429; 0: no limit.",
         ge=0,
     )
-    password_window: Seconds = setting(
-        "password.window", 600.0, "Seconds after which a client with too many wrong passwords may try again."
-    )
 
     # Storage
     fs_adapter: str = harmless(

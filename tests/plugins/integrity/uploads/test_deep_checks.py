@@ -166,21 +166,22 @@ class TestTimeLimitOfTheJob:
         return {
             "integrity.inline_limit": "1kB",
             "integrity.deep_seconds": "0.001",
-            "integrity.deep_speed": "1TB",
             "integrity.command": "magic:CRATE = sleep 60",
         }
 
     @pytest.mark.costly
     def test_a_version_that_takes_too_long_is_tried_three_times(self, root, collection, services, run_job):
-        root.push(collection, COMPRESSORS["gzip"]["gzip"](bytes(20 << 20)))
+        content = COMPRESSORS["gzip"]["gzip"](bytes(20 << 20))
+        root.push(collection, content)
+        seconds = 0.001 + len(content) / 10_000_000
         messages = []
         for _ in range(3):
             assert {"pending": 1} == run_job()
             messages += [one.message for one in services.version_checks.of_collection(collection)]
 
         text = "The check takes longer than {} seconds, see integrity.deep_seconds"
-        assert [text.format("0.001"), text.format("0.002")] == messages[:2]
-        assert f"unjudged after 3 attempts: {text.format('0.004')}" == messages[2]
+        assert [text.format(f"{seconds * turn:.3g}") for turn in (1, 2)] == messages[:2]
+        assert f"unjudged after 3 attempts: {text.format(f'{seconds * 4:.3g}')}" == messages[2]
         (result,) = services.version_checks.of_collection(collection)
         assert "suspicious" == result.outcome
         assert {} == run_job()
@@ -197,7 +198,6 @@ class TestTurns:
         return {
             "integrity.inline_limit": "1",
             "integrity.deep_seconds": "0.3",
-            "integrity.deep_speed": "1TB",
             "integrity.max_ratio": "1e9",
         }
 

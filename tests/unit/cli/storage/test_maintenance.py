@@ -56,7 +56,7 @@ def test_the_default_output_is_a_table(console, damaged):
 
 @pytest.mark.parametrize(
     "command",
-    ["storage:migrate --to local --from", "storage:rebuild-index --dry-run --storage", "storage:sweep --storage"],
+    ["storage:migrate --to local --from", "storage:sweep --storage"],
 )
 def test_a_storage_that_is_not_installed_is_named_as_in_the_option(console, damaged, command):
     said = console.refusal(*command.split(), "barrel")

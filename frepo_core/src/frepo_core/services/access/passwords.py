@@ -21,6 +21,7 @@ from .password_attempts import PasswordAttempts
 
 NO_READ_ACCESS = "No access to read the file, maybe invalid password?"
 REMEMBER_SECONDS = 60
+WINDOW_SECONDS = 600.0  # in which wrong passwords count
 REMEMBER_AT_MOST = 10_000
 COST = (19_456, 2, 1)  # KiB of memory, passes, lanes
 
@@ -44,9 +45,7 @@ class Passwords:
         self._key = os.urandom(32)
         self._derived: dict[bytes, tuple[float, bytes]] = {}
         self._lock = threading.Lock()
-        self.attempts = PasswordAttempts(
-            limit=settings.password_attempts if settings else 0, window=settings.password_window if settings else 0
-        )
+        self.attempts = PasswordAttempts(limit=settings.password_attempts if settings else 0, window=WINDOW_SECONDS)
 
     def hash(self, password: str) -> str | None:
         """Return the value to store, or None for an empty password."""

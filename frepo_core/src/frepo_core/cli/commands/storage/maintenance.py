@@ -203,51 +203,6 @@ class Migrate(StorageCommand):
         return rows, bool(result.error or rows.get("failed"))
 
 
-class RebuildIndex(StorageCommand):
-    """Count the contents of a storage from its keys alone, after the loss of the database."""
-
-    examples = ("frepo storage:rebuild-index --dry-run -f json",)
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            "--dry-run", action="store_true", help="required, because keys hold neither names nor collections"
-        )
-        parser.add_argument("--storage", metavar="NAME", help="default: the storage for new blobs")
-        return parser
-
-    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        """Read the keys of the storage."""
-        from frepo_core.services.upkeep.storage import read_index
-
-        if not arguments.dry_run:
-            raise FieldsError(
-                {
-                    "dry-run": [
-                        (
-                            "is required: keys hold digests, but neither names nor collections, so records cannot be "
-                            "rebuilt"
-                        )
-                    ]
-                }
-            )
-        services = self.services()
-        storage = arguments.storage or services.backends.current
-        services.backends.check_name(storage)
-        backend = services.backends.get(storage)
-        with ProgressBar("rebuild-index") as progress:
-            report = read_index(services.database, backend, storage=storage, progress=progress)
-        rows = {
-            "keys": report.keys,
-            "size": Size(report.size),
-            "contents": report.contents,
-            "unknown": report.unknown,
-            "foreign": list(report.foreign),
-        }
-        return rows, False
-
-
 def _duration(name: str, text: str, check: Callable[[timedelta], timedelta] | None = None) -> timedelta:
     try:
         length = parse_duration(text)

@@ -148,7 +148,6 @@ class Mirror:
             self._backends,
             self._presence,
             self._states,
-            self._settings,
             rate=self._settings.mirror_rate if rate is None else rate,
             keep_going=keep_going,
             progress=progress,

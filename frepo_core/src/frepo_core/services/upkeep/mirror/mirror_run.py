@@ -11,7 +11,6 @@ from frepo_core.db import Database
 from frepo_core.domain.identity import By
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import StorageError
-from frepo_core.settings import Settings
 
 from ...base.failpoints import hit
 from ...base.rate_limit import RateLimit
@@ -25,6 +24,7 @@ from ...content.storages.sweep_guard import Ownership
 from ...content.storages.write_guard import Presence
 from .work_queue import BATCH, claim_batch
 
+PARALLEL = 4  # copies at the same time
 FLUSH_SECONDS = 5.0
 POLL_SECONDS = 0.5
 
@@ -59,7 +59,6 @@ class MirrorRun:
         backends: Backends,
         presence: Presence,
         states: StorageStates,
-        settings: Settings,
         *,
         rate: int,
         keep_going: Callable[[], None],
@@ -71,7 +70,6 @@ class MirrorRun:
         self._presence = presence
         self._states = states
         self._breaker = backends.breaker
-        self._parallel = settings.mirror_parallel
         self._rate = rate
         self._keep_going = keep_going
         self._progress = progress
@@ -91,7 +89,7 @@ class MirrorRun:
         stop = threading.Event()
         chains = ChainReader(self._database, self._backends)
         copier = Copier(self._backends, self._presence, chains, self._make_pace(stop))
-        pool = ThreadPoolExecutor(self._parallel, thread_name_prefix="frepo mirror")
+        pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="frepo mirror")
         try:
             self._copy(storage, report, copier, pool)
         finally:
@@ -124,9 +122,9 @@ class MirrorRun:
 
     def _may_claim(self, storage: str, active: Mapping[Future[CopyResult], CopyTask], looked: float) -> bool:
         """Return whether to look for further work: if there is little left, and, next to a long copy, not too often."""
-        if self._breaker.skips(storage) or len(active) >= 2 * self._parallel:
+        if self._breaker.skips(storage) or len(active) >= 2 * PARALLEL:
             return False
-        return len(active) < self._parallel or time.monotonic() - looked > FLUSH_SECONDS
+        return len(active) < PARALLEL or time.monotonic() - looked > FLUSH_SECONDS
 
     def _flush(self, results: list[CopyResult], report: CopyReport) -> None:
         ended = record_results(self._database, self._backends, results, by=self._by)

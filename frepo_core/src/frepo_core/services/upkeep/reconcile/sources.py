@@ -204,5 +204,5 @@ def _find_catalogue(files: SourceFiles, keys: list[JournalKey]) -> tuple[Journal
         raise RecoveryError(f"No catalogue in the storage {files.storage!r} is whole. {'. '.join(files.problems)}")
     raise RecoveryError(
         f"The storage {files.storage!r} has no catalogue, so names, collections and versions cannot be recovered from "
-        f"it. Check its settings. `frepo storage:rebuild-index --dry-run --storage {files.storage}` counts its contents"
+        "it. Check its settings. If only older versions of frepo used it, each key is the SHA-256 of its content"
     )

@@ -3,7 +3,6 @@
 from ...content.storages.owner_mark import OwnerMark, find_marks
 from ...content.storages.sweep_guard import Ownership, StorageDisputedError
 from .adoption import Comparison, compare
-from .index import IndexReport, read_index
 from .migrate import MigrationReport, Migrator
 from .progress import Progress
 from .sweep import SweepPlan, SweepReport, check_grace, sweep
@@ -11,7 +10,6 @@ from .verify import VerifyOptions, VerifyReport, verify
 
 __all__ = [
     "Comparison",
-    "IndexReport",
     "MigrationReport",
     "Migrator",
     "OwnerMark",
@@ -25,7 +23,6 @@ __all__ = [
     "check_grace",
     "compare",
     "find_marks",
-    "read_index",
     "sweep",
     "verify",
 ]

@@ -15,7 +15,6 @@ from frepo_core.services.upkeep.storage import (
     Ownership,
     StorageDisputedError,
     find_marks,
-    read_index,
 )
 from frepo_core.testing import Fail, FaultyStorage
 
@@ -38,7 +37,6 @@ def test_a_mark_names_the_database_and_is_neither_a_blob_nor_foreign(services, c
     assert ensure_id(services.database) == mark.database
     assert (0, 0) == (report.blobs, report.foreign)
     assert is_blob_key(mark.key)  # any storage accepts it, and tidies up its parts
-    assert 0 == read_index(services.database, services.backends.get("local"), storage="local").keys
 
 
 def test_a_second_database_on_the_storage_stops_the_sweeps_of_both(services, neighbour, orphan, clean, own):
