@@ -42,7 +42,7 @@ def _record(database: Database, count: int) -> None:
     row = {"at": utc_now(), "kind": "file.deleted", "actor": "console:root", "data": {"name": "a", "size": 1}}
     for start in range(0, count, BATCH):
         rows = [row] * min(BATCH, count - start)
-        database.write(lambda session, rows=rows: session.execute(insert(Event), rows))
+        database.write(lambda session, rows=rows: session.execute(insert(Event), rows))  # type: ignore[misc]
 
 
 def _deliver(database: Database, count: int) -> float:

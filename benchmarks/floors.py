@@ -42,11 +42,11 @@ Statement = tuple[str, Any, bool]
 def main() -> None:
     """Print a table in Markdown."""
     logging.disable(logging.CRITICAL)
-    threading.setprofile(None)  # type: ignore[arg-type]  # counting would take most of the time
+    threading.setprofile(None)  # counting would take most of the time
     print("| Request | ours, ms | SQL and syncs by the driver | an empty view | between |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="frepo-floors-") as folder:
         counter = Counter()
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
         (Path(folder) / "floor").mkdir()
         costs = Costs(Path(folder), f"sqlite:///{folder}/frepo.db", counter)
         view = _least(lambda: [_empty_view()] * COUNT)
@@ -64,7 +64,7 @@ def _measure(costs: Costs, counter: Counter, name: str, folder: Path) -> tuple[f
     _copy_database(folder)
     requests = [_record(costs, one) for one in prepared]
     with closing(_connect(folder / "before.db")) as connection:
-        works = iter([lambda one=one: _replay(connection, one, syncs, folder) for one in requests])  # type: ignore[misc]
+        works = iter([lambda one=one: _replay(connection, one, syncs, folder) for one in requests])
         return ours, _least(lambda: _take(works, COUNT // ROUNDS))
 
 

@@ -48,7 +48,7 @@ def run(results: Results, sizes: Sizes) -> None:
         if server.MISSING:
             results.skipped[f"listings on {kind}"] = server.MISSING
             continue
-        start = server.postgresql if kind == "PostgreSQL" else server.mariadb  # type: ignore[attr-defined]
+        start = server.postgresql if kind == "PostgreSQL" else server.mariadb
         with contextlib.ExitStack() as stack:
             where = stack.enter_context(folder())
             urls = [stack.enter_context(start()) for _ in range(2)]

@@ -60,7 +60,7 @@ def measure_uploads(where: Path, count: int, earlier: Path | None) -> None:
     """Print what an upload costs each service. The job that copies gets a backlog that lasts."""
     with contextlib.ExitStack() as stack:
 
-        def start(name: str, ini: Path | None = None, **environment: str) -> Service:
+        def start(name: str, ini: Path | None = None, /, **environment: str) -> Service:
             return stack.enter_context(frepo(where / name, ini, **environment))
 
         services = {"no mirror": start("none")}
@@ -153,7 +153,7 @@ def _add(services: Services, contents: list[bytes]) -> None:
     def work(session: Session) -> None:
         for digest, key, size in rows:
             content = {"digest": digest, "size": size, "checksum": "ab" * 16, "mime": "text/plain", "created_at": now}
-            content_id = session.execute(insert(Content).values(content)).inserted_primary_key[0]
+            content_id = session.scalar(insert(Content).values(content).returning(Content.id))
             each = {"content_id": content_id, "digest": digest, "size": size, "slot": 1, "since": now}
             stored = {"storage": "local", "key": key, "state": "present", "stored_at": now}
             session.execute(insert(StoredObject).values(each | stored))

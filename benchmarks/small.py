@@ -89,7 +89,7 @@ def _latency(results: Results, sizes: Sizes, service: Service) -> None:
 def _two_processes(results: Results, sizes: Sizes) -> None:
     """Measure uploads to two processes together, and the processor time that these take for each."""
     with contextlib.ExitStack() as stack:
-        databases = {"SQLite": {}}
+        databases: dict[str, dict[str, str]] = {"SQLite": {}}
         if not postgresql.MISSING:
             databases["PostgreSQL"] = {"DATABASE_URL": stack.enter_context(postgresql.postgresql())}
         where = stack.enter_context(folder())

@@ -101,8 +101,8 @@ def _downloads(results: Results, sizes: Sizes, service: Service, where: Path) ->
     accel = service.environment | {"FS_ACCEL_REDIRECT": "/_blobs", "TRUSTED_PROXIES": "127.0.0.1"}
     with (
         receivers.nginx(service.storage) as static_address,
-        frepo(service.folder, **accel) as behind,
-        nginx_server.nginx([behind.address], storage=service.storage) as front,
+        frepo(service.folder, **accel) as hidden,
+        nginx_server.nginx([hidden.address], storage=service.storage) as front,
     ):
         nginx = timed(lambda: fetch(static_address, f"/{stored.relative_to(service.storage)}"))
         alone = alternate({"theirs": nginx, "ours": timed(lambda: fetch(service.address, paths[big]))}, runs=7)

@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,10 +93,10 @@ def timed(work: Callable[[], object]) -> Work:
     return sample
 
 
-def compare(group: str, name: str, ours: list[float], theirs: list[float], **more: Any) -> Row:
+def compare(group: str, name: str, ours: Sequence[float], theirs: Sequence[float], **more: Any) -> Row:
     """Return a row with the ratio of the medians."""
     ratio = statistics.median(ours) / statistics.median(theirs)
-    return Row(group=group, name=name, ours=ours, theirs=theirs, ratio=ratio, **{"unit": "s", **more})
+    return Row(group=group, name=name, ours=list(ours), theirs=list(theirs), ratio=ratio, **{"unit": "s", **more})
 
 
 def compare_with_goal(group: str, name: str, ours: list[float], goal: float, **more: Any) -> Row:

@@ -20,7 +20,7 @@ def folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def frepo(where: Path, ini: Path | None = None, **environment: str) -> Iterator[Service]:
+def frepo(where: Path, ini: Path | None = None, /, **environment: str) -> Iterator[Service]:
     """Run the service of development.ini or of another file, logging warnings only, with an administrator's token."""
     where.mkdir(exist_ok=True)
     service = Service(where, HUGE | environment)
