@@ -143,6 +143,16 @@ def test_a_version_in_quarantine_has_an_exit_status_of_its_own(machine, pipe):
     assert [True] == [version["quarantined"] for version in machine.versions()]
 
 
+def test_a_broken_version_has_an_exit_status_of_its_own(machine):
+    """The program says that all is well, and the service sees that the end of the dump is missing."""
+    cut = "-- PostgreSQL database dump\n\nCREATE TABLE a (b integer);\n"
+
+    done = machine.run("pipe", "shop.sql", "--", "printf", cut, check=12)
+
+    assert "broken" in done.stdout.decode()
+    assert ["broken"] == [version["verdict"] for version in machine.versions()]
+
+
 @pytest.mark.costly
 def test_a_shell_that_hides_failures_is_never_proof(machine):
     done = machine.run("pipe", "shop.sql", "--strict", "--", "sh", "-c", "false | echo INSERT", check=10)

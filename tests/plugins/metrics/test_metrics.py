@@ -16,7 +16,7 @@ from frepo_core.plugins import Collector, hang_watch
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_metrics.endpoint import format_metrics
 from frepo_metrics.requests import UPLOADS, RequestMetrics, reason_of
-from frepo_metrics.service_state import CollectionMetrics
+from frepo_metrics.service_state import CollectionMetrics, ServiceMetrics
 from support.logs.waiting import wait_for_text
 
 from .conftest import CODE
@@ -339,3 +339,13 @@ def test_the_newest_collections_have_metrics_of_their_own_and_no_more_than_the_s
     versions, *_ = CollectionMetrics(services.contexts["metrics"].service, most).collect()
 
     assert ["newer.sql", "older.sql"][:most] == [sample.labels["name"] for sample in versions.samples]
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_read_only_mode_is_reported(services, is_read_only):
+    statistics = services.contexts["metrics"].service.statistics
+    service = SimpleNamespace(statistics=statistics, is_read_only=is_read_only)
+
+    (found,) = (metric for metric in ServiceMetrics(service).collect() if metric.name == "frepo_read_only")
+
+    assert [is_read_only] == [sample.value for sample in found.samples]

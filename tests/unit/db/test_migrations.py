@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from frepo_core.db import make_engine, migrations, utc_now
 from frepo_core.db.models import Base, Collection, Content, Event, File, Installation, StoredObject, Token
 from frepo_core.domain.signatures import fingerprint
+from frepo_core.errors import ConfigurationError
 from support.reliability.upgrades import is_for_rows, schema_differences, upgrade_to
 
 pytestmark = pytest.mark.databases
@@ -195,3 +196,30 @@ def test_collections_learn_their_last_arrival_and_creator_from_versions_and_even
         ("sound", now - 2 * day, None, "0123456789ab"),
         ("suspicious", now - day, now - day, None),
     ]
+
+
+def test_nothing_is_deleted_after_an_upgrade_before_the_storages_were_compared(engine):
+    upgrade_to(engine, "0045")
+    with engine.begin() as connection:
+        rows = Table("object", MetaData(), autoload_with=connection)
+        since = utc_now().replace(tzinfo=None)
+        for number, (storage, state) in enumerate([("local", "present"), ("away", "damaged"), ("former", "gone")]):
+            row = {"digest": f"{number}", "size": 1, "storage": storage, "key": f"{number}", "since": since}
+            connection.execute(insert(rows).values(state=state, **row))
+
+    migrations.upgrade(engine)
+
+    with engine.connect() as connection:
+        names = connection.scalars(select(Installation.name).where(Installation.name.startswith("reconcile.")))
+        assert ["reconcile.away", "reconcile.local"] == sorted(names)
+
+
+@pytest.mark.databases("sqlite")
+def test_tables_that_are_missing_are_named(engine):
+    migrations.upgrade(engine)
+    migrations.check_is_complete(engine)
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE sample"))
+
+    with pytest.raises(ConfigurationError, match="The database lacks the tables: sample. Restore it"):
+        migrations.check_is_complete(engine)

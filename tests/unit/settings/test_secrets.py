@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.settings import load_settings
+from frepo_core.settings import load_settings, secrets
 
 SECRETS = {"app.secret": "s3cret-of-the-app", "enc.token_phrase": "phrase-of-the-tokens"}
 
@@ -97,6 +97,19 @@ def test_two_concurrent_starts_share_their_secrets(path):
     assert (8, 1) == (len(found), len(set(found)))
 
 
+def test_a_start_that_another_one_overtakes_has_its_secrets(path, monkeypatch):
+    make_folder, others = secrets._make_folder, []
+
+    def overtaken(folder):
+        monkeypatch.setattr(secrets, "_make_folder", make_folder)
+        others.append(develop(path))
+        make_folder(folder)
+
+    monkeypatch.setattr(secrets, "_make_folder", overtaken)
+
+    assert [develop(path)] == others
+
+
 @pytest.fixture(params=[errno.EPERM, errno.ENOTSUP])
 def no_links(request, monkeypatch):
     """A disk that knows no links, such as exFAT."""
@@ -109,6 +122,10 @@ def no_links(request, monkeypatch):
 
 def test_a_disk_without_links_keeps_the_secrets_too(no_links, path):
     test_two_concurrent_starts_share_their_secrets(path)
+
+
+def test_a_start_that_another_one_overtakes_has_its_secrets_without_links_too(no_links, path, monkeypatch):
+    test_a_start_that_another_one_overtakes_has_its_secrets(path, monkeypatch)
 
     assert [path] == list(path.parent.iterdir())
     assert develop(path) == develop(path)
