@@ -55,6 +55,17 @@ def test_the_storage_in_use_is_named(health):
     expect(row).to_contain_text("free")
 
 
+@pytest.mark.costly
+def test_what_a_fire_of_the_storage_would_cost_is_said_when_somebody_asks(health, api):
+    api("PUT", f"/collections/{api('POST', '/collections', {'name': 'burns.sql'})['id']}/versions", b"burns")
+
+    health.get_by_text("If a storage burns").click()
+
+    row = health.get_by_role("listitem").filter(has_text="If it burns")
+    expect(row).to_contain_text(re.compile(r"local.*If it burns, \d+ contents? \(.* are lost", re.DOTALL))
+    expect(row).to_contain_text("read within 30 days")
+
+
 def test_settings_are_searched_and_secrets_masked(signed_in, health):
     health.get_by_role("link", name="Settings").click()
     health.get_by_label("Search settings").fill("app.secret")

@@ -59,7 +59,7 @@ ASKED = {
     "file.overwrite": ["PATCH /files/{name}"],
     "file.upload": ["POST /files"],
     "jobs.run": ["POST /jobs/{name}/runs"],
-    "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs"],
+    "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs", "GET /storages/check"],
     "metrics.view": ["GET /badge", "GET /history", "GET /overview"],
     "pin.list": ["GET /pins"],
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],

@@ -45,6 +45,21 @@ export const t = {
   storageStates: { ok: "works", full: "full", unavailable: "unavailable" },
   since: (time) => `since ${time}`,
   damagedContents: (number) => plural(number, "damaged content", "damaged contents"),
+  fires: "If a storage burns",
+  fireCosts: (amount) => `If it burns, ${amount} are lost: no other storage that works can decode them.`,
+  fireCostsNothing: "If it burns, nothing is lost: the others can decode all contents.",
+  storageGone: "It does not work now. What only it has cannot be read.",
+  worth: ({ promised, decodable, read }) =>
+    `${plural(promised, "content belongs", "contents belong")} here; ${decodable} of them can be decoded, ${read} were read within 30 days`,
+  amount: ({ contents, versions, files, trash }, bytes) => {
+    const users = [
+      versions && plural(versions, "version", "versions"),
+      files && plural(files, "file", "files"),
+      trash && `${trash} in the trash`,
+    ].filter(Boolean);
+    return `${plural(contents, "content", "contents")} (${[bytes, ...users].join(", ")})`;
+  },
+  lost: (amount) => `No storage can decode ${amount} any more.`,
   jobs: "Jobs",
   otherJobs: (number) => `${plural(number, "job", "jobs")} without a failure`,
   neverRun: "has not run yet",

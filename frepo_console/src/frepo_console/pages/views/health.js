@@ -11,6 +11,7 @@ import Slots from "../components/slots.js";
 import { t as common } from "../texts.js";
 import { t } from "../texts/health.js";
 import { Damage } from "./health/damage.js";
+import { Fires } from "./health/fires.js";
 import { Plugins, Settings } from "./health/installation.js";
 import { Jobs } from "./health/jobs.js";
 import { Storages } from "./health/storages.js";
@@ -80,6 +81,7 @@ function State({ health, damage, jobs, open }) {
         </ul>
       </section>
       ${access.may("settings.view") && html`<${Storages} />`}
+      <${Fires} />
       ${access.may("settings.view") && access.has("notification-targets") && html`<${Targets} />`}
       ${access.may("metrics.view") && html`<${Badge} path="/badge" />`}
       <${Damage} resource=${damage} />

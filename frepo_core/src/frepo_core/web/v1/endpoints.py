@@ -13,7 +13,7 @@ from .collections import allowed_tokens, checks, collections, deleted_collection
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import tokens
-from .upkeep import damage, events, health, jobs, moves
+from .upkeep import damage, events, fires, health, jobs, moves
 
 MODULES = (
     about,
@@ -38,6 +38,7 @@ MODULES = (
     jobs,
     health,
     damage,
+    fires,
     storages,
     plugins,
     settings,
