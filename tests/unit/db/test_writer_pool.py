@@ -69,3 +69,10 @@ def test_one_client_reads_and_writes_by_one_connection(database):
         database.write(lambda session: used.add(driver_connection(session)))
 
     assert len(used) == 1
+
+
+def test_the_log_of_frepo_has_nothing_of_it(services, caplog):
+    with caplog.at_level("DEBUG", "frepo_core"):
+        services.database.engine.dispose()
+
+    assert [] == [record.name for record in caplog.records if record.name.startswith("frepo")]

@@ -31,4 +31,5 @@ class _TwoEnds(Queue[ConnectionPoolEntry]):
 class WriterPool(QueuePool):
     """A pool with two ends. A single connection serves readers and writers."""
 
+    __module__ = QueuePool.__module__  # it logs where the pools of SQLAlchemy do
     _queue_class = _TwoEnds
