@@ -126,6 +126,7 @@ def _inspect_single_pass(source: ByteStream, head: bytes, form: Format, budget: 
 
 def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, budget: Budget) -> Report:
     dumps, rest = sql_dump.check_sql(source, program, budget)
+    check_in_front_of_dump(head, program)
     check_behind_dump(rest)
     if sql_dump.is_without_tables(head):
         message = "The dump has no tables: sqlite3 makes an empty database where there is none"
@@ -141,6 +142,12 @@ def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, bud
     )
 
 
+def check_in_front_of_dump(head: bytes, program: sql_dump.Program) -> None:
+    """Raise `BrokenContent` if a whole dump follows the message of another one that failed."""
+    if line := messages.find_fatal(sql_dump.text_in_front(head, program)):
+        raise BrokenContent("sql", f"In front of the dump is a message: {line}", verdict="suspicious")
+
+
 def check_behind_dump(rest: bytes) -> None:
     """Raise `BrokenContent` if a message follows a whole dump: that of another one that failed."""
     if line := messages.find_error(rest):
@@ -149,9 +156,11 @@ def check_behind_dump(rest: bytes) -> None:
 
 def _inspect_behind_text(source: ByteStream, program: sql_dump.Program, inspection: Inspection) -> Report:
     """Inspect a dump that other text precedes. A cut one is not condemned, as it may be a text about dumps."""
+    head = source.peek(detection.HEAD)
     try:
-        report = _inspect_sql(source, source.peek(detection.HEAD), program, inspection.budget)
+        report = _inspect_sql(source, head, program, inspection.budget)
     except BrokenContent as broken:
+        check_in_front_of_dump(head, program)
         return Report(outcome="not checked", message=f"It does not begin like a dump. {broken.message}")
     more = ". In front of it is other text, which a restore may refuse: remove it"
     return replace(report, message=report.message + more)

@@ -38,6 +38,12 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 
+# What a program says before it gives up. mysqldump goes on after its other errors, and pg_dump has no others.
+_FATAL = re.compile(
+    r"pg_dump(?:all)?(?:\.exe)?: (?:error|fatal|\[.*\] .*failed): |(?:mysql|mariadb-)dump(?:\.exe)?: Got error: "
+    r".* when (?:trying to connect|selecting the database)"
+)
+
 
 def recognize(head: bytes) -> str | None:
     """Return `html` or `text` if a content with these first 4,096 bytes is a page or a message, else None."""
@@ -59,6 +65,11 @@ def find_error(text: bytes) -> str:
     """Return the first line in which a program reports an error behind a dump, in at most 150 characters, or ''."""
     lines = [line for line in _lines(text) if _REPORTER.match(line) and not _HARMLESS.search(line)]
     return next((_clean(line) for line in lines if _FAILURE.search(line)), "")
+
+
+def find_fatal(text: bytes) -> str:
+    """Return the first line in which a program for dumps gives up, in at most 150 characters, or ''."""
+    return next((_clean(line) for line in _lines(text) if _FATAL.match(line)), "")
 
 
 def split_text(head: bytes) -> Iterator[tuple[str, bytes]]:

@@ -248,6 +248,22 @@ def test_a_message_behind_the_dump_is_that_of_another_dump_that_failed(check, ch
     assert isinstance(check(gzip.compress(HEAD + TAIL + message), "a.sql.gz"), BrokenContent)
 
 
+@pytest.mark.parametrize("message", MESSAGES[:2])
+def test_a_message_in_front_of_the_dump_is_that_of_another_dump_that_failed(check, check_quickly, message):
+    """The first database of a loop. `mysqldump` goes on after its other errors, such as the one about tablespaces."""
+    goes_on = b"mysqldump: Error: 'Access denied; you need the PROCESS privilege' when trying to dump tablespaces\n"
+    for function in (check, check_quickly):
+        broken = function(message + HEAD + TAIL, "a.sql")
+
+        assert isinstance(broken, BrokenContent), function
+        assert "suspicious" == broken.verdict
+        assert f"In front of the dump is a message: {' '.join(message.decode().split())}" == broken.message
+    assert isinstance(check(b"Welcome to db7!\n" + message + HEAD + TAIL, "a.sql"), BrokenContent)
+    assert isinstance(check(gzip.compress(message + HEAD + TAIL), "a.sql.gz"), BrokenContent)
+    assert "good" == check(goes_on + HEAD + TAIL, "a.sql").outcome
+    assert "good" == check(HEAD + b"INSERT INTO `a` VALUES ('\n" + message + b"');\n" + TAIL, "a.sql").outcome
+
+
 def test_lines_of_other_programs_in_front_of_a_dump_are_named(check):
     report = check(WHOLE["with a greeting first"])
 

@@ -160,6 +160,12 @@ def recognize_behind_text(head: bytes) -> Program | None:
     return min(lines, key=lambda found: found[0], default=(0, None))[1]
 
 
+def text_in_front(head: bytes, program: Program) -> bytes:
+    """Return what is in front of the first dump of a program in these first bytes."""
+    match = program.start.search(head[:HEAD])
+    return head[: match.start()] if match else b""
+
+
 def read_database(head: bytes, program: Program) -> str:
     """Return the name of the database that the first 4,096 bytes give; empty if they give none."""
     match = program.database.search(head[:HEAD])
