@@ -10,6 +10,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.reconcile.sources import RecoveryError
+from frepo_core.services.upkeep.recovery.sound_objects import SoundObjects
 from frepo_core.services.upkeep.storage import Ownership
 
 
@@ -214,6 +215,22 @@ class TestDeleted:
             (row.storage, row.state) for row in rows
         )
         assert all(services.backends.get(row.storage).path(row.key).exists() for row in rows)
+
+    def test_what_is_deleted_while_it_is_read_back_is_missing(self, services, emptied, monkeypatch):
+        """The job mirror has doomed the copies after they were read, and deletes their bytes now."""
+        _, before = emptied
+        has = SoundObjects.has
+
+        def doom(self, digest, storage):
+            is_sound = has(self, digest, storage)
+            row = update(StoredObject).where(StoredObject.digest == digest, StoredObject.key.is_not(None))
+            services.database.execute(row.values(state="doomed", slot=None))
+            return is_sound
+
+        monkeypatch.setattr(SoundObjects, "has", doom)
+        report = merge(services, "offsite", at=before)
+
+        assert (2, []) == (len(report.missing), report.in_trash)
 
     def test_bytes_that_were_replaced_and_come_back_are_not_deleted(self, services, emptied):
         """The job compact keeps what it has replaced for two days: these bytes may be all that is left."""

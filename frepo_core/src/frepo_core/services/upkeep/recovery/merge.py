@@ -57,7 +57,7 @@ from ..reconcile.staging import Key, Staging
 from .first_epoch import find_first_epoch
 from .lost_contents import find_lost
 from .row_loading import insert_new
-from .sound_objects import SoundObjects
+from .sound_objects import SoundObjects, has_sound_object
 
 log = logging.getLogger(__name__)
 
@@ -252,7 +252,7 @@ class Merge:
         content_id = session.scalar(select(Content.id).where(Content.digest == blob["digest"]))
         content = lock_contents(session, [content_id]).get(content_id) if content_id is not None else None
         collection = session.get(Collection, version["collection_id"], with_for_update=True)
-        if content is None or collection is None:
+        if content is None or collection is None or not has_sound_object(session, content.id):
             return None
         content.mime, content.checksum = blob["mime"], blob.get("checksum") or content.checksum
         now = utc_now()

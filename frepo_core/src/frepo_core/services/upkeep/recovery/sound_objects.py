@@ -3,6 +3,7 @@
 import logging
 from functools import partial
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -14,6 +15,7 @@ from ...content.chains.chain_reader import ChainReader
 from ...content.objects.blob_damage import UnreadableError
 from ...content.objects.marks import mark_sound
 from ...content.objects.places import find_places
+from ...content.objects.states import SOUND
 from ...content.storages.backends import Backends
 
 log = logging.getLogger(__name__)
@@ -45,3 +47,9 @@ class SoundObjects:
 
 def _note_read(backends: Backends, row: StoredObject, session: Session) -> bool:
     return mark_sound(session, backends, row, by=None)
+
+
+def has_sound_object(session: Session, content_id: int) -> bool:
+    """Return whether a locked content still has a sound object: what was read before may have been doomed since."""
+    sound = (StoredObject.content_id == content_id, StoredObject.state.in_(SOUND))
+    return session.scalar(select(StoredObject.id).where(*sound).limit(1)) is not None
