@@ -23,7 +23,7 @@ from ..objects.blob_damage import find_damage
 from ..objects.decodable import MOST_LEVELS, find_base_path, find_dependents
 from ..objects.gate import lock_contents
 from ..objects.states import CURRENT, RAW, ObjectState
-from ..objects.supersession import supersede
+from ..objects.supersession import take_place
 from ..objects.unnamed_bytes import delete_unnamed
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
@@ -183,29 +183,17 @@ def _switch(
             return False
     if not allow(session, row, base):
         return False
-    supersede(session, row, keeps=keeps)
-    is_raw = new.encoding == RAW
-    session.add(
-        StoredObject(
-            content_id=row.content_id,
-            digest=row.digest,
-            size=row.size,
-            storage=row.storage,
-            key=new.key,
-            encoding=new.encoding,
-            stored_size=None if is_raw else new.size,
-            stored_digest=None if is_raw else new.digest,
-            base_digest=new.base_digest,
-            state=ObjectState.PRESENT.value,
-            slot=CURRENT,
-            role=row.role,
-            since=row.since,
-            stored_at=row.since,
-            read_at=row.since,
-        )
+    take_place(
+        session,
+        row,
+        key=new.key,
+        encoding=new.encoding,
+        size=new.size,
+        digest=new.digest,
+        base_digest=new.base_digest,
+        keeps=keeps,
     )
-    session.flush()
-    if is_raw:
+    if new.encoding == RAW:
         session.execute(update(Content).where(Content.id == row.content_id).values(expand_since=None))
     outdate_others(session, row)
     return True

@@ -11,7 +11,7 @@ from frepo_core.db.models import StoredObject
 from ..storages.backends import Backends
 from .gate import give_up
 from .promises import find_promises
-from .states import CURRENT, ObjectState
+from .states import CURRENT, RAW, ObjectState
 from .uses import is_second_copy
 
 # A database that is restored from the last night names what was superseded since.
@@ -35,6 +35,44 @@ def supersede(session: Session, row: StoredObject, *, keeps: timedelta | None) -
         row.slot, row.since, row.next_try = None, now, None
     else:
         row.slot, row.delete_after, row.since = None, now, now
+    session.flush()
+
+
+def take_place(
+    session: Session,
+    row: StoredObject,
+    *,
+    key: str,
+    encoding: str,
+    size: int,
+    digest: str,
+    base_digest: str | None,
+    keeps: timedelta | None,
+) -> None:
+    """Let another object, which was stored and read back, take the place of a current one, which is kept for `keeps`.
+
+    `size` and `digest` (SHA-256) are those of its bytes.
+    """
+    supersede(session, row, keeps=keeps)
+    is_raw = encoding == RAW
+    new = StoredObject(
+        content_id=row.content_id,
+        digest=row.digest,
+        size=row.size,
+        storage=row.storage,
+        key=key,
+        encoding=encoding,
+        stored_size=None if is_raw else size,
+        stored_digest=None if is_raw else digest,
+        base_digest=base_digest,
+        state=ObjectState.PRESENT.value,
+        slot=CURRENT,
+        role=row.role,
+        since=row.since,
+        stored_at=row.since,
+        read_at=row.since,
+    )
+    session.add(new)
     session.flush()
 
 

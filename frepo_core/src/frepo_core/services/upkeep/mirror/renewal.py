@@ -19,8 +19,8 @@ from ...content.copies.copier import Copier, CopyTask, Outcome
 from ...content.objects.decodable import find_base_path
 from ...content.objects.gate import lock_contents
 from ...content.objects.places import find_current
-from ...content.objects.states import CURRENT, DELTA, RAW, ObjectState
-from ...content.objects.supersession import KEPT_FOR, supersede
+from ...content.objects.states import CURRENT, DELTA, ObjectState
+from ...content.objects.supersession import KEPT_FOR, take_place
 from ...content.objects.unnamed_bytes import delete_unnamed
 from ...content.objects.uses import is_second_copy
 from ...content.storages.backends import Backends
@@ -112,26 +112,15 @@ class Renewal:
             self._backends.get(task.storage).stat(task.key)
         except BlobNotFound:
             return False
-        supersede(session, row, keeps=KEPT_FOR)
-        is_raw = task.encoding == RAW
-        session.add(
-            StoredObject(
-                content_id=task.content_id,
-                digest=row.digest,
-                size=row.size,
-                storage=task.storage,
-                key=task.key,
-                encoding=task.encoding,
-                stored_size=None if is_raw else task.size,
-                stored_digest=None if is_raw else task.digest,
-                base_digest=task.base_digest,
-                state=ObjectState.PRESENT.value,
-                slot=CURRENT,
-                role=row.role,
-                since=row.since,
-                stored_at=row.since,
-                read_at=row.since,
-            )
+        take_place(
+            session,
+            row,
+            key=task.key,
+            encoding=task.encoding,
+            size=task.size,
+            digest=task.digest,
+            base_digest=task.base_digest,
+            keeps=KEPT_FOR,
         )
         return True
 
