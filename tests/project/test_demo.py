@@ -18,6 +18,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError
 from frepo_core.features.doctor import Level, examine
 from frepo_core.features.doctor.permissions import SettingFiles
+from frepo_core.features.overview.services import OverviewServices
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.keyset import PageRequest
@@ -61,7 +62,7 @@ def damaged(services):
 
 @pytest.mark.costly
 def test_every_state_occurs(filled):
-    states = filled.overviews.read().collections
+    states = filled.feature(OverviewServices).overviews.read().collections
 
     twice = {BackupState.OVERDUE, BackupState.LATE, BackupState.SUSPICIOUS, BackupState.FAILED}
     expected = {state: 2 if state in twice else 1 for state in BackupState}

@@ -83,6 +83,7 @@ FEATURES = {
     "preview": set(),
     "compact": {"preview"},
     "doctor": set(),
+    "overview": set(),
     "documents": set(),
     "enrolment": set(),
     "restore_tests": set(),
@@ -94,14 +95,14 @@ ORDER = {
     "services/access": "policies visibility rotation",
     "services/backups": "rows rotation holds trash versions runs collections",
     "services/upkeep": "journal engine reconcile storage mirror recovery",
-    "services/reports": "inventory health overview",
+    "services/reports": "inventory health",
     "web": "base schemas content viewer views conventions openapi v1 routing",
 }
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}
 ONLY_IN = {
     "pyramid": {"web", "features"},
     "webob": {"web"},
-    "cliff": {"cli"},
+    "cliff": {"cli", "features"},
     "sqlalchemy": {"db", "services", "features"},
     "alembic": {"db"},
 }

@@ -57,7 +57,7 @@ def _staged(services: "Services") -> Iterator[str]:
     from frepo_core.services.backups.collections.states import NOT_WELL
 
     names: dict[str, list[str]] = {}
-    for collection, found in services.overviews.in_states(NOT_WELL, MOST):
+    for collection, found in services.collection_states.in_states(NOT_WELL, MOST):
         names.setdefault(found.state.value, []).append(collection.filename)
     if names:
         yield "These problems are staged, so that there is something to see; any other warning is real:"

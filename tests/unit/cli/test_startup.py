@@ -96,7 +96,7 @@ def test_a_command_for_tokens_imports_only_their_services(started, command):
 def test_the_status_builds_only_the_services_that_it_asks(started):
     built, modules = started(STATUS, "status")
 
-    assert {"health", "overviews", "restore_ages", "copies", "compact_spaces"} == set(built)
+    assert {"health", "collection_states", "restore_ages", "copies", "compact_spaces"} == set(built)
     services = {
         name.removeprefix("frepo_core.services.") for name in modules if name.startswith("frepo_core.services.")
     }

@@ -12,8 +12,8 @@ from cliff.show import ShowOne
 
 from frepo_core.cli.columns import Moment, Report, Words
 from frepo_core.cli.commands.backup.collections import ListCollections, ShowCollection
-from frepo_core.cli.commands.status.status import Status
 from frepo_core.cli.tables import ListCommand, ShowCommand, plain, readable
+from frepo_core.features.overview.commands.status import Status
 
 # It needs no ini file, so it is no FrepoCommand. It has no null.
 EXCEPTIONS = {"plugins"}

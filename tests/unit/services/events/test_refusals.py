@@ -225,14 +225,14 @@ def test_an_upload_that_the_storage_has_no_room_for_makes_the_collection_full(
     for _ in range(3):
         refuse(collection)
     refused, full = (event for event in events() if event.kind != "storage.full")
-    state = services.overviews.states([collection])[collection]
+    state = services.collection_states.read([collection])[collection]
     storage.faults.clear()
     push(collection, b"there is room again")
 
     assert ("version.refused", "storage_full", 1) == (refused.kind, refused.data["reason"], refused.data["count"])
     assert ("collection.full", "storage_full") == (full.kind, full.data["reason"])
     assert ("full", True) == (state.state, state.reason.startswith("there is no room for a new version since"))
-    assert "ok" == services.overviews.states([collection])[collection].state
+    assert "ok" == services.collection_states.read([collection])[collection].state
 
 
 def test_a_collection_of_young_versions_is_full(make_collection, push, refuse, kinds):

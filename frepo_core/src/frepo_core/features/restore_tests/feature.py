@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
-from frepo_core.services.composition.storage_jobs import job_actor
-from frepo_core.services.upkeep.engine.job_runs import find_interrupted
 
 from .services import RestoreTestServices
 
@@ -19,6 +17,9 @@ def test_restores(services: "CoreServices", context: JobContext) -> Summary:
     A run that follows an interrupted one continues it, and ends when that would have ended. Raises `RestoreFailedError`
     at the end if one cannot be restored, or if its test could not be completed.
     """
+    from frepo_core.services.composition.storage_jobs import job_actor
+    from frepo_core.services.upkeep.engine.job_runs import find_interrupted
+
     from .nightly_tests import RestoreFailedError
 
     began = find_interrupted(

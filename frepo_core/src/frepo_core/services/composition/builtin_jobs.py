@@ -8,7 +8,6 @@ from frepo_core.plugins import Job, JobContext, hookimpl
 
 from ..backups.holds.pins import end_pins
 from ..events.subscriptions import list_subscriptions
-from ..reports.samples import take_samples
 from ..upkeep.engine.job_runs import POSTPONED, was_stopped
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs, prune_tags
@@ -76,11 +75,6 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
 def maintain_database(services: CoreServices, context: JobContext) -> Summary:
     """Let the database refresh its statistics about the tables, from which it plans its queries."""
     return {"tables": refresh_statistics(services.database, keep_going=context.check_lease)}
-
-
-def sample(services: CoreServices, context: JobContext) -> Summary:
-    """Record the size of each collection and of the service."""
-    return take_samples(services.database, now=context.now)
 
 
 def report(services: CoreServices, context: JobContext) -> Summary:
@@ -188,9 +182,6 @@ BUILTIN_JOBS = (
         lane="long",
         summary="Refresh the statistics of the database",
         work=maintain_database,
-    ),
-    BuiltinJob(
-        name="samples", schedule="5 0 * * *", lane="short", summary="Record the sizes of collections", work=sample
     ),
 )
 

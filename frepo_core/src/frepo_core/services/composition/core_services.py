@@ -12,6 +12,7 @@ from .storage_services import StorageServices
 
 if TYPE_CHECKING:
     from ..backups.collections.collection_pages import CollectionPages
+    from ..backups.collections.collection_states import CollectionStates
     from ..backups.collections.collection_with_token import CollectionsWithTokens
     from ..backups.collections.collections import Collections
     from ..backups.collections.token_list import TokenLists
@@ -35,10 +36,8 @@ if TYPE_CHECKING:
     from ..backups.versions.versions import Versions
     from ..events.refusals import Refusals
     from ..reports.audit import Audit
-    from ..reports.badges import Badges
     from ..reports.compact_space import CompactSpaces
     from ..reports.health import Health
-    from ..reports.overview.overview import Overviews
     from ..reports.restorables import Restorables
     from ..reports.restore_ages import RestoreAges
 
@@ -93,10 +92,10 @@ class CoreServices(StorageServices):
         return CollectionsWithTokens(self.collections, self.tokens, self.token_changes, self.token_lists)
 
     @cached_property
-    def badges(self) -> "Badges":
-        from ..reports.badges import Badges
+    def collection_states(self) -> "CollectionStates":
+        from ..backups.collections.collection_states import CollectionStates
 
-        return Badges(self.settings, self.collections, self.collection_pages, self.overviews)
+        return CollectionStates(self.database)
 
     @cached_property
     def collection_pages(self) -> "CollectionPages":
@@ -257,9 +256,3 @@ class CoreServices(StorageServices):
         from ..reports.health import Health
 
         return Health(self)
-
-    @cached_property
-    def overviews(self) -> "Overviews":
-        from ..reports.overview.overview import Overviews
-
-        return Overviews(self.database, self.backends, self.copies, self.compact_spaces)

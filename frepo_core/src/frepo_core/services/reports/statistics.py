@@ -25,7 +25,7 @@ from ..upkeep.engine.job_reports import report_jobs
 from .compact_space import CompactSpaces
 from .copies import Copies, CopyFigures
 from .inventory.damage import count_damaged
-from .overview.verdict_counts import count_by_verdict
+from .verdict_counts import count_by_verdict
 
 
 def read_statistics(base: Foundation, copies: Copies, compact: CompactSpaces) -> ServiceStatistics:

@@ -149,13 +149,13 @@ def test_a_full_locked_collection_is_full_in_the_morning(services, make_collecti
         with pytest.raises(VersionLockedError):
             push(collection, f"{word} 3".encode())
 
-        state = services.overviews.states([collection])[collection]
+        state = services.collection_states.read([collection])[collection]
         expected = BackupState.FULL if word == "good" else BackupState.FAILED  # which is worse
         assert expected == state.state
         assert "there is no room for a new version" in state.reason
         host.pass_time(31 * DAY)
         push(collection, b"good 4")
-        assert "no room" not in services.overviews.states([collection])[collection].reason
+        assert "no room" not in services.collection_states.read([collection])[collection].reason
 
 
 @pytest.mark.databases

@@ -14,9 +14,10 @@ from frepo_core.errors import (
     RuleError,
     VersionTooYoungError,
 )
+from frepo_core.features.overview.samples import take_samples
+from frepo_core.features.overview.services import OverviewServices
 from frepo_core.features.restore_tests.services import RestoreTestServices
 from frepo_core.services.backups.collections.states import BackupState
-from frepo_core.services.reports.samples import take_samples
 from frepo_core.services.reports.statistics import read_collection_usage
 from support.model.quarantine import GOOD, GUARDS, RELEASE, SHRANK, SMALL
 
@@ -63,7 +64,7 @@ def test_a_collection_with_only_quarantined_versions_has_no_latest_version(servi
     details = services.collection_pages.details(services.collections.get(collection))
     assert (None, BackupState.SUSPICIOUS) == (details.newest, details.state.state)
     services.versions.delete(collection, "v1")
-    assert BackupState.NEW == services.overviews.states([collection])[collection].state
+    assert BackupState.NEW == services.collection_states.read([collection])[collection].state
 
 
 def test_later_versions_are_not_compared_with_a_quarantined_one(collection, push):
@@ -85,7 +86,7 @@ def test_a_repeated_content_in_quarantine_is_no_duplicate(services, collection, 
 
 def test_the_state_is_suspicious_while_the_newest_version_is_quarantined(services, collection, push):
     def state():
-        return services.overviews.states([collection])[collection].state
+        return services.collection_states.read([collection])[collection].state
 
     push(collection, SMALL)
     assert BackupState.SUSPICIOUS == state()
@@ -176,9 +177,9 @@ def test_a_collection_with_a_quarantined_version_is_not_empty(services, make_col
 
 
 def test_figures_leave_quarantined_versions_out(services, collection, push):
-    before, newest = services.overviews.read(), services.versions.find(collection, "latest")
+    before, newest = services.feature(OverviewServices).overviews.read(), services.versions.find(collection, "latest")
     push(collection, SMALL)
-    after = services.overviews.read()
+    after = services.feature(OverviewServices).overviews.read()
     take_samples(services.database, now=datetime.now(UTC) + timedelta(minutes=1))
 
     assert before.collections.versions == after.collections.versions

@@ -10,11 +10,12 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Event, JobState, Sample, StoredObject
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import RuleError, StorageUnavailable
+from frepo_core.features.overview.activity import count_recent
+from frepo_core.features.overview.growth import Growth, grow
+from frepo_core.features.overview.samples import take_samples
+from frepo_core.features.overview.services import OverviewServices
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.reports import sizes
-from frepo_core.services.reports.overview.activity import count_recent
-from frepo_core.services.reports.overview.growth import Growth, grow
-from frepo_core.services.reports.samples import take_samples
 
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -37,7 +38,7 @@ def event(kind, at, **data):
 @pytest.mark.databases
 class TestOverview:
     def test_an_empty_service_has_an_overview(self, services):
-        found = services.overviews.read()
+        found = services.feature(OverviewServices).overviews.read()
 
         assert {0} == set(found.collections.by_state.values())
         assert (0, 0, 0) == (found.sizes.blobs, found.sizes.stored, found.sizes.sent)
@@ -55,7 +56,7 @@ class TestOverview:
         upload(b"12345")
         upload(b"1")
 
-        found = services.overviews.read()
+        found = services.feature(OverviewServices).overviews.read()
         assert (2, 6, 16) == (found.sizes.blobs, found.sizes.stored, found.sizes.sent)
         assert {"ok": 2} == {state: number for state, number in found.collections.by_state.items() if number}
         assert 4 == found.last_day.uploads == found.last_month.uploads
@@ -74,7 +75,7 @@ class TestOverview:
         job = {"schedule": "off", "next_at": None, "reported_at": None}
         add_rows(JobState, [job | {"name": "good", "failing_since": None}, job | {"name": "bad", "failing_since": NOW}])
 
-        found = services.overviews.read()
+        found = services.feature(OverviewServices).overviews.read()
         assert (1, 1) == (found.last_day.uploads, found.last_day.refusals)
         assert (1, 8) == (found.last_month.uploads, found.last_month.refusals)
         assert (1, ["bad"]) == (found.damaged_blobs, found.failing_jobs)
@@ -84,12 +85,12 @@ class TestOverview:
         monkeypatch.setattr(sizes, "MEASURED_AT_ONCE", 1)
         upload(b"12345", "a.txt")
         upload(b"123", "b.txt")
-        assert 8 == services.overviews.read().sizes.stored  # there is no sample yet
+        assert 8 == services.feature(OverviewServices).overviews.read().sizes.stored  # there is no sample yet
 
         take_samples(services.database, now=NOW)
         upload(b"1", "c.txt")
 
-        found = services.overviews.read().sizes
+        found = services.feature(OverviewServices).overviews.read().sizes
         assert (NOW, 8, 8) == (found.at, found.stored, found.sent)
 
     @pytest.mark.parametrize("error", [StorageUnavailable("no answer"), ZeroDivisionError()])
@@ -100,7 +101,7 @@ class TestOverview:
         upload(b"1")
         monkeypatch.setattr(services.backends.get("local")._backend, "total_space", fail)
 
-        found = services.overviews.read()
+        found = services.feature(OverviewServices).overviews.read()
 
         assert found.free_space is not None
         assert found.total_space is None
@@ -111,7 +112,7 @@ class TestOverview:
 
         monkeypatch.setattr(services.backends.get("local")._backend, "free_space", fail)
 
-        found = services.overviews.read()
+        found = services.feature(OverviewServices).overviews.read()
         assert (None, None) == (found.free_space, found.total_space)
 
 
@@ -123,13 +124,13 @@ class TestHistory:
         add_rows(Sample, rows)
 
         def sizes_of(where, *, after=None, **more):
-            page = services.overviews.history(where, PageRequest(after=after), **more)
+            page = services.feature(OverviewServices).overviews.history(where, PageRequest(after=after), **more)
             return [one.size for one in page.items]
 
         assert [3, 2, 1] == sizes_of(None)
         assert [2, 1] == sizes_of(None, since=NOW - 2 * DAY)
         assert [] == sizes_of("another")
-        first = services.overviews.history(collection, PageRequest(limit=2))
+        first = services.feature(OverviewServices).overviews.history(collection, PageRequest(limit=2))
         assert [3, 2] == [one.size for one in first.items]
         assert [1] == sizes_of(collection, after=first.next)
 
@@ -139,7 +140,7 @@ class TestHistory:
         for at in (NOW - DAY, NOW - timedelta(hours=2), NOW):
             take_samples(services.database, now=at)
 
-        found = services.overviews.history(None, PageRequest()).items
+        found = services.feature(OverviewServices).overviews.history(None, PageRequest()).items
         assert [(NOW - DAY, 2, 0), (NOW, 1, 3)] == [(one.at, one.uploads, one.refusals) for one in found]
 
 
@@ -187,7 +188,7 @@ class TestGrowth:
         add_rows(Sample, rows)
         monkeypatch.setattr(services.backends.get("local")._backend, "free_space", lambda: 1000)
 
-        found = services.overviews.read().growth
+        found = services.feature(OverviewServices).overviews.read().growth
         assert 10 == found.per_day
         assert (now + 100 * DAY).date() == found.full_on
 
@@ -202,14 +203,14 @@ class TestGrowth:
         at = now - 10 * DAY
         add_rows(Sample, [sample(at), sample(at, 110, large), sample(at, 10, limited)])
 
-        found = services.overviews.usage(2)
+        found = services.feature(OverviewServices).overviews.usage(2)
 
         assert [(large, 100), (limited, 40)] == [(one.id, one.size) for one in found]
         assert [-1, 3] == [one.growth.per_day for one in found]
         assert [(20, "versions"), (10, "size")] == [
             ((one.growth.full_on - now.date()).days, one.growth.full_by) for one in found
         ]
-        assert services.overviews.usage(3)[2].growth == Growth(per_day=None, full_on=None)
+        assert services.feature(OverviewServices).overviews.usage(3)[2].growth == Growth(per_day=None, full_on=None)
 
     def test_the_forecast_is_for_the_limit_that_is_reached_first(
         self, services, make_collection, push, add_rows, monkeypatch
@@ -221,9 +222,12 @@ class TestGrowth:
             for number in range(10):
                 push(collection, f"{name} {number}".encode().ljust(50))
         add_rows(Sample, [sample(now - 10 * DAY), *(sample(now - 10 * DAY, 0, one) for one in made.values())])
-        service = replace(services.overviews.read(), growth=Growth(per_day=1, full_on=(now + 50 * DAY).date()))
+        service = replace(
+            services.feature(OverviewServices).overviews.read(),
+            growth=Growth(per_day=1, full_on=(now + 50 * DAY).date()),
+        )
 
-        found = {one.id: one.growth for one in services.overviews.usage(9, service)}
+        found = {one.id: one.growth for one in services.feature(OverviewServices).overviews.usage(9, service)}
 
         assert {"count": (20, "versions"), "size": (4, "size"), "disk": (50, "disk")} == {
             name: ((found[one].full_on - now.date()).days, found[one].full_by) for name, one in made.items()
@@ -236,7 +240,7 @@ class TestGrowth:
         with pytest.raises(RuleError):
             push(collection, b"y" * 50)
 
-        [found] = services.overviews.usage(1)
+        [found] = services.feature(OverviewServices).overviews.usage(1)
 
         assert (True, utc_now().date(), "versions") == (
             *(found.growth.is_full, found.growth.full_on),

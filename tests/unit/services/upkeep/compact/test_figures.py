@@ -6,6 +6,7 @@ from frepo_core.db.types import simulated_time
 from frepo_core.errors import CompactLateError
 from frepo_core.features.compact.services import CompactServices
 from frepo_core.features.doctor.compact import check_compact
+from frepo_core.features.overview.services import OverviewServices
 
 
 def levels(services):
@@ -30,10 +31,13 @@ def test_reports_count_stored_bytes(history, services):
     collection = history.make()
     for _ in range(5):
         history.push(collection)
-    before = services.overviews.read()
+    before = services.feature(OverviewServices).overviews.read()
     history.job()
     history.job(days=3)  # the former bytes are deleted
-    after, space = services.overviews.read(), services.compact_spaces.read_collection(collection)
+    after, space = (
+        services.feature(OverviewServices).overviews.read(),
+        services.compact_spaces.read_collection(collection),
+    )
 
     rows = history.rows(collection).values()
     assert (0, 4, 3) == (before.compact.figures.encoded, after.compact.figures.encoded, after.compact.figures.depth)

@@ -12,11 +12,11 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Event
 from frepo_core.domain.identity import Actor
 from frepo_core.features.doctor.copies import check_copies
+from frepo_core.features.overview.status import read_status
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.reports.statistics import read_statistics
-from frepo_core.services.reports.status import read_status
 from frepo_core.services.upkeep.storage import Migrator, verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -247,11 +247,7 @@ def test_no_report_says_that_there_are_two_copies_before_they_were_compared(
     new = recover("offsite").services
 
     def reports():
-        [said] = [
-            line.text
-            for line in read_status(new, new.health, new.overviews, new.restore_ages)
-            if line.subject == "copies in offsite"
-        ]
+        [said] = [line.text for line in read_status(new) if line.subject == "copies in offsite"]
         statistics = read_statistics(new, new.copies, new.compact_spaces)
         known = {one.is_known for one in (*new.copies.read(), *statistics.copies)}
         return said, {found.level.value for found in check_copies(new)}, known

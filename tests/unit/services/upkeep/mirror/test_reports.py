@@ -10,8 +10,9 @@ from frepo_core.db.models import StoredObject
 from frepo_core.errors import MirrorLateError, SweepStoppedError
 from frepo_core.features.doctor.copies import check_copies
 from frepo_core.features.doctor.data import check_storage
+from frepo_core.features.overview.services import OverviewServices
+from frepo_core.features.overview.status import read_status
 from frepo_core.services.reports.statistics import read_statistics
-from frepo_core.services.reports.status import read_status
 from frepo_core.testing import Fail
 
 DAY = timedelta(days=1)
@@ -115,10 +116,10 @@ def test_the_checks_of_both_sides_are_shown(add, mirror, run, figures):
 def test_the_status_the_overview_and_the_statistics_have_them(services, add):
     add(b"file")
 
-    lines = read_status(services, services.health, services.overviews, services.restore_ages)
+    lines = read_status(services)
 
     assert ["1 content waits for a s"] == [line.text[:23] for line in lines if line.subject == "copies in second"]
-    assert [1] == [one.behind for one in services.overviews.read().copies]
+    assert [1] == [one.behind for one in services.feature(OverviewServices).overviews.read().copies]
     found = read_statistics(services, services.copies, services.compact_spaces).copies
     assert [("second", 1, False)] == [(one.storage, one.behind, one.is_late) for one in found]
 

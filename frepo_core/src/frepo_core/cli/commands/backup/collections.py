@@ -162,7 +162,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
     """Return the fields of a collection."""
     tokens = services.token_lists.tokens(record.id)
     guards, limits = record.guards, record.limits
-    state = services.overviews.states([record.id])[record.id]
+    state = services.collection_states.read([record.id])[record.id]
     fields: dict[str, Any] = {
         "id": record.id,
         "state": state.state.value,

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...columns import Expected, Moment, Size, Words
 from ...tables import Record, ShowCommand
-from ..status.exit_statuses import StatusCommand
+from .exit_statuses import StatusCommand
 from .versions import problems_of
 
 
@@ -33,7 +33,7 @@ class Status(StatusCommand, ShowCommand):
         found = services.collection_pages.details(services.collections.find(arguments.id))
         record, newest, good = found.record, found.newest, found.newest_good
         run = record.last_run
-        state = services.overviews.states([record.id])[record.id]
+        state = services.collection_states.read([record.id])[record.id]
         checks = services.version_checks.outcomes(record.id, newest.number) if newest else []
         same = services.same_contents.find(newest) if newest else []
         suspicious = [version for version in services.versions.list(record.id) if version.is_suspicious]

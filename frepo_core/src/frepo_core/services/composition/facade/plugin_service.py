@@ -149,7 +149,7 @@ class PluginService(ReadingFacade, WritingFacade):
 
     def expected_backups(self) -> ExpectedBackups:
         """See `Service.expected_backups`."""
-        found = self._services.overviews.missing()
+        found = self._services.collection_states.missing()
         return ExpectedBackups(
             expected=found.expected,
             missing=[_missing(row, is_overdue=True) for row in found.overdue]
@@ -158,7 +158,7 @@ class PluginService(ReadingFacade, WritingFacade):
 
     def collections_in(self, states: Sequence[str], *, limit: int = 20) -> Sequence[CollectionProblem]:
         """See `Service.collections_in`."""
-        found = self._services.overviews.in_states([BackupState(state) for state in states], limit)
+        found = self._services.collection_states.in_states([BackupState(state) for state in states], limit)
         return [
             CollectionProblem(
                 collection=collection_info(record),
@@ -266,7 +266,7 @@ class PluginService(ReadingFacade, WritingFacade):
 
     def unchanged_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
         """See `Service.unchanged_collections`."""
-        ids = [one.id for one in self._services.overviews.unchanged(limit).collections]
+        ids = [one.id for one in self._services.collection_states.unchanged(limit).collections]
         with self._services.database.reading() as session:
             return sorted(read_collection_usage(session, limit, ids), key=lambda one: ids.index(one.id))
 

@@ -7,14 +7,14 @@ from itertools import chain
 from frepo_core.db import utc_now
 from frepo_core.domain.backups.restore_ages import describe_age
 from frepo_core.domain.sizes import readable_size
+from frepo_core.services.backups.collections.states import NOT_WELL, Severity, severity_of
+from frepo_core.services.composition.core_services import CoreServices
+from frepo_core.services.content.storages.first_storage import find_differences
+from frepo_core.services.reports.job_health import JobsFailError, check_worker
+from frepo_core.services.reports.restore_ages import RestoreAges
 
-from ..backups.collections.states import NOT_WELL, Severity, severity_of
-from ..content.storages.first_storage import find_differences
-from ..foundation import Foundation
-from .health import Health
-from .job_health import JobsFailError, check_worker
-from .overview.overview import NAMED, Overviews
-from .restore_ages import RestoreAges
+from .overview import NAMED
+from .services import OverviewServices
 
 UNTESTED_NAMED = 3
 UNCHANGED_NAMED = 3
@@ -29,43 +29,43 @@ class StatusLine:
     text: str
 
 
-def read_status(base: Foundation, health: Health, overviews: Overviews, ages: RestoreAges) -> Sequence[StatusLine]:
+def read_status(services: CoreServices) -> Sequence[StatusLine]:
     """Run all health checks and look at all collections; return what was found."""
     lines = (
-        _service_lines(base, health),
-        _copy_lines(overviews),
-        _compact_lines(overviews),
-        _untested_lines(ages),
-        _unchanged_lines(overviews),
+        _service_lines(services),
+        _copy_lines(services),
+        _compact_lines(services),
+        _untested_lines(services.restore_ages),
+        _unchanged_lines(services),
     )
-    return [*chain(*lines), *_collection_lines(overviews)]
+    return [*chain(*lines), *_collection_lines(services)]
 
 
-def _service_lines(base: Foundation, health: Health) -> Iterator[StatusLine]:
-    problems = {name: list(texts) for name, texts in health.run(is_logged=False).items()}
-    if not problems.get("database") and not problems.get("worker") and not base.settings.read_only:
+def _service_lines(services: CoreServices) -> Iterator[StatusLine]:
+    problems = {name: list(texts) for name, texts in services.health.run(is_logged=False).items()}
+    if not problems.get("database") and not problems.get("worker") and not services.settings.read_only:
         # The health check gives the worker of a new process time to begin. This may be a process of `frepo`.
         try:
-            check_worker(base.database)
+            check_worker(services.database)
         except JobsFailError as error:
             problems["worker"] = [error.message]
     for name, texts in problems.items():
         severity = Severity.CRITICAL if texts else Severity.OK
         yield StatusLine(subject=name, severity=severity, text="; ".join(texts))
-    for difference, remedy in find_differences(base.backends, base.settings.mirror):
+    for difference, remedy in find_differences(services.backends, services.settings.mirror):
         yield StatusLine(subject="settings", severity=Severity.WARNING, text=f"{difference}. {remedy}")
 
 
-def _copy_lines(overviews: Overviews) -> Iterator[StatusLine]:
+def _copy_lines(services: CoreServices) -> Iterator[StatusLine]:
     """Yield how far behind second copies are. The health check says whether that is too far."""
     now = utc_now()
-    for one in overviews.copies():
+    for one in services.copies.read():
         yield StatusLine(subject=f"copies in {one.storage}", severity=Severity.OK, text=one.describe(now))
 
 
-def _compact_lines(overviews: Overviews) -> Iterator[StatusLine]:
+def _compact_lines(services: CoreServices) -> Iterator[StatusLine]:
     """Yield what compact storage saves, once it does. The health check says whether it is late."""
-    if (found := overviews.compact()) is None or not (found.figures.encoded or found.figures.waiting):
+    if (found := services.compact_spaces.read()) is None or not (found.figures.encoded or found.figures.waiting):
         return
     saved, debt = readable_size(found.figures.saved), readable_size(found.debt)
     text = f"{found.figures.encoded} contents take {saved} less, {found.figures.waiting} wait"
@@ -83,9 +83,9 @@ def _untested_lines(ages: RestoreAges) -> Iterator[StatusLine]:
         yield StatusLine(subject="restore tests", severity=Severity.OK, text=text)
 
 
-def _unchanged_lines(overviews: Overviews) -> Iterator[StatusLine]:
+def _unchanged_lines(services: CoreServices) -> Iterator[StatusLine]:
     """Yield which collections get the same content for a week or longer. That is no problem: nobody may write there."""
-    found = overviews.unchanged(UNCHANGED_NAMED)
+    found = services.collection_states.unchanged(UNCHANGED_NAMED)
     if found.number:
         named = [f"{one.filename}: unchanged for {one.unchanged_nights} nights" for one in found.collections]
         more = [f"and {found.number - len(named)} more, see `frepo backup:list --unchanged {found.nights}`"]
@@ -93,8 +93,8 @@ def _unchanged_lines(overviews: Overviews) -> Iterator[StatusLine]:
         yield StatusLine(subject="unchanged", severity=Severity.OK, text=text)
 
 
-def _collection_lines(overviews: Overviews) -> Iterator[StatusLine]:
-    overview = overviews.read()
+def _collection_lines(services: CoreServices) -> Iterator[StatusLine]:
+    overview = services.feature(OverviewServices).overviews.read()
     counts = {state: number for state, number in overview.collections.by_state.items() if number}
     severity = max((severity_of(state) for state in counts), default=Severity.OK)
     text = ", ".join(f"{number} {state.value}" for state, number in counts.items()) or "none"
@@ -102,7 +102,7 @@ def _collection_lines(overviews: Overviews) -> Iterator[StatusLine]:
     for name in overview.failing_jobs:
         text = "its last run failed, see `frepo jobs`"
         yield StatusLine(subject=f"job {name}", severity=Severity.CRITICAL, text=text)
-    found = overviews.in_states(NOT_WELL, NAMED + 1)
+    found = services.collection_states.in_states(NOT_WELL, NAMED + 1)
     for collection, state in found[:NAMED]:
         yield StatusLine(
             subject=f"collection {collection.id}",

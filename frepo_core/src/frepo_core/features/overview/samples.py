@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, File, Sample, Version
+from frepo_core.services.reports.sizes import measure_sizes
 
-from .overview.activity import count_activity
-from .sizes import measure_sizes
+from .activity import count_activity
 
 KEPT = timedelta(days=800)
 BATCH = 1000

@@ -3,11 +3,12 @@
 from pyramid.response import Response
 
 from frepo_core.services.backups.collections.states import Severity
-from frepo_core.services.reports.badges import ALL, Badge
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.schemas.models import Reply
 
-from ..base.endpoint import Answer, Endpoint
-from ..base.request import V1, FrepoRequest
-from ..schemas.models import Reply
+from ..badges import ALL, Badge
+from ..services import OverviewServices
 
 LABEL = "backup"
 HEIGHT = 20
@@ -39,13 +40,15 @@ def show_address_of_all(request: FrepoRequest) -> Answer:
 
 
 def _address(request: FrepoRequest, subject: str) -> Answer:
-    code = request.services.badges.code(subject)
+    code = request.services.feature(OverviewServices).badges.code(subject)
     return Answer(body=BadgeAddress(url=request.link(f"{V1}/badges/{subject}/{code}.svg")))
 
 
 def show_badge(request: FrepoRequest) -> Response:
     """Show the state of a collection, or of all, as SVG. A wrong code is answered like a collection that is gone."""
-    found = request.services.badges.show(request.matchdict["subject"].lower(), request.matchdict["code"])
+    found = request.services.feature(OverviewServices).badges.show(
+        request.matchdict["subject"].lower(), request.matchdict["code"]
+    )
     answer = Response(draw(found), content_type="image/svg+xml", charset="utf-8")
     answer.headers.update(HEADERS)
     return answer

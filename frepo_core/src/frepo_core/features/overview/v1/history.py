@@ -5,13 +5,14 @@ from datetime import UTC, date, datetime, timedelta
 from pydantic import Field
 
 from frepo_core.services.base.records import CollectionRecord
-from frepo_core.services.reports.overview.overview import SampleRecord
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_request
+from frepo_core.web.conventions.types import Moment, Time, Whole
+from frepo_core.web.schemas.models import PageNumber, Query, Reply
 
-from ..base.endpoint import Answer, Endpoint
-from ..base.request import V1, FrepoRequest
-from ..conventions.paging import PageQuery, next_cursor, page_request
-from ..conventions.types import Moment, Time, Whole
-from ..schemas.models import PageNumber, Query, Reply
+from ..overview import SampleRecord
+from ..services import OverviewServices
 
 
 class Sample(Reply):
@@ -140,7 +141,7 @@ def _history(request: FrepoRequest, collection: CollectionRecord | None = None) 
     since, collection_id = query.since, None
     if collection:  # another one may have had its id before
         since, collection_id = max(query.since or collection.created_at, collection.created_at), collection.id
-    page = request.services.overviews.history(collection_id, page_request(query), since=since)
+    page = request.services.feature(OverviewServices).overviews.history(collection_id, page_request(query), since=since)
     return Answer(body=History(items=[Sample.of(one) for one in page.items], next=next_cursor(query, page)))
 
 

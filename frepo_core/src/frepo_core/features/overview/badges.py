@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from frepo_core.domain.signatures import badge_code
 from frepo_core.errors import FieldsError, NotFoundError
+from frepo_core.services.backups.collections.collection_pages import CollectionPages
+from frepo_core.services.backups.collections.collections import Collections
+from frepo_core.services.backups.collections.states import BackupState, Severity, severity_of
 from frepo_core.settings import Settings
 
-from ..backups.collections.collection_pages import CollectionPages
-from ..backups.collections.collections import Collections
-from ..backups.collections.states import BackupState, Severity, severity_of
-from .overview.overview import Overviews
+from .overview import Overviews
 
 ALL = "all"
 UNKNOWN = "There is no such badge: the code is wrong, or the collection was deleted"

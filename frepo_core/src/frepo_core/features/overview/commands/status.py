@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ...columns import Expected, Moment, Words
-from ...tables import ListCommand, Rows
-from .exit_statuses import StatusCommand
+from frepo_core.cli.columns import Expected, Moment, Words
+from frepo_core.cli.commands.backup.exit_statuses import StatusCommand
+from frepo_core.cli.tables import ListCommand, Rows
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
-    from frepo_core.services.reports.status import StatusLine
+
+    from ..status import StatusLine
 
 COLUMNS = ("What", "State", "Details")
 MOST_UNTESTED = 100_000
@@ -55,9 +56,9 @@ class Status(StatusCommand, ListCommand):
         return self._overdue(services) if arguments.overdue else self._status(services)
 
     def _status(self, services: "Services") -> Rows:
-        from frepo_core.services.reports.status import read_status
+        from ..status import read_status
 
-        lines = read_status(services, services.health, services.overviews, services.restore_ages)
+        lines = read_status(services)
         self.severity = max(line.severity for line in lines)
         self._lines = lines
         return COLUMNS, [(line.subject, self.word(line.severity.name.lower()), line.text) for line in lines]
@@ -92,7 +93,7 @@ class Status(StatusCommand, ListCommand):
     def _overdue(self, services: "Services") -> Rows:
         from frepo_core.services.backups.collections.states import BackupState, severity_of
 
-        found = services.overviews.missing()
+        found = services.collection_states.missing()
         states = [(BackupState.OVERDUE, found.overdue), (BackupState.LATE, found.late)]
         self.severity = max((severity_of(state) for state, rows in states if rows), default=0)
         return OVERDUE_COLUMNS, [

@@ -1,11 +1,10 @@
 """The endpoint of the space that a collection takes, and what compact storage saves."""
 
 from frepo_core.services.reports.compact_space import CompactSpace
-
-from ..base.endpoint import Answer, Endpoint
-from ..base.request import V1, FrepoRequest
-from ..conventions.types import Whole
-from ..schemas.models import Reply
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.types import Whole
+from frepo_core.web.schemas.models import Reply
 
 
 class CompactReply(Reply):

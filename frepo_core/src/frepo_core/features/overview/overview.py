@@ -1,6 +1,6 @@
 """The overview: the state and the sizes of the service, for operators, and the history of sizes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -8,32 +8,22 @@ from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Sample
-from frepo_core.domain.identity import Identity
-
-from ...backups.collections.states import (
-    BackupState,
+from frepo_core.services.backups.collections.states import (
     StateCounts,
-    StateRecord,
     count_by_state,
-    count_expecting,
-    read_in_states,
-    read_missing,
-    read_states,
 )
-from ...backups.collections.unchanged import UnchangedCollections, read_unchanged
-from ...backups.rows.collection_search import visible_to
-from ...base.keyset import Page, PageRequest, cut, paged
-from ...base.records import CollectionRecord
-from ...content.storages.backends import Backends
-from ...content.storages.storage_space import find_free_space, find_total_space
-from ...upkeep.engine.job_reports import find_failing_jobs
-from ..compact_space import CompactSpace, CompactSpaces
-from ..copies import Copies, CopyFigures
-from ..inventory.damage import count_damaged
-from ..sizes import Sizes, read_sizes
+from frepo_core.services.base.keyset import Page, PageRequest, cut, paged
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.storage_space import find_free_space, find_total_space
+from frepo_core.services.reports.compact_space import CompactSpace, CompactSpaces
+from frepo_core.services.reports.copies import Copies, CopyFigures
+from frepo_core.services.reports.inventory.damage import count_damaged
+from frepo_core.services.reports.sizes import Sizes, read_sizes
+from frepo_core.services.reports.verdict_counts import VerdictCounts, count_by_verdict
+from frepo_core.services.upkeep.engine.job_reports import find_failing_jobs
+
 from .activity import Activity, count_recent
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
-from .verdict_counts import VerdictCounts, count_by_verdict
 
 # Only so many collections are named, the worst ones. `frepo backup:list --state STATE` lists all.
 NAMED = 20
@@ -80,18 +70,6 @@ class SampleRecord:
     refusals: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExpectedBackups:
-    """How many collections expect backups, and those whose backup has not arrived, the longest missing first.
-
-    The grace of `overdue` ones is over; that of `late` ones is not.
-    """
-
-    expected: int
-    overdue: Sequence[CollectionRecord]
-    late: Sequence[CollectionRecord]
-
-
 class Overviews:
     """Reads figures about the whole service. No figure takes longer the more versions, files or events there are."""
 
@@ -125,14 +103,6 @@ class Overviews:
                 failing_jobs=find_failing_jobs(session),
             )
 
-    def compact(self) -> CompactSpace | None:
-        """Return what compact storage saves; None if nothing is compacted."""
-        return self._compact.read()
-
-    def copies(self) -> Sequence[CopyFigures]:
-        """Return the figures about second copies, for each storage that has some."""
-        return self._copies.read()
-
     def history(
         self, collection_id: str | None, page: PageRequest, *, since: datetime | None = None
     ) -> Page[SampleRecord]:
@@ -145,35 +115,6 @@ class Overviews:
             rows = session.scalars(paged(query, page, [Sample.at, Sample.id])).all()
             found = cut(rows, page, lambda row: [row.at, row.id])
             return Page(items=[_record(row) for row in found.items], next=found.next)
-
-    def missing(self) -> ExpectedBackups:
-        """Return the collections whose backup is due and has not arrived: overdue or within the grace."""
-        now = utc_now()
-        with self._database.reading(is_snapshot=True) as session:
-            rows = read_missing(session, now)
-            expected = count_expecting(session)
-        return ExpectedBackups(
-            expected=expected,
-            overdue=[row for row, is_overdue in rows if is_overdue],
-            late=[row for row, is_overdue in rows if not is_overdue],
-        )
-
-    def in_states(
-        self, states: Iterable[BackupState], limit: int, *, by: Identity | None = None
-    ) -> list[tuple[CollectionRecord, StateRecord]]:
-        """Return collections that are in one of the states, the worst first. `by` is None for `frepo`."""
-        with self._database.reading() as session:
-            return read_in_states(session, states, utc_now(), limit, visible_to(by) if by else ())
-
-    def unchanged(self, limit: int, *, by: Identity | None = None) -> UnchangedCollections:
-        """Return the collections that get the same content for a week or longer. `by` is None for `frepo`."""
-        with self._database.reading() as session:
-            return read_unchanged(session, limit, visible=visible_to(by) if by else ())
-
-    def states(self, ids: Sequence[str]) -> Mapping[str, StateRecord]:
-        """Return the states of collections by id."""
-        with self._database.reading() as session:
-            return read_states(session, ids, utc_now())
 
     def usage(self, limit: int, service: Overview | None = None) -> Sequence[CollectionUsage]:
         """Return the largest collections, with their growth. `service` says when the storage is full."""

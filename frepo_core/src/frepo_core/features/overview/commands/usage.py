@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from cliff.columns import FormattableColumn
 
+from frepo_core.cli.columns import Size
+from frepo_core.cli.tables import ListCommand, Rows
 from frepo_core.errors import FieldsError
 
-from ...columns import Size
-from ...tables import ListCommand, Rows
+from ..services import OverviewServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
@@ -45,7 +46,8 @@ class Usage(ListCommand):
 
 
 def _rows(services: "Services", limit: int) -> Iterator[tuple[Any, ...]]:
-    overview = services.overviews.read()
+    overviews = services.feature(OverviewServices).overviews
+    overview = overviews.read()
     stored, free = overview.sizes.stored, overview.free_space
     yield (
         None,
@@ -57,7 +59,7 @@ def _rows(services: "Services", limit: int) -> Iterator[tuple[Any, ...]]:
         FullOn(overview.growth),
         Size(stored),
     )
-    usages = services.overviews.usage(limit, overview)
+    usages = overviews.usage(limit, overview)
     space = services.compact_spaces.read_stored([one.id for one in usages])
     for one in usages:
         most = Size(one.max_size) if one.max_size else None

@@ -5,7 +5,8 @@ from datetime import datetime
 from html import escape
 
 from frepo_core.services.backups.collections.states import Severity
-from frepo_core.services.reports.status import StatusLine
+
+from ..status import StatusLine
 
 _WORDS = {Severity.OK: "ok", Severity.WARNING: "warning", Severity.CRITICAL: "critical"}
 _COLOURS = {Severity.OK: "#0b7547", Severity.WARNING: "#855300", Severity.CRITICAL: "#bf2318"}

@@ -7,14 +7,15 @@ from typing import Literal
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.backups.collections.unchanged import UnchangedCollections
 from frepo_core.services.reports.copies import CopyFigures
-from frepo_core.services.reports.overview.activity import Activity
-from frepo_core.services.reports.overview.overview import NAMED, Overview
 from frepo_core.services.reports.restore_ages import RestoreCounts, UntestedCollections
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.types import Duration, Time, Whole
+from frepo_core.web.schemas.models import Reply
 
-from ..base.endpoint import Answer, Endpoint
-from ..base.request import V1, FrepoRequest
-from ..conventions.types import Duration, Time, Whole
-from ..schemas.models import Reply
+from ..activity import Activity
+from ..overview import NAMED, Overview
+from ..services import OverviewServices
 from .space import CompactReply
 
 
@@ -274,14 +275,15 @@ class OverviewReply(Reply):
 
 def show_overview(request: FrepoRequest) -> Answer:
     """Show figures about the state of the whole service."""
-    overviews, ages = request.services.overviews, request.services.restore_ages
+    overview = request.services.feature(OverviewServices).overviews.read()
+    states, ages = request.services.collection_states, request.services.restore_ages
     problems = [
         TroubledCollection(id=one.id, name=one.filename, **vars(state))
-        for one, state in overviews.in_states(NOT_WELL, NAMED, by=request.sender)
+        for one, state in states.in_states(NOT_WELL, NAMED, by=request.sender)
     ]
     restore_tests = RestoreTests.of(ages.count(), ages.find_untested(NAMED, by=request.sender))
-    unchanged = Unchanged.of(overviews.unchanged(NAMED, by=request.sender))
-    body = OverviewReply.of(overviews.read(), restore_tests=restore_tests, unchanged=unchanged, problems=problems)
+    unchanged = Unchanged.of(states.unchanged(NAMED, by=request.sender))
+    body = OverviewReply.of(overview, restore_tests=restore_tests, unchanged=unchanged, problems=problems)
     return Answer(body=body)
 
 

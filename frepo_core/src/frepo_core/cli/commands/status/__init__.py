@@ -1,1 +1,0 @@
-"""Commands that say whether anything is wrong."""

@@ -1,0 +1,60 @@
+"""The states of collections: which ones need somebody, and whose backup has not arrived."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from frepo_core.db import Database, utc_now
+from frepo_core.domain.identity import Identity
+
+from ...base.records import CollectionRecord
+from ..rows.collection_search import visible_to
+from .states import BackupState, StateRecord, count_expecting, read_in_states, read_missing, read_states
+from .unchanged import UnchangedCollections, read_unchanged
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedBackups:
+    """How many collections expect backups, and those whose backup has not arrived, the longest missing first.
+
+    The grace of `overdue` ones is over; that of `late` ones is not.
+    """
+
+    expected: int
+    overdue: Sequence[CollectionRecord]
+    late: Sequence[CollectionRecord]
+
+
+class CollectionStates:
+    """Reads the states of collections."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def missing(self) -> ExpectedBackups:
+        """Return the collections whose backup is due and has not arrived: overdue or within the grace."""
+        now = utc_now()
+        with self._database.reading(is_snapshot=True) as session:
+            rows = read_missing(session, now)
+            expected = count_expecting(session)
+        return ExpectedBackups(
+            expected=expected,
+            overdue=[row for row, is_overdue in rows if is_overdue],
+            late=[row for row, is_overdue in rows if not is_overdue],
+        )
+
+    def in_states(
+        self, states: Iterable[BackupState], limit: int, *, by: Identity | None = None
+    ) -> list[tuple[CollectionRecord, StateRecord]]:
+        """Return collections that are in one of the states, the worst first. `by` is None for `frepo`."""
+        with self._database.reading() as session:
+            return read_in_states(session, states, utc_now(), limit, visible_to(by) if by else ())
+
+    def unchanged(self, limit: int, *, by: Identity | None = None) -> UnchangedCollections:
+        """Return the collections that get the same content for a week or longer. `by` is None for `frepo`."""
+        with self._database.reading() as session:
+            return read_unchanged(session, limit, visible=visible_to(by) if by else ())
+
+    def read(self, ids: Sequence[str]) -> Mapping[str, StateRecord]:
+        """Return the states of collections by id."""
+        with self._database.reading() as session:
+            return read_states(session, ids, utc_now())

@@ -1,1 +1,0 @@
-"""Figures about the whole service, and how they grew."""
