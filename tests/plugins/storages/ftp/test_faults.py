@@ -7,6 +7,7 @@ import pytest
 
 from frepo_core.plugins import StorageFull, StorageUnavailable
 from frepo_core.testing import Source, digest
+from frepo_storage_ftp.connection import Connection
 from support.ftp import FULL, SIZE, needs_proftpd, put, storage
 from support.servers.proftpd import run_proftpd
 
@@ -88,6 +89,16 @@ def test_an_upload_that_the_server_cuts_short_is_full_and_leaves_no_file():
             put(backend, size=SIZE)
 
         assert [] == server.files()
+
+
+def test_an_upload_of_which_the_server_has_less_is_unavailable_and_leaves_no_file(own_server, monkeypatch):
+    backend = storage(own_server, root="")
+    monkeypatch.setattr(Connection, "size", lambda connection, path: 999)
+
+    with pytest.raises(StorageUnavailable, match="has 999 of 1000 bytes"):
+        put(backend, size=1000)
+
+    assert [] == own_server.files()
 
 
 def test_a_file_that_may_not_be_read_is_not_taken_for_absent(own_server):
