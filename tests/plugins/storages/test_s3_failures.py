@@ -174,18 +174,24 @@ def test_a_url_makes_the_blob_an_attachment(s3):
         assert answer.headers["Content-Disposition"] == 'attachment; filename="dump.sql"'
 
 
-@pytest.mark.parametrize("change", ["expired", "another key", "another name"])
-def test_a_url_that_is_expired_or_changed_is_refused(s3, change):
+@pytest.mark.parametrize("change", [("/key", "/yek"), ("dump", "pmud")], ids=["another key", "another name"])
+def test_a_url_that_is_changed_is_refused(s3, change):
     s3.store("key", BytesIO(b"1"), 1)
     s3.store("yek", BytesIO(b"2"), 1)
-    url = presign(s3, expires=1 if change == "expired" else 60)
-    if change == "expired":
-        time.sleep(2.2)
 
     with pytest.raises(urllib.error.HTTPError, match="403") as caught:
-        urllib.request.urlopen(
-            url.replace(*{"another key": ("/key", "/yek")}.get(change, ("dump", "pmud"))), timeout=30
-        )
+        urllib.request.urlopen(presign(s3).replace(*change), timeout=30)
+
+    caught.value.close()
+
+
+def test_a_url_expires(s3):
+    s3.store("key", BytesIO(b"1"), 1)
+    url = presign(s3, expires=1)
+    time.sleep(2.2)
+
+    with pytest.raises(urllib.error.HTTPError, match="403") as caught:
+        urllib.request.urlopen(url, timeout=30)
 
     caught.value.close()
 
