@@ -1,5 +1,6 @@
 """Lists the damaged blobs, with the versions and files that use them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -63,17 +64,16 @@ class DamageRecord:
     advice: str
 
 
-def _is_damaged(session: Session, backends: Backends) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for first copies that are wrong or missing, or cannot be read because their base is lost.
+def _is_wrong(backends: Backends) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for first copies that are wrong or missing. Second ones are in the figures about copies."""
+    return StoredObject.state.in_(_BAD), StoredObject.slot == CURRENT, ~is_second(backends)
 
-    Second ones are in the figures about copies. Two statements if there is any.
-    """
-    first = (StoredObject.slot == CURRENT, ~is_second(backends))
-    bad = StoredObject.state.in_(_BAD)
-    if session.scalar(select(StoredObject.id).where(bad, *first).limit(1)) is None:
-        return bad, *first
-    above = (StoredObject.state == ObjectState.PRESENT.value, StoredObject.digest.in_(find_above_lost(session)))
-    return or_(bad, and_(*above)), *first
+
+def _is_above_lost(session: Session, backends: Backends) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for first copies that are sound, and cannot be read because their base is lost."""
+    digests = find_above_lost(session)
+    is_present = StoredObject.state == ObjectState.PRESENT.value
+    return StoredObject.digest.in_(digests), is_present, StoredObject.slot == CURRENT, ~is_second(backends)
 
 
 def count_damaged(session: Session, backends: Backends) -> int:
@@ -82,9 +82,13 @@ def count_damaged(session: Session, backends: Backends) -> int:
 
 
 def count_damaged_by_storage(session: Session, backends: Backends) -> Mapping[str, int]:
-    """Return the numbers of damaged first copies of the storages that have any."""
-    query = select(StoredObject.storage, func.count()).where(*_is_damaged(session, backends))
-    return {storage: number for storage, number in session.execute(query.group_by(StoredObject.storage))}
+    """Return the numbers of damaged first copies of the storages that have any: one statement if there is none."""
+    query = select(StoredObject.storage, func.count()).group_by(StoredObject.storage)
+    found = Counter({storage: number for storage, number in session.execute(query.where(*_is_wrong(backends)))})
+    if found:
+        above = session.execute(query.where(*_is_above_lost(session, backends)))
+        found.update({storage: number for storage, number in above})
+    return found
 
 
 def list_damage(database: Database, backends: Backends, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
@@ -95,7 +99,7 @@ def list_damage(database: Database, backends: Backends, page: PageRequest, *, by
     """
     page = replace(page, is_descending=True)
     with database.reading(is_snapshot=True) as session:
-        query = select(StoredObject).where(*_is_damaged(session, backends))
+        query = select(StoredObject).where(or_(and_(*_is_wrong(backends)), and_(*_is_above_lost(session, backends))))
         rows = session.scalars(paged(query, page, [StoredObject.since, StoredObject.id])).all()
         found = cut(rows, page, lambda row: [row.since, row.id])
         records = [_record(session, row, by) for row in found.items]
