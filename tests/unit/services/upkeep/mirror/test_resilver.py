@@ -1,11 +1,14 @@
 """`storage:resilver` copies what a storage lacks, the newest first. A thief in the first one reaches no copy."""
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import delete
 
+from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.upkeep.mirror import work_queue
+from frepo_core.services.upkeep.mirror import lacks, work_queue
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import Fail
 
@@ -72,6 +75,17 @@ def test_copies_that_have_vanished_are_found_and_made_again(services, add, mirro
     assert 1 == services.mirror.find_missing("second", keep_going=lambda: None)
     assert 1 == resilver().copied
     assert second.present_keys() == second.stored()
+
+
+def test_a_host_whose_clock_is_a_day_ahead_delays_no_copy(services, add, mirror, second, resilver, monkeypatch):
+    """Times of objects are those of the database's clock, which all hosts share."""
+    add(b"content")
+    mirror()
+    second.backend.delete(second.present_keys()[0])
+    monkeypatch.setattr(lacks, "utc_now", lambda: utc_now() + timedelta(days=1), raising=False)
+
+    assert 1 == services.mirror.find_missing("second", keep_going=lambda: None)
+    assert 1 == mirror()["copied"]
 
 
 @pytest.mark.costly

@@ -194,9 +194,8 @@ class Gaps:
 
 def _find_locked(session: Session, content_ids: Sequence[int]) -> set[int]:
     """Return those of the contents that have the bytes of a locked version: their copies stay."""
+    now = read_clock(session)
     versions = select(File.content_id).join(Version, Version.file_id == File.id)
-    versions = versions.where(File.content_id.in_(content_ids), Version.locked_until > utc_now())
-    trash = select(TrashEntry.content_id).where(
-        TrashEntry.content_id.in_(content_ids), TrashEntry.locked_until > utc_now()
-    )
+    versions = versions.where(File.content_id.in_(content_ids), Version.locked_until > now)
+    trash = select(TrashEntry.content_id).where(TrashEntry.content_id.in_(content_ids), TrashEntry.locked_until > now)
     return {*session.scalars(versions), *session.scalars(trash)}

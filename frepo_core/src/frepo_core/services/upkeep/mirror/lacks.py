@@ -1,11 +1,15 @@
 """What a storage for second copies lacks: counting it, and finding copies that were made and are missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, cast
 
-from sqlalchemy import func, select, update
+from sqlalchemy import CursorResult, func, select, update
+from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import Database
+from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound
 
@@ -40,10 +44,14 @@ def read_lack(database: Database, storage: str) -> Lack:
 
 def make_due(database: Database, storage: str) -> None:
     """End the pauses after failures."""
-    now = utc_now()
-    for state in LACKING:
-        waiting = (StoredObject.storage == storage, StoredObject.state == state.value, StoredObject.next_try > now)
-        database.execute(update(StoredObject).where(*waiting, StoredObject.attempts > 0).values(next_try=now))
+
+    def work(session: Session) -> None:
+        now = read_clock(session)
+        for state in LACKING:
+            waiting = (StoredObject.storage == storage, StoredObject.state == state.value, StoredObject.next_try > now)
+            session.execute(update(StoredObject).where(*waiting, StoredObject.attempts > 0).values(next_try=now))
+
+    database.write(work)
 
 
 def find_missing(database: Database, backends: Backends, storage: str, *, keep_going: Callable[[], None]) -> int:
@@ -69,7 +77,12 @@ def find_missing(database: Database, backends: Backends, storage: str, *, keep_g
                 is_there = False
             missing += [] if is_there else [row.id]
         if missing:
-            lost = (StoredObject.id.in_(missing), StoredObject.state == ObjectState.PRESENT.value)
-            values = {"state": ObjectState.MISSING.value, "since": utc_now(), "next_try": utc_now()}
-            found += database.execute(update(StoredObject).where(*lost).values(values))
+            found += database.write(partial(_mark_missing, missing))
         after = rows[-1].id
+
+
+def _mark_missing(object_ids: Sequence[int], session: Session) -> int:
+    now = read_clock(session)
+    lost = update(StoredObject).where(StoredObject.id.in_(object_ids), StoredObject.state == ObjectState.PRESENT.value)
+    result = session.execute(lost.values(state=ObjectState.MISSING.value, since=now, next_try=now))
+    return int(cast(CursorResult[Any], result).rowcount)
