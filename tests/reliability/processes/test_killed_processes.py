@@ -41,9 +41,9 @@ class Part:
 
 @dataclass
 class Known:
-    """What clients know: contents that were acknowledged, that may be there, and uploads that go on."""
+    """What clients know: digests that were acknowledged and by what, those that may be deleted, and open uploads."""
 
-    acknowledged: dict[str, bytes] = field(default_factory=dict)
+    acknowledged: dict[str, str] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     parts: list[Part] = field(default_factory=list)
 
@@ -81,7 +81,7 @@ class Clients:
         client = Client(service or self.service, self._token)
         found = self._find(client)
         lost = self.known.acknowledged.keys() - self.known.deleted - set(found.values())
-        assert not lost, lost
+        assert not lost, {digest: self.known.acknowledged[digest] for digest in lost}
         for number, digest in found.items():
             content = client.request("GET", f"/api/v1/collections/{self.collection}/versions/v{number}/content").body
             assert digest == hashlib.sha256(content).hexdigest(), number
@@ -94,7 +94,7 @@ class Clients:
     def _push(self, client: Client) -> None:
         content = self._content()
         if client.push(self.collection, content).status == 200:
-            self._acknowledge(content)
+            self._acknowledge(content, "a push")
 
     def _delete(self, client: Client) -> None:
         versions = self._find(client)
@@ -117,21 +117,23 @@ class Clients:
         assert head.status == 200, head.status
         offset = int(head.headers["Upload-Offset"])
         assert offset >= part.offset, (offset, part.offset)
+        how = "the offset of an upload in parts"
         if offset < len(part.content):
             reply = tus.patch(part.path, offset, part.content[offset : offset + PART])
             assert reply.status in (204, 423, 409), reply.body  # another process has just begun to end it
             if reply.status == 204:
-                offset = part.offset = min(offset + PART, len(part.content))
+                how, offset = "the last part", min(offset + PART, len(part.content))
+                part.offset = offset
         if offset == len(part.content):
             self.known.parts.remove(part)
-            self._acknowledge(part.content)
+            self._acknowledge(part.content, how)
 
     def _content(self) -> bytes:
         content = self._nights.pop()
         return gzip.compress(content, mtime=0) if self.draw.random() < 0.4 else content
 
-    def _acknowledge(self, content: bytes) -> None:
-        self.known.acknowledged[hashlib.sha256(content).hexdigest()] = content
+    def _acknowledge(self, content: bytes, by: str) -> None:
+        self.known.acknowledged[hashlib.sha256(content).hexdigest()] = by
 
 
 class Machine:
@@ -191,6 +193,7 @@ def settings(folder: Path) -> dict[str, str]:
         "MIRROR_RATE": "0",
         "COMPACT": "true",
         "COMPACT_AFTER": "0s",
+        "QUARANTINE_MAX": str(CONTENTS),  # a check that was killed may leave a version there, and one there gives way
         "INTEGRITY_INLINE_LIMIT": "1kB",
         "INTEGRITY_COMMAND": "type:application/gzip = sleep 0.3",  # a check that a kill meets
     }
