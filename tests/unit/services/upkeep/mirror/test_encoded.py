@@ -190,3 +190,16 @@ def test_a_process_that_is_killed_while_it_switches_loses_nothing(services, blob
         blobs.encode(contents[older], contents[newer])
     assert contents == [read(file) for file in files]
     assert [] == verify(services.database, services.backends).damaged
+
+
+def test_each_object_is_read_until_one_is_right(services, blobs, contents, files, read, tmp_path):
+    """Two need a base that is damaged. The third one, which they have replaced, needs another base."""
+    blobs.encode(contents[0], contents[3])
+    blobs.end_superseded()
+    for base in (contents[2], contents[3]):
+        blobs.encode(contents[0], base)
+    path = path_in(tmp_path / "storage", blobs.row(contents[3]))
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes().replace(b"2028", b"2029"))
+
+    assert contents[0] == read(files[0])

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeVar, cast
@@ -107,7 +107,7 @@ class StoredContent:
 
         content, place = self._use(blob, open_at)
         if self._copies.notes:
-            content = cast(BinaryIO, ContinuedContent(content, start, size, self._others(blob, place, start + size)))
+            content = cast(BinaryIO, ContinuedContent(content, start, size, self._others(blob, [place], start + size)))
         if size > PIECE:
             content = cast(BinaryIO, ReadAhead(content))
         if start == 0 and length in {None, blob.size}:
@@ -137,7 +137,7 @@ class StoredContent:
             return None
         file, place = found
         if self._copies.notes:
-            file = cast(BinaryIO, ContinuedFile(file, blob.size, self._others(blob, place, blob.size)))
+            file = cast(BinaryIO, ContinuedFile(file, blob.size, self._others(blob, [place], blob.size)))
         if start == 0 and length in {None, blob.size}:
             return cast(BinaryIO, VerifiedFile(file, blob, self._on_wrong(blob, place)))
         return file
@@ -195,11 +195,16 @@ class StoredContent:
                 self._raise_missing(blob, error)
             raise
 
-    def _others(self, blob: BlobRecord, place: StoredObject, end: int) -> OpenOther:
-        """Return the function that opens another object than this one, from a position to `end`."""
+    def _others(self, blob: BlobRecord, tried: Sequence[StoredObject], end: int) -> OpenOther:
+        """Return the function that opens another object than those tried, from a position to `end`.
+
+        If that one fails, too, its stream goes on with the next one.
+        """
 
         def open_other(position: int, error: Exception) -> BinaryIO:
-            return self._copies.open_other(blob, place, position, end - position, error)
+            content, place = self._copies.open_other(blob, tried, position, end - position, error)
+            others = self._others(blob, (*tried, place), end)
+            return cast(BinaryIO, ContinuedContent(content, position, end - position, others))
 
         return open_other
 

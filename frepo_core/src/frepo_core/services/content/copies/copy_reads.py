@@ -62,11 +62,11 @@ class CopyReads:
         return not blob.is_damaged or any(place.state in SOUND for place in self.find(blob))
 
     def use(
-        self, blob: BlobRecord, use: Callable[[StoredObject], Result], *, but: StoredObject | None = None
+        self, blob: BlobRecord, use: Callable[[StoredObject], Result], *, but: Sequence[StoredObject] = ()
     ) -> Result:
         """Call `use` with each object until it succeeds. Raises the error of the first one if it does with none.
 
-        Raises `BlobNotFound` if there is no object.
+        `but` are those that were tried. Raises `BlobNotFound` if there is no object.
         """
         failed: list[tuple[StoredObject, Exception]] = []
         for place in self._untried(blob, but):
@@ -84,15 +84,15 @@ class CopyReads:
         raise failed[0][1] if failed else BlobNotFound(f"No object of the content {blob.digest} is left")
 
     def open_other(
-        self, blob: BlobRecord, failed: StoredObject, start: int, length: int | None, error: Exception
-    ) -> BinaryIO:
-        """Open `length` bytes from `start` of another object than the one that has failed, and note the failure.
+        self, blob: BlobRecord, failed: Sequence[StoredObject], start: int, length: int | None, error: Exception
+    ) -> tuple[BinaryIO, StoredObject]:
+        """Open `length` bytes from `start` of another object than those that have failed; return it, too.
 
-        Raises `error` if there is none.
+        Note the failure of the last one. Raises `error` if there is no other.
         """
-        self.note_failed(blob, failed, error)
+        self.note_failed(blob, failed[-1], error)
         try:
-            return self.use(blob, lambda place: self._chains.open_part(place, start, length), but=failed)
+            return self.use(blob, lambda place: (self._chains.open_part(place, start, length), place), but=failed)
         except ReadersBusyError:
             raise
         except READ_FAILURES:
@@ -112,10 +112,10 @@ class CopyReads:
         if self.notes:
             self.notes.note(blob, place, "its content is not what was stored", Doubt.WRONG)
 
-    def _untried(self, blob: BlobRecord, but: StoredObject | None) -> Iterator[StoredObject]:
+    def _untried(self, blob: BlobRecord, but: Sequence[StoredObject]) -> Iterator[StoredObject]:
         """Yield the objects; then those that have taken their places meanwhile."""
-        tried = {but.key} if but is not None else set()
-        if but is None and (known := self._known(blob)) is not None:
+        tried = {place.key for place in but}
+        if not but and (known := self._known(blob)) is not None:
             tried.add(known.key)
             yield known
         while places := [place for place in self.find(blob) if place.key not in tried]:
@@ -144,13 +144,13 @@ class CopyReads:
         blob: BlobRecord,
         used: StoredObject,
         failed: Sequence[tuple[StoredObject, Exception]],
-        but: StoredObject | None,
+        but: Sequence[StoredObject],
     ) -> None:
         """Note what failed before an object has answered, or why a first copy was not tried."""
         for place, error in failed:
             if used.content_id != place.content_id or used.storage != place.storage or self._is_still_there(place):
                 self.note_failed(blob, place, error)
-        if self.notes and not failed and but is None and is_second_copy(self._backends, used):
+        if self.notes and not failed and not but and is_second_copy(self._backends, used):
             self._note_avoided(blob)
 
     def _note_avoided(self, blob: BlobRecord) -> None:
