@@ -9,7 +9,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject, TrashEntry
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.services.backups.trash.expiry import end_expired
-from frepo_core.services.upkeep.storage import OwnerMark
+from frepo_core.services.upkeep.storage import OwnerMark, Ownership
 
 
 @pytest.fixture
@@ -77,6 +77,16 @@ def test_the_journal_then_lets_it_be_compared_with_the_storage(restored, bytes_i
     end_trash(restored)
     restored.journal.write_changes()
 
+    assert 0 == end_trash(restored)["versions"]
+    assert 2 == len(bytes_in())
+
+
+def test_a_sweep_before_the_comparison_hides_nothing(restored, bytes_in):
+    """It leaves a newer mark, and the journal goes on under that."""
+    Ownership(restored.database, restored.backends).raise_epoch("local")
+
+    assert 0 == end_trash(restored)["versions"]
+    assert ["local"] == restored.journal.write_changes().needing
     assert 0 == end_trash(restored)["versions"]
     assert 2 == len(bytes_in())
 

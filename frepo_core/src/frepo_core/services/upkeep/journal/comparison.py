@@ -1,6 +1,7 @@
 """Compares the journal in a storage with what the database knows of it."""
 
 from frepo_core.db import Database
+from frepo_core.plugins import StorageBackend
 
 from ...content.storages.backends import Backends
 from ...content.storages.storage_identity import is_there
@@ -17,10 +18,18 @@ def find_unknown_part(database: Database, backends: Backends, presence: Presence
     """
     mark = presence.look_for_mark(storage)
     before = _read(database, storage)
-    epoch = max(mark.epoch if mark else 0, before.epoch if before else 0)
-    key = JournalKey(epoch=epoch, number=(before.number if before else 0) + 1).text
-    is_unknown = is_there(backends.get(storage), key) and before == _read(database, storage)
-    return key if is_unknown else None
+    key = find_next_part(backends.get(storage), before, mark.epoch if mark else 0)
+    return key if before == _read(database, storage) else None
+
+
+def find_next_part(backend: StorageBackend, cursor: Cursor | None, epoch: int) -> str | None:
+    """Return the key of the part after the cursor's, if the storage has it: under this epoch, or still under the last.
+
+    A sweep since has raised the epoch, under which the journal goes on.
+    """
+    number = (cursor.number if cursor else 0) + 1
+    keys = [JournalKey(epoch=one, number=number).text for one in {epoch, cursor.epoch if cursor else epoch}]
+    return next((key for key in keys if is_there(backend, key)), None)
 
 
 def _read(database: Database, storage: str) -> Cursor | None:

@@ -21,10 +21,10 @@ from ...base.failpoints import hit
 from ...base.installation import ensure_id
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import note_adoption
-from ...content.storages.storage_identity import is_there
 from ...content.storages.sweep_guard import Ownership
 from ...content.storages.write_guard import Presence
 from .changes import find_changes, find_last_position
+from .comparison import find_next_part
 from .cursors import Cursor, break_off, change_cursor, read_cursors
 from .journal_files import JournalWriter, pack_seal
 from .json_rows import dump
@@ -194,7 +194,7 @@ class Journal:
     def _store_part(self, storage: str, cursor: Cursor, file: BinaryIO, part: "_Spooled") -> str | None:
         """Store a part after the last one; return its key, or None if another database has written it already."""
         key = JournalKey(epoch=max(self._epoch(storage), cursor.epoch), number=cursor.number + 1)
-        if is_there(self._backends.get(storage), key.text):
+        if find_next_part(self._backends.get(storage), cursor, key.epoch) is not None:
             self.break_off(storage)
             return None
         self._store(storage, key, file, part, cursor.digest)
