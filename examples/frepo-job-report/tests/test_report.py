@@ -28,9 +28,9 @@ def test_it_says_what_needs_action():
 
     lines = report.body.splitlines()
     assert ("Weekly report: 1 of 3 collections need action", "warning") == (report.title, report.level)
-    assert ["6 versions in 3 collections, 5 MB.", "2 collections got no version this week."] == lines[:2]
+    assert ["6 versions in 3 collections, 5.00 MB.", "2 collections got no version this week."] == lines[:2]
     assert "- b (id-of-b) is failed" in lines
-    assert ["- a: 2.00 MB", "- c: 2.00 MB", "- b: 9 bytes"] == lines[-3:]
+    assert ["- a: 2.50 MB", "- c: 2.50 MB", "- b: 9 bytes"] == lines[-3:]
 
 
 def test_a_long_report_fits_into_a_message():
