@@ -84,7 +84,7 @@ def test_details_have_16_kib_at_most(root, path):
     longer = root.post(path, {"outcome": "good", "details": {"text": f"{longest['text']}ab"}})
 
     assert (400, "details") == refusal(longer)
-    assert "16385 bytes as JSON, at most 16384" in longer.json["detail"]
+    assert "The details have 1 byte more as JSON than the 16.4 kB that are kept" in longer.json["detail"]
 
 
 def test_a_message_is_one_line_of_1000_characters(root, path):

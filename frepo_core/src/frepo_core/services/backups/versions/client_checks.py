@@ -89,8 +89,8 @@ class ClientChecks:
 def _check_details(check: NewCheck) -> None:
     size = len(json.dumps(check.details, ensure_ascii=False, separators=(",", ":")).encode())
     if size > DETAILS_BYTES:
-        most = readable_size(DETAILS_BYTES)
-        raise FieldsError({"details": [f"The details have {readable_size(size)} as JSON, at most {most} are kept"]})
+        excess, most = readable_size(size - DETAILS_BYTES), readable_size(DETAILS_BYTES)
+        raise FieldsError({"details": [f"The details have {excess} more as JSON than the {most} that are kept"]})
 
 
 def _wrong_name(text: str) -> FieldsError:
