@@ -70,6 +70,7 @@ class Clients:
         """Act until something ends."""
         while not ends():
             self.act()
+            time.sleep(0.05)  # so that there is something left to upload
 
     def end_parts(self) -> None:
         """End all uploads in parts that are not ended."""
@@ -93,7 +94,7 @@ class Clients:
 
     def _push(self, client: Client) -> None:
         content = self._content()
-        if client.push(self.collection, content).status == 200:
+        if content and client.push(self.collection, content).status == 200:
             self._acknowledge(content, "a push")
 
     def _delete(self, client: Client) -> None:
@@ -104,8 +105,8 @@ class Clients:
             client.request("DELETE", f"/repository/collection/{self.collection}/backup/v{number}")
 
     def _begin(self, client: Client) -> None:
-        content = self._content()
-        if len(self.known.parts) < 3:
+        content = self._content() if len(self.known.parts) < 3 else b""
+        if content:
             self.known.parts.append(Part(WireTus(client).create(len(content), collection=self.collection), content))
 
     def _go_on(self, client: Client) -> None:
@@ -114,6 +115,8 @@ class Clients:
             return
         tus, part = WireTus(client), self.draw.choice(self.known.parts)
         head = tus.head(part.path)
+        if head.status == 423:  # it is just being stored
+            return
         assert head.status == 200, head.status
         offset = int(head.headers["Upload-Offset"])
         assert offset >= part.offset, (offset, part.offset)
@@ -129,6 +132,8 @@ class Clients:
             self._acknowledge(part.content, how)
 
     def _content(self) -> bytes:
+        if not self._nights:
+            return b""
         content = self._nights.pop()
         return gzip.compress(content, mtime=0) if self.draw.random() < 0.4 else content
 
@@ -170,7 +175,7 @@ class Machine:
         self.service.stop()
 
     def _kill_program(self) -> bool:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             with contextlib.suppress(OSError):
                 tasks = Path(f"/proc/{self.worker.pid}/task").glob("*/children")
@@ -193,6 +198,7 @@ def settings(folder: Path) -> dict[str, str]:
         "MIRROR_RATE": "0",
         "COMPACT": "true",
         "COMPACT_AFTER": "0s",
+        "UPLOADS_MAX_OPEN": str(CONTENTS),  # nobody knows of one whose creation was not answered
         "QUARANTINE_MAX": str(CONTENTS),  # a check that was killed may leave a version there, and one there gives way
         "INTEGRITY_INLINE_LIMIT": "1kB",
         "INTEGRITY_COMMAND": "type:application/gzip = sleep 0.3",  # a check that a kill meets
