@@ -79,4 +79,4 @@ class TestVerify:
 
         run("verify")
 
-        assert ["1 of 1 blobs, 7B"] == run.notes
+        assert ["1 of 1 blobs, 7 bytes"] == run.notes

@@ -47,6 +47,8 @@ def find_successor(session: Session, chain: str, key: str) -> Token | None:
 def close_gaps(session: Session, gone: Sequence[Token]) -> None:
     """Let what has replaced these tokens, which have expired, follow what they had replaced: one chain stays one."""
     before = {row.key: row.replaces_key for row in gone}
+    if not before:
+        return
     query = select(Token).where(Token.replaces_key.in_(before), Token.key.not_in(before))
     for row in session.scalars(query.order_by(Token.key).with_for_update()):
         while row.replaces_key in before:
