@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 
-from frepo_core.errors import FrepoError
+from frepo_core.errors import DatabaseUnavailableError, FrepoError
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +42,8 @@ class JournalComparison:
                 continue
             try:
                 unknown = self._find_unknown(storage)
+            except DatabaseUnavailableError:
+                return  # without it nothing is deleted either; the next one asks again
             except FrepoError as error:
                 log.info("nothing is deleted in the storage %s before it was looked at: %s", storage, error.message)
                 unknown = ""
