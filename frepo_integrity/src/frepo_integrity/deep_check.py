@@ -17,7 +17,7 @@ from .upload_check import NAME, find_command
 
 JOB = "integrity_deep"
 SCHEDULE = "every 15m"
-# One second more for each so many bytes of a version.
+# How many bytes of a version add one second to the time limit.
 DEEP_SPEED = 10_000_000
 # What a program may write, in bytes.
 COMMAND_OUTPUT = 64 << 20

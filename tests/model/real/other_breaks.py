@@ -20,7 +20,7 @@ from .site import Site
 
 
 class Story(NamedTuple):
-    """What is patched, and the story, which tells whether a promise is broken: a text, or an empty one."""
+    """What is patched, and the story: it returns which promise is broken, or an empty text."""
 
     patch: Callable[[pytest.MonkeyPatch], None]
     tell: Callable[[Site, Path], str]

@@ -82,7 +82,7 @@ def count_damaged(session: Session, backends: Backends) -> int:
 
 
 def count_damaged_by_storage(session: Session, backends: Backends) -> Mapping[str, int]:
-    """Return the numbers of damaged first copies of the storages that have any: one statement if there is none."""
+    """Return how many first copies are damaged, for each storage that has any. Without damage it is one statement."""
     query = select(StoredObject.storage, func.count()).group_by(StoredObject.storage)
     found = Counter({storage: number for storage, number in session.execute(query.where(*_is_wrong(backends)))})
     if found:
