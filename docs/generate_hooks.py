@@ -59,13 +59,13 @@ COMMON = ("PluginContext", "Service", "Store", "Values", "StoreTransaction", "St
 KIT = """## Names of `frepo_core.testing`
 
 A class whose name ends with `Contract` has the tests of a contract: inherit from it, and override its fixtures, which
-[Test it](plugins.md#test-it) lists. Requires pytest.
+the page of each [kind](plugins.md) lists. Requires pytest.
 """
 FIXTURE = """## The fixture `frepo_service`
 
 A whole service for tests, with the installed plug-ins, a storage in memory and a database of SQLite; see
-[Test it](plugins.md#test-it). pytest finds the fixture in every environment that has frepo-core. Override
-`frepo_service_settings` to return the settings, as in an ini file.
+[Ship and debug](plugins/ship-and-debug.md#test-in-a-whole-service). pytest finds it in every environment that has
+frepo-core. Override `frepo_service_settings` to return the settings, as in an ini file.
 """
 # What the methods of `Service` return, and other classes that an author can meet.
 FURTHER = (

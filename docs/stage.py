@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 AROUND = ("README.md", "CHANGES.md", "CONTRIBUTING.md", "SECURITY.md")
-PAGES = [*sorted(DOCS.glob("*.md")), *(ROOT / name for name in AROUND)]
+PAGES = [*sorted(DOCS.rglob("*.md")), *(ROOT / name for name in AROUND)]
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
 

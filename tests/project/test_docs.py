@@ -207,8 +207,8 @@ def test_each_dependency_has_its_reason():
     assert set() == needed - {"frepo-core", "frepo-client"} - named
 
 
-def test_the_methods_of_commands_that_plugins_md_names_exist():
-    named = set(re.findall(r"^- `self\.(\w+)\(", (DOCS / "plugins.md").read_text(), re.MULTILINE))
+def test_the_methods_of_commands_that_the_page_of_commands_names_exist():
+    named = set(re.findall(r"^- `self\.(\w+)\(", (DOCS / "plugins/command.md").read_text(), re.MULTILINE))
 
     assert len(named) >= 3
     assert set() == {name for name in named if not callable(getattr(FrepoCommand, name, None))}

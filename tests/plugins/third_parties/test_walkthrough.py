@@ -1,7 +1,8 @@
-"""docs/plugins.md: its code equals the examples, its commands run, and it is complete."""
+"""docs/plugins.md and docs/plugins/: their code equals the examples, the commands run, and they are complete."""
 
 import re
 import shutil
+from string import Template
 
 import pytest
 
@@ -17,7 +18,8 @@ from sshd import NOT_INSTALLED, SSHD
 from support.servers.service import ROOT
 
 TEMPLATES = ROOT / "frepo_core/src/frepo_core/cli/plugin_templates"
-TEXT = (ROOT / "docs/plugins.md").read_text("utf-8")
+PAGES = [ROOT / "docs/plugins.md", *sorted((ROOT / "docs/plugins").glob("*.md"))]
+TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 BLOCKS = re.findall(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 TAKEN = [(source, code) for source, language, code in BLOCKS if language not in {"console", "text"}]
 COMMANDS = [(place, code) for place, language, code in BLOCKS if language == "console"]
@@ -36,8 +38,9 @@ def test_code_is_what_the_example_has():
             text = (ROOT / source).read_text("utf-8")
         else:
             _, kind, name = source.rsplit(" ", 2)
-            text = "".join((TEMPLATES / f"{kind}{part}.template").read_text("utf-8") for part in ("", ".test"))
-            text = text.replace("$name", name).replace("$Class", name.capitalize())
+            text = "".join(path.read_text("utf-8") for path in sorted(TEMPLATES.glob(f"{kind}.*template")))
+            words = {"name": name, "path": name, "NAME": name.upper(), "Class": name.capitalize()}
+            text = Template(text).safe_substitute(words)
 
         assert f"\n{code}" in f"\n{text}"
 

@@ -1,4 +1,4 @@
-// The open uploads of a collection: a card on its page in the web console, which docs/plugins.md of frepo describes.
+// The open uploads of a collection: a card on its page in the web console, which docs/plugins/console.md of frepo describes.
 
 const SECONDS = 15;
 

@@ -53,7 +53,7 @@ export function Slot({ slot, collection, version, changed, close }) {
     const late = setTimeout(() => change({ failure: t.slots.silent(DEADLINE_SECONDS) }), DEADLINE_SECONDS * 1000);
     const watch = new MutationObserver(() => change({ isEmpty: !current?.hasChildNodes() }));
     if (current) watch.observe(current, { childList: true });
-    // What a module gets: docs/plugins.md promises these names.
+    // What a module gets: docs/plugins/console.md promises these names.
     const given = {
       ...{ api: { read, send }, format: { count, date, dateTime, relative, size }, about, collection, version },
       ...{ confirm: setQuestion, changed: () => latest.current?.(), signal: ended.signal },
