@@ -29,6 +29,9 @@ DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mo
     postgresql mariadb-server nginx-light caddy apache2-bin haproxy openssh-server sqlite3 curl strace \
     redis-server etcd-server etcd-client mariadb-backup qemu-utils squashfs-tools 7zip cpio age gnupg slapd git \
     iproute2 bzip2 xz-utils zstd lz4 zip libarchive-tools busybox pixz pigz tabix pbzip2 lbzip2 plzip lzop prometheus restic chromium-headless-shell
+# The oldest Python that the client promises is that of Debian's PyPy. It is unpacked only: to install it compiles its
+# library, which takes a processor 20 s.
+OLDEST_PYTHON := .venv-oldest
 START_POLICY := /usr/sbin/policy-rc.d
 # OpenStack Swift is installed from PyPI, which takes seconds and 80 MB; Debian's packages take more than 1 GB. It has a
 # separate environment, because its dependencies must not mix with frepo's. Only the S3 smoke test starts it.
@@ -184,7 +187,7 @@ node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --silent --no-fund --no-audit
 	@touch $@
 
-services: packages $(SWIFT_VENV)/installed $(CLIENTS_VENV)/installed  ## install the servers of the tests with apt-get (Debian, as root), Swift, and client generators
+services: packages $(OLDEST_PYTHON)/python $(SWIFT_VENV)/installed $(CLIENTS_VENV)/installed  ## install the servers of the tests with apt-get (Debian, as root), Swift, and client generators
 
 packages:
 	@echo "Installing $(DEBIAN_PACKAGES)"
@@ -192,6 +195,14 @@ packages:
 # The packages would start their servers, some at port 80; the tests start their own. Debian asks this file first.
 	@if [ ! -e $(START_POLICY) ]; then trap 'rm -f $(START_POLICY)' EXIT; printf '#!/bin/sh\nexit 101\n' > $(START_POLICY); chmod 755 $(START_POLICY); fi; \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends --no-upgrade $(DEBIAN_PACKAGES)
+
+# After `packages`, which asks for the lists of Debian.
+$(OLDEST_PYTHON)/python: | packages
+	rm -rf $(OLDEST_PYTHON) && mkdir $(OLDEST_PYTHON)
+	cd $(OLDEST_PYTHON) && apt-get download -q pypy3 pypy3-lib && set -e; for package in *.deb; do dpkg -x $$package .; rm $$package; done
+	printf '#!/bin/sh\nLD_LIBRARY_PATH=$(CURDIR)/$(OLDEST_PYTHON)/usr/lib/%s-linux-gnu exec $(CURDIR)/$(OLDEST_PYTHON)/usr/bin/pypy3 "$$@"\n' \
+	    "$$(uname -m)" > $@
+	chmod 755 $@
 
 $(CLIENTS_VENV)/installed: Makefile
 	$(PYTHON) -m venv $(CLIENTS_VENV)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write each version and each file from a storage of frepo into folders, without frepo and without its database.
 
-It needs Python 3.8 and nothing else, and a storage as a directory. For contents that are stored compressed it also
+It needs Python 3.9 and nothing else, and a storage as a directory. For contents that are stored compressed it also
 needs decode_by_hand.py in the same folder, and Python 3.14, or 3.9 with the package backports.zstd. From S3 or FTP,
 copy the objects to a disk first: docs/recovery.md says how. Nothing in the storage is changed.
 """
@@ -21,11 +21,10 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
-if TYPE_CHECKING:  # Python 3.8 cannot read them
-    Line = dict[str, Any]
-    Objects = dict[tuple[Any, ...], list[Line]]
+Line = dict[str, Any]
+Objects = dict[tuple[Any, ...], list[Line]]
 NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 BLOB = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})-[0-9a-f]{16}")
 PIECE = 1 << 20

@@ -103,10 +103,14 @@ ROLES = [
 @pytest.fixture(scope="session")
 def program(tmp_path_factory) -> Path:
     """The zipapp."""
-    path = tmp_path_factory.mktemp("client") / "frepo-client.pyz"
+    return make_program(tmp_path_factory.mktemp("client"), PYTHON)
+
+
+def make_program(folder: Path, python: str) -> Path:
+    """Write the zipapp with what Python makes of the modules: otherwise each run spends half of its time with that."""
+    path = folder / "frepo-client.pyz"
     path.write_bytes(build())
-    # With what Python makes of the modules: otherwise each run of the client spends half of its time with that.
-    subprocess.run([PYTHON, "-c", COMPILE, path], check=True)
+    subprocess.run([python, "-c", COMPILE, path], check=True)
     return path
 
 

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from frepo_client import OLDEST_PYTHON
 from frepo_client.configuration.file import read_file
 from frepo_client.zipapp import build
 from support.console.terminal import Terminal, blocks
@@ -45,7 +46,7 @@ def configure(machine):
 def test_the_zipapp_is_the_same_each_time_and_needs_no_newer_python():
     assert build() == build()
     for path in SOURCES:
-        ast.parse(path.read_text(), feature_version=(3, 8))
+        ast.parse(path.read_text(), feature_version=OLDEST_PYTHON)
 
 
 @pytest.mark.costly

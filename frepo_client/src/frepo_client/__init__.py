@@ -1,3 +1,5 @@
-"""The client of frepo: backs up what this machine has, and restores it. It needs Python 3.8 and nothing else."""
+"""The client of frepo: backs up what this machine has, and restores it. It needs Python and nothing else."""
 
 __version__ = "0.2.0"
+# CI runs each command with it. Raise it here, and tests/client/faults/test_oldest_python.py says where else.
+OLDEST_PYTHON = (3, 9)

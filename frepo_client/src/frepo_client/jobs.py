@@ -9,7 +9,7 @@ import os
 import socket
 import time
 import urllib.request
-from typing import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from .configuration.file import Job
 from .errors import COMMAND_FAILED, STORED, ClientError, CommandFailedError

@@ -9,7 +9,8 @@ import contextlib
 import os
 import secrets
 import stat
-from typing import BinaryIO, Iterator
+from collections.abc import Iterator
+from typing import BinaryIO
 
 ONLY_OWNER = 0o600
 FOR_ALL = 0o644  # of what has no secrets, and is read by other programs

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import IO, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO
 
 from .errors import COMMAND_FAILED, UNDECIDED, ClientError, CommandFailedError, NothingKnownError
 from .guard import Guard, start_guard

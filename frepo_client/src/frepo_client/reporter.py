@@ -8,7 +8,8 @@ import os
 import re
 import sys
 import time
-from typing import Any, Iterable, TextIO
+from collections.abc import Iterable
+from typing import Any, TextIO
 
 _URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*):[^\s/]+@")
 _SHORTEST_SECRET = 4

@@ -11,9 +11,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Callable, Iterator, Mapping, Sequence
+from typing import IO, Callable
 
 from .errors import CommandFailedError, UsageError
 from .interrupts import uninterrupted

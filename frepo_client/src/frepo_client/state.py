@@ -6,7 +6,8 @@ import contextlib
 import hashlib
 import json
 import os
-from typing import Any, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any, Callable
 
 from .private_files import open_lock, open_own, write
 

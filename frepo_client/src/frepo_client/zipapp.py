@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import zipfile
-from typing import Iterator
+from collections.abc import Iterator
 
 SHEBANG = b"#!/usr/bin/env python3\n"
 _BEGIN_OF_ZIP_TIME = (1980, 1, 1, 0, 0, 0)

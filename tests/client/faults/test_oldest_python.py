@@ -1,14 +1,29 @@
-"""The oldest Python that the client promises runs each of its commands."""
+"""The oldest Python that the client promises runs each of its commands, and an older one says what is needed."""
 
+import ast
 import os
 import re
+import subprocess
 
 import pytest
 
+from frepo_client import OLDEST_PYTHON
+from frepo_client.zipapp import build
 from support.paths import ROOT
-from support.pythons import find_python
+from support.pythons import PROMISED, find_oldest
 
-PROMISED = re.search(r'requires-python = ">=(3\.\d+)"', (ROOT / "frepo_client/pyproject.toml").read_text())[1]
+from ..conftest import PYTHON, make_program
+
+# Where people and programs read which Python the client needs, and how often.
+PLACES = {
+    "frepo_client/pyproject.toml": ('requires-python = ">={}.{}"', 'target-version = "py{}{}"', "than Python {}.{}"),
+    "frepo_client/README.md": ("needs Python {}.{} or newer",),
+    "docs/client.md": ("needs Python {}.{} or newer",),
+    "docs/client-promises.md": ("| Python {}.{} and the standard library alone", "Python {}.{} runs each command"),
+    "docs/recovery.md": ("needs Python {}.{} and nothing else",),
+    "docs/recover_by_hand.py": ("needs Python {}.{} and nothing else",),
+    "CHANGES.md": ("one file for Python {}.{},",),
+}
 CONFIGURATION = """
 [server]
 url = "{url}"
@@ -28,9 +43,9 @@ restore_test = ["cat"]
 
 
 @pytest.fixture
-def oldest(machine):
-    found = find_python(PROMISED, os.environ.get("FREPO_OLDEST_PYTHON"))
-    machine.python = found or pytest.skip(f"python{PROMISED} was not found; see FREPO_OLDEST_PYTHON")
+def oldest(machine, tmp_path):
+    machine.python = find_oldest()
+    machine.program = make_program(tmp_path, machine.python)
     return machine
 
 
@@ -58,3 +73,35 @@ def test_the_oldest_python_runs_each_command(oldest):
     assert 3 == len(oldest.versions())
     assert before != oldest.token_file.read_text()
     assert home.joinpath("frepo-token").exists()
+
+
+def test_each_place_names_the_same_python():
+    places = {path: ROOT.joinpath(path).read_text() for path in PLACES}
+
+    missing = {
+        path: text
+        for path, texts in PLACES.items()
+        for text in texts
+        if text.format(*OLDEST_PYTHON) not in places[path]
+    }
+
+    assert {} == missing
+    assert [] == [path for path, text in places.items() if set(re.findall(r"Python (3\.[0-9]\b)", text)) - {PROMISED}]
+
+
+@pytest.mark.parametrize("module", ["__init__", "__main__"])
+def test_any_python_can_read_what_says_that_it_is_too_old(module):
+    source = ROOT.joinpath(f"frepo_client/src/frepo_client/{module}.py").read_text()
+
+    ast.parse(source, feature_version=(3, 4))
+
+
+def test_an_older_python_is_told_what_the_client_needs(tmp_path):
+    program = tmp_path / "frepo-client.pyz"
+    program.write_bytes(build())
+    older = f"import runpy, sys; sys.version_info = (3, 6, 15); runpy.run_path({str(program)!r}, run_name='__main__')"
+
+    done = subprocess.run([PYTHON, "-c", older], capture_output=True, text=True, check=False, env=os.environ)
+
+    message = f"frepo-client needs Python {PROMISED} or newer, and this is 3.6, {PYTHON}: run it with a newer one\n"
+    assert (2, message) == (done.returncode, done.stderr)

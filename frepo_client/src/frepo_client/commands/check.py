@@ -7,7 +7,7 @@ import contextlib
 import os
 import shutil
 import stat
-from typing import Iterator
+from collections.abc import Iterator
 
 from ..configuration.file import Job
 from ..errors import ClientError

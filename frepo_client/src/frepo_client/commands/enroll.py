@@ -7,7 +7,8 @@ import getpass
 import json
 import os
 import sys
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ..configuration.file import default_file
 from ..configuration.values import plain_url

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Callable, Mapping
+from collections.abc import Mapping
+from typing import Callable
 
 from ..errors import STORED, ClientError
 from ..jobs import delay_of

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from typing import Any, Mapping, Sequence, Tuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..errors import (
     COMMAND_FAILED,
@@ -17,7 +18,7 @@ from ..errors import (
 from ..restores.pull import Decoding, Pull
 from .context import Context
 
-_Commands = Tuple[Sequence[Sequence[str]], Mapping[str, str]]  # stages, and variables for them
+_Commands = tuple[Sequence[Sequence[str]], Mapping[str, str]]  # stages, and variables for them
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

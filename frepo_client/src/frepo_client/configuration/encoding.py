@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import Sequence
+from collections.abc import Sequence
 
 from ..errors import UsageError
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any, Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any, Callable
 
 LONGEST_BEGIN = 6  # bytes by which a compression is recognised
 _OUTPUT = 1 << 18  # bytes that are undone at a time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Pattern
+from re import Pattern
 
 HEAD, TAIL = 4096, 256 << 10  # bytes at the start and at the end that are looked at
 # What may be before the first line of a dump: comments, statements that somebody added, warnings of the program.

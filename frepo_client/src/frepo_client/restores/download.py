@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import http.client
 import urllib.parse
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from ..errors import WrongContentError
 from ..reporter import Reporter

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
-from typing import BinaryIO, Iterator
+from collections.abc import Iterator
+from typing import BinaryIO
 
 from ..private_files import create, delete, open_own, random_name
 from ..state import try_lock

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
 
 from ..errors import BROKEN, ClientError, CommandFailedError, UsageError
 from ..private_files import replacing, sync

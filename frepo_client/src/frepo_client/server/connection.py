@@ -9,10 +9,11 @@ import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cached_property
-from typing import Any, BinaryIO, Mapping
+from typing import Any, BinaryIO
 
 from .. import __version__
 from ..errors import RefusedError, UsageError

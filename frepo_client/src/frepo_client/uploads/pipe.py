@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Iterator, Mapping, Sequence, Union
+from typing import Any, Union
 
 from ..content_checks.content_check import ContentCheck, Finding
 from ..errors import ClientError, CommandFailedError, RefusedError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Iterator
 from datetime import datetime, timezone
-from typing import Any, Iterator
+from typing import Any
 
 from .. import __version__
 from ..errors import ClientError, RefusedError, UnreachableError

@@ -7,8 +7,9 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Iterator
+from typing import Any
 
 from ..errors import ClientError, CommandFailedError, UnreachableError
 from ..private_files import create, open_own, sync, write

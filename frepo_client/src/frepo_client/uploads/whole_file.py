@@ -6,7 +6,8 @@ import base64
 import contextlib
 import tempfile
 import uuid
-from typing import Any, BinaryIO, Mapping
+from collections.abc import Mapping
+from typing import Any, BinaryIO
 
 from ..errors import ClientError, CommandFailedError
 from ..server.api import Api

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import zlib
-from typing import Any, Callable, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable
 
 CODINGS = ("zstd", "gzip")
 CHOICES = ("auto", "none", *CODINGS)

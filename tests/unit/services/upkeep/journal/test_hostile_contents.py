@@ -16,6 +16,7 @@ from frepo_core.services.upkeep.journal.journal_files import JournalFile, Journa
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs, sha256
 from support.paths import ROOT
+from support.pythons import find_oldest
 
 ID = "2b0a1c5e-7f0e-4a4d-9a3e-3a0d1c2b3f4a"
 
@@ -99,9 +100,10 @@ def test_they_come_back_after_they_were_deleted(services, collection, sender, tm
     assert contents == read(services, collection)
 
 
-def test_the_script_writes_them(collection, tmp_path):
+@pytest.mark.parametrize("find", [lambda: sys.executable, find_oldest], ids=["this Python", "the oldest"])
+def test_the_script_writes_them(collection, tmp_path, find):
     _, contents = collection
-    arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
+    arguments = [find(), ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
 
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
 
