@@ -54,8 +54,9 @@ def test_make_serve_installs_what_the_meta_distribution_does():
     required = re.findall(r"^(frepo-[\w-]+)", setup["options"]["install_requires"], re.MULTILINE)
     parts = {name.replace("-", "_") for name in required}
 
-    # The console hands the client out, and operators of one machine watch it with `/metrics`, too.
-    assert parts | {"frepo_client", "frepo_metrics"} == listed("requirements.txt")
+    # The console hands the client out, operators of one machine watch it with `/metrics`, and who has a clone may want
+    # to write a plug-in.
+    assert parts | {"frepo_client", "frepo_metrics", "frepo_plugin_kit"} == listed("requirements.txt")
 
 
 def test_the_tests_install_each_distribution():

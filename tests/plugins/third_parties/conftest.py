@@ -12,8 +12,8 @@ from support.servers.service import ROOT, Service
 
 @pytest.fixture(scope="session")
 def installed(wheels, tmp_path_factory):
-    """`pip install frepo`, then the two examples."""
-    environment = make_environment(tmp_path_factory.mktemp("installed") / "venv", wheels, "frepo")
+    """`pip install frepo[kit]`, then the two examples."""
+    environment = make_environment(tmp_path_factory.mktemp("installed") / "venv", wheels, "frepo[kit]")
     environment.install(*(example.name for example in EXAMPLES))
     return environment
 

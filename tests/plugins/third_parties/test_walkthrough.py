@@ -17,7 +17,7 @@ from frepo_core.testing import (
 from sshd import NOT_INSTALLED, SSHD
 from support.servers.service import ROOT
 
-TEMPLATES = ROOT / "frepo_core/src/frepo_core/cli/plugin_templates"
+TEMPLATES = ROOT / "frepo_plugin_kit/src/frepo_plugin_kit/templates"
 PAGES = [ROOT / "docs/plugins.md", *sorted((ROOT / "docs/plugins").glob("*.md"))]
 TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 BLOCKS = re.findall(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

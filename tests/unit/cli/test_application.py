@@ -101,10 +101,6 @@ def test_wrong_arguments_exit_with_1(console):
         assert "error:" in console.refusal(*arguments)
 
 
-def test_a_wrong_argument_is_named_as_in_the_usage(console):
-    assert "  <name>: is 'A-b'" in console.refusal("plugin:new", "storage", "A-b")
-
-
 def test_an_argument_that_is_not_utf_8_is_refused(console):
     assert "not valid UTF-8" in console.refusal("backup:create-collection", "-f", "a", "-d", b"\xff")
 

@@ -29,7 +29,6 @@ COMMANDS = {
 FOR_PEOPLE = {
     "db:upgrade",
     "install",
-    "plugin:new",
     "recover",
     "secrets:accept-new-phrase",
     "storage:adopt",

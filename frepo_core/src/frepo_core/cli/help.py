@@ -17,7 +17,7 @@ _DOINGS = {
     "restore": "frepo restore   lists what can be restored; frepo restore NAME",
     "tokens": "frepo auth:list, frepo auth:create-token, frepo auth:revoke",
     "storages": "frepo storages, frepo storage:check, frepo storage:usage",
-    "plug-ins": "frepo plugins, frepo plugin:new",
+    "plug-ins": "frepo plugins   lists them; frepo plugin:new, of frepo[kit], writes one",
     "examine": "frepo doctor, frepo jobs",
     "serve": "frepo install, frepo serve, frepo worker",
 }
