@@ -12,7 +12,6 @@ from frepo_core.plugins import ConfigurationError, FieldsError
 
 from .kinds import KINDS
 
-
 WITH_SETTINGS = ("subscriber", "job")
 NAME = re.compile("[a-z][a-z0-9_]*")
 
