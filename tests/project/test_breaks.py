@@ -61,6 +61,20 @@ def test_a_test_that_the_short_form_leaves_out_does_not_count():
     assert "costly" in str(entry(test=costly).find_problem())
 
 
+def test_a_test_in_a_class_counts_with_the_marks_of_its_module_and_of_its_class(tmp_path):
+    module = tmp_path / "test_it.py"
+    test = "    def test_b(self): ...\n"
+    module.write_text(f"class TestA:\n{test}\n@pytest.mark.costly\nclass TestC(TestA):\n{test}")
+
+    names = ("TestA::test_b", "TestA::test_c", "TestC::test_b")
+    problems = [entry(test=f"{module}::{name}").find_problem() for name in names]
+    module.write_text("pytestmark = [pytest.mark.server, pytest.mark.costly]\n" + module.read_text())
+
+    assert [None, f"{module} has no test TestA::test_c"] == problems[:2]
+    assert "is costly" in problems[2]
+    assert "is costly" in entry(test=f"{module}::TestA::test_b").find_problem()
+
+
 def test_a_line_that_is_there_more_than_once_is_named_by_one_before_it():
     one = entry(
         within="if 0 < exact < 1:",

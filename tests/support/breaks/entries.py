@@ -88,12 +88,19 @@ def _places(lines: list[str], line: str) -> list[int]:
 
 def _find_marks(tree: ast.Module, name: str) -> str | None:
     """Return the marks of a test, as text, or None if it is not there."""
-    marks = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Assign) and "pytestmark" in ast.dump(node)]
-    for test in _find_tests(tree):
-        if test.name == name:
-            return " ".join([*marks, *map(ast.unparse, test.decorator_list)])
-    return None
+    *classes, test = name.split("::")
+    places: list[ast.Module | ast.ClassDef | ast.FunctionDef] = [tree]
+    for kind, part in [*((ast.ClassDef, each) for each in classes), (ast.FunctionDef, test)]:
+        found = [node for node in places[-1].body if isinstance(node, kind) and node.name == part]
+        if not found:
+            return None
+        places.append(found[-1])
+    return " ".join(mark for place in places for mark in _marks_of(place))
 
 
-def _find_tests(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    return (node for node in tree.body if isinstance(node, ast.FunctionDef))
+def _marks_of(place: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterator[str]:
+    """Yield the marks of a module, a class or a test: its decorators, and what it calls `pytestmark`."""
+    yield from map(ast.unparse, getattr(place, "decorator_list", ()))
+    for node in place.body:
+        if isinstance(node, ast.Assign) and "pytestmark" in ast.dump(node):
+            yield ast.unparse(node)

@@ -125,6 +125,20 @@ def test_a_version_whose_bytes_are_damaged_is_missing(services, run, make_collec
     assert [] == restored.trash.list(collection)
 
 
+def test_a_known_content_is_read_before_a_lost_version_gets_it(services, run, make_collection, push, back_up, storage):
+    collection = make_collection(9)
+    blob = push(collection, b"lost").version.file.blob
+    run("catalogue")
+    restore = back_up()
+    push(collection, b"lost")
+    services.journal.write_changes()
+    storage.path(blob.key).write_bytes(b"LOST")
+
+    report = merge(restore())
+
+    assert ([(collection, 2)], 0, []) == (report.missing, report.versions, report.in_trash)
+
+
 def test_a_storage_that_was_not_adopted_has_nothing_to_merge(services, run, upload):
     upload(b"one")
     run("catalogue")
