@@ -55,6 +55,10 @@ def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:
         hooks.close()
 
 
+# `frepo serve` looks for it here, before it starts anything.
+serve.check_settings = check_options  # type: ignore[attr-defined]
+
+
 def _check_ports(listen: str) -> None:
     """Raise `ValueError` for ports above 65535; the system would use them modulo 65536."""
     for address in listen.split():

@@ -60,3 +60,33 @@ def test_an_unknown_setting_is_one_line(tmp_path):
 
     assert "frepo cannot start. Unknown setting 'app.evn' (APP_EVN). Did you mean app.env?\n" == done.stderr
     assert 1 == done.returncode
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("threads = eight", "threads = eight is not a whole number."),
+        ("threads = 0", "threads = 0 serves no request: write 1 or more."),
+        ("treads = 8", "treads is no setting of the server (did you mean threads?)."),
+    ],
+)
+def test_a_wrong_line_for_the_server_is_named_before_anything_starts(tmp_path, line, problem):
+    service = Service(tmp_path)
+    service.ini = tmp_path / "frepo.ini"
+    service.ini.write_text(
+        f"[app:main]\nuse = egg:frepo-core\n[server:main]\nuse = egg:frepo-server#waitress\n{line}\n"
+    )
+    before = sorted(tmp_path.rglob("*"))
+
+    done = subprocess.run(
+        [BIN / "frepo", "serve", service.ini],
+        env=service.environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert f"frepo: The ini file '{service.ini}', line 5, section [server:main]: {problem}\n" == done.stderr
+    assert (1, before) == (done.returncode, sorted(tmp_path.rglob("*")))

@@ -5,7 +5,7 @@ import difflib
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
 from pathlib import Path
 
 from frepo_core.errors import ConfigurationError
@@ -119,6 +119,22 @@ class IniFile:
             has = f"it has {', '.join(fitting)}" if fitting else "it has nothing for this section"
             message = f"`use = {use}`: the package has no {name!r}, {has}. {remedy}"
             raise self._error(message, section=section, option="use")
+        if section == SERVER:
+            self._check_server(next(each for each in entries if each.name == name and each.group in _GROUPS[section]))
+
+    def _check_server(self, entry: EntryPoint) -> None:
+        """Let the server check its settings, if it can, before anything of the service has started."""
+        check = getattr(entry.load(), "check_settings", None)
+        if check is None:
+            return
+        for name in self._parser.options(SERVER):
+            value = self._parser.get(SERVER, name)
+            if name in {"use", *self._parser.defaults()} or "%" in value:
+                continue
+            try:
+                check({name: value})
+            except ValueError as error:
+                raise self._error(str(error), section=SERVER, option=name) from None
 
     def _check_logging(self) -> None:
         names = {kind: list(self._keys(kind)) for kind in ("loggers", "handlers", "formatters")}
