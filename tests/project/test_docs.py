@@ -223,7 +223,7 @@ def test_the_tests_that_the_promises_of_the_client_name_exist():
 
 
 def test_the_table_of_what_grows_names_each_table_of_the_database():
-    text = (DOCS / "operations.md").read_text().partition("## What grows")[2].partition("\n## ")[0]
+    text = (DOCS / "capacity.md").read_text().partition("## What grows")[2].partition("\n## ")[0]
     named = {
         name for line in text.splitlines() if line.startswith("| ") for name in re.findall("`(\\w+)`", cells(line)[1])
     }

@@ -36,4 +36,4 @@ def test_each_link_has_a_target():
 
 def test_links_are_found():
     assert ("docs/tutorial.md", "") in links(ROOT / "README.md")
-    assert ("docs/operations.md", "upgrade") in links(ROOT / "CONTRIBUTING.md")
+    assert ("docs/install.md", "upgrade") in links(ROOT / "CONTRIBUTING.md")

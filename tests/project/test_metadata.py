@@ -70,7 +70,7 @@ def test_the_pythons_that_are_named_are_those_of_the_release():
     named["frepo"] = set(VERSIONS.findall(META["classifiers"]))
     del named["frepo_client"]  # has tests of its own with the oldest one
     [built] = re.findall(r"(?m)^PYTHONS = \((.*)\)$", (ROOT / "release/wheelhouse.py").read_text())
-    said = (ROOT / "docs/operations.md").read_text()
+    said = (ROOT / "docs/install.md").read_text()
 
     assert {frozenset(re.findall(r"3\.\d+", built))} == {frozenset(each) for each in named.values()}
     assert {min(re.findall(r"3\.\d+", built), key=lambda one: int(one[2:]))} == {

@@ -21,7 +21,7 @@ CLASSIFIERS = tomllib.loads((ROOT / "frepo_core/pyproject.toml").read_text())["p
 PYTHONS = re.findall(r"(?m)^Programming Language :: Python :: (3\.\d+)$", "\n".join(CLASSIFIERS))
 README = (ROOT / "README.md").read_text()
 [INSTALL] = re.findall(
-    r"(?m)^ {4}(sha256sum .*\n(?: {4}.*\n)+?) {4}\.venv/bin/frepo serve", (ROOT / "docs/operations.md").read_text()
+    r"(?m)^ {4}(sha256sum .*\n(?: {4}.*\n)+?) {4}\.venv/bin/frepo serve", (ROOT / "docs/install.md").read_text()
 )
 EXTRAS = "frepo[s3,ftp,sealed,notify,metrics,postgresql,mysql]"
 OTHER = {"amd64": "arm64", "arm64": "amd64"}

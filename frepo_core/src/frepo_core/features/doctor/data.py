@@ -44,7 +44,7 @@ def check_database(services: Services) -> Iterator[Finding]:
         yield warning(
             "database",
             "It is SQLite, which serves one machine, and one writer at a time",
-            "That is enough for a few hundred uploads a minute; otherwise move to PostgreSQL, see docs/operations.md",
+            "That is enough for a few hundred uploads a minute; otherwise move to PostgreSQL, see docs/install.md",
         )
     yield from _check_timeouts(services)
     yield from _check_text(database.engine)
@@ -83,7 +83,7 @@ def _check_timeouts(services: Services) -> Iterator[Finding]:
             "database",
             "A connection has not got the timeouts of the settings database.*_timeout: "
             + ", ".join(f"{name} is {value}, not {wanted[name]}" for name, value in different.items()),
-            "Look for other values in the URL's query, or for a pooler that drops them; see docs/operations.md",
+            "Look for other values in the URL's query, or for a pooler that drops them; see docs/troubleshooting.md",
         )
     elif found:
         values = ", ".join(f"{name} {value}" for name, value in found.items())
@@ -133,7 +133,7 @@ def check_storage(services: Services, health: Health) -> Iterator[Finding]:
 def _remedies(services: Services) -> dict[str, str]:
     """Return what to do if a health check of the core fails, by its name."""
     backends = services.backends
-    remedies = {"blobs": "Run `frepo storage:verify`, and see the section Troubleshooting of docs/operations.md"}
+    remedies = {"blobs": "Run `frepo storage:verify`, and see docs/troubleshooting.md"}
     # The checks of a storage that was promoted look at the one that was the first before.
     remedies[f"storage_{backends.current}"] = "Check that the former first storage is mounted or reachable"
     for name in backends.configured:
