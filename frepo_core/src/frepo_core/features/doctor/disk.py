@@ -25,7 +25,7 @@ def check_trash(services: Services) -> Iterator[Finding]:
         "trash",
         "trash.keep is 0: what is evicted or deleted is gone at once. If a version is found broken after it has "
         "evicted the last good one, nothing can be given back",
-        "Set trash.keep, or let each collection keep several versions; docs/retention.md says what can be lost",
+        "Set trash.keep, or let each collection keep several versions; docs/trash.md says what can be lost",
     )
 
 
