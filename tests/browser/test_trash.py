@@ -1,5 +1,7 @@
 """The trash: versions and collections that were deleted, restored, or deleted for good."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -68,16 +70,55 @@ def test_several_versions_are_deleted_and_one_of_them_for_good(signed_in, api, c
 
 
 @pytest.mark.costly
-def test_a_restoration_without_room_says_why(signed_in, api, collection):
+def test_a_version_in_the_trash_is_downloaded_and_stays_there(open_console, service, api):
+    made = api("POST", "/collections", {"name": "dump.sql"})["id"]
+    api("PUT", f"/collections/{made}/versions", b"two two")
+    api("DELETE", f"/collections/{made}/versions/v1")
+    console = open_console(script="delete window.showSaveFilePicker")
+    console.sign_in(service.admin, f"#/collections/{made}")
+    with console.page.expect_download() as saved:
+        trash(console.page).get_by_role("button", name="Download version 1").click()
+    expect(console.page.get_by_text("Complete, the SHA-256 is right")).to_be_visible()
+
+    assert ("dump-v1.sql", b"two two") == (saved.value.suggested_filename, Path(saved.value.path()).read_bytes())
+    assert [1] == trashed(api, made)
+
+
+@pytest.mark.costly
+def test_the_limit_is_raised_and_a_version_restored_in_one_step_that_says_so(signed_in, api):
     signed_in.expect("409")
-    full = api("POST", "/collections", {"name": "full.sql.gz", "limits": {"versions": 1}})["id"]
+    full = api("POST", "/collections", {"name": "full.sql", "limits": {"versions": 6, "total_size": 0}})["id"]
+    for number in range(7):
+        api("PUT", f"/collections/{full}/versions", b"night %d" % number)
+    signed_in.go(f"#/collections/{full}")
+    page = signed_in.page
+    expect(trash(page)).to_contain_text("evicted")
+    trash(page).get_by_role("button", name="Restore version 1").click()
+    dialog = page.get_by_role("dialog", name="Restore version 1?")
+    expect(dialog).to_contain_text("Most versions: from 6 to 7")
+    assert [] == signed_in.violations()
+    dialog.get_by_role("button", name="Cancel").click()
+    assert (6, [1]) == (api("GET", f"/collections/{full}")["limits"]["versions"], trashed(api, full))
+    trash(page).get_by_role("button", name="Restore version 1").click()
+    dialog.get_by_role("button", name="Raise the limit to 7 and restore").click()
+    expect(page.locator("tbody tr")).to_have_count(7)
+
+    assert (7, []) == (api("GET", f"/collections/{full}")["limits"]["versions"], trashed(api, full))
+
+
+@pytest.mark.costly
+def test_who_may_not_raise_the_limit_is_told_why_a_version_is_not_restored(console, api):
+    console.expect("409")
+    full = api("POST", "/collections", {"name": "full.sql", "limits": {"versions": 1}})["id"]
     for content in (b"one", b"two"):
         api("PUT", f"/collections/{full}/versions", content)
-    signed_in.go(f"#/collections/{full}")
-    expect(trash(signed_in.page)).to_contain_text("evicted")
-    trash(signed_in.page).get_by_role("button", name="Restore version 1").click()
+    secret = api.token(Role.VIEW_ALL_COLLECTIONS, Role.LIST_VERSIONS, Role.RESTORE_FROM_TRASH)
+    fingerprint = api("GET", "", token=secret)["token"]["fingerprint"]
+    api("PUT", f"/collections/{full}/access/{fingerprint}")
+    console.sign_in(secret, f"#/collections/{full}")
+    trash(console.page).get_by_role("button", name="Restore version 1").click()
 
-    expect(trash(signed_in.page).get_by_role("alert")).to_contain_text("1 versions of 1")
+    expect(trash(console.page).get_by_role("alert")).to_contain_text("1 versions of 1")
     assert ([2], [1]) == (versions(api, full), trashed(api, full))
 
 

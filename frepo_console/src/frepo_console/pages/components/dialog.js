@@ -42,10 +42,10 @@ export function Dialog({ title, close, children, isWide = false }) {
 const focus = (element) => element instanceof HTMLElement && element.focus();
 
 /**
- * Ask before something is removed. The children say what will happen; `action` is the word on the button. `run` does it
- * and may throw `Problem`, whose message stays in the dialog.
+ * Ask before something is removed, or, with `isHarmless`, changed. The children say what will happen; `action` is the
+ * word on the button. `run` does it and may throw `Problem`, whose message stays in the dialog.
  */
-export function Confirm({ title, action, run, close, children }) {
+export function Confirm({ title, action, run, close, children, isHarmless = false }) {
   const [error, setError] = useState("");
   const [isRunning, setRunning] = useState(false);
   const confirmed = async () => {
@@ -63,7 +63,7 @@ export function Confirm({ title, action, run, close, children }) {
     ${error && html`<p class="err" role="alert"><${Icon} name="overdue" />${error}</p>`}
     <div class="row actions">
       <button class="btn" data-first onClick=${close}>${t.cancel}</button>
-      <button class="btn bad" disabled=${isRunning} onClick=${confirmed}>${action}</button>
+      <button class=${isHarmless ? "btn pri" : "btn bad"} disabled=${isRunning} onClick=${confirmed}>${action}</button>
     </div>
   <//>`;
 }

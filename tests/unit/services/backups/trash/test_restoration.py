@@ -99,8 +99,31 @@ def test_a_collection_of_a_limited_size_refuses_it(make_collection, push, restor
     push(collection, b"first")
     push(collection, b"second")
 
-    with pytest.raises(RestoreConflictError, match="has 6 bytes of 10 bytes, the version has 5 bytes. .*1 byte more"):
+    with pytest.raises(
+        RestoreConflictError, match="has 6 bytes of 10 bytes, the version has 5 bytes. .*1 byte more"
+    ) as no:
         restore(collection, 1)
+    assert {"limits": {"total_size": 11}} == no.value.context
+
+
+def test_the_limits_that_would_be_enough_are_named_and_are_enough(
+    services, make_collection, push, restore, edit, numbers
+):
+    collection = make_collection(limits={ONE: 0, TOTAL: 0})
+    push(collection, b"x" * 100)
+    push(collection, b"second")
+    services.versions.delete(collection, "v1")
+    edit(collection, {COUNT: 1, ONE: 99})
+    edit(collection, {TOTAL: 105})
+
+    with pytest.raises(RestoreConflictError) as no:
+        restore(collection, 1)
+    needed = no.value.context["limits"]
+    assert {"version_size": 100, "versions": 2, "total_size": 200} == needed
+    edit(collection, {COUNT: needed["versions"], ONE: needed["version_size"], TOTAL: needed["total_size"]})
+    restore(collection, 1)
+
+    assert [1, 2] == sorted(numbers(collection))
 
 
 def test_it_is_refused_if_no_upload_would_be_accepted_after_it(services, make_collection, push, restore, numbers):

@@ -1,7 +1,7 @@
 // The trash of a collection: versions that were evicted or deleted, and can be restored.
 
 import { html, useState } from "../../lib/html.js";
-import { path, send } from "../../lib/api.js";
+import { Problem, path, send } from "../../lib/api.js";
 import { useList, useReload } from "../../lib/data.js";
 import { dateTime, exactTime, size } from "../../lib/format.js";
 import { Confirm } from "../../components/dialog.js";
@@ -10,6 +10,7 @@ import { Icon } from "../../components/icons.js";
 import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts/collection.js";
 import { ActionButton } from "../../components/action.js";
+import { downloadTrashed } from "./versions/actions.js";
 
 const howItEnded = ({ size: bytes, reason, evicted_at: at, evicted_by: by, evicted_by_name: name }, now) =>
   `${size(bytes)}, ${t.trash.reasons[reason] ?? reason} ${dateTime(at, now)} ${t.by(name ?? by)}`;
@@ -18,11 +19,20 @@ export function Trash({ collection, changed, changes, now }) {
   const base = `/collections${path(collection.id)}/trash`;
   const list = useList(base, { limit: 20 });
   const [ending, setEnding] = useState(/** @type {{ number: number; size: number } | null} */ (null));
+  const [tight, setTight] = useState(/** @type {Tight | null} */ (null));
   useReload(list, changes);
   const items = list.items ?? [];
+  const mayEdit = collection.may.includes("collection.edit");
   if (items.length === 0 && !list.error) return null;
   const restore = (entry) => async () => {
-    await send("POST", `${base}${path(entry.number, "restore")}`);
+    try {
+      await send("POST", `${base}${path(entry.number, "restore")}`);
+    } catch (problem) {
+      const limits = problem instanceof Problem && mayEdit ? problem.context.limits : null;
+      if (!limits) throw problem;
+      setTight({ number: entry.number, limits });
+      return;
+    }
     changed();
   };
   const end = async () => {
@@ -44,7 +54,15 @@ export function Trash({ collection, changed, changes, now }) {
               <b>${t.versions_.number(entry.number)}</b>${" "}<span class="dim">${howItEnded(entry, now)}</span>
               <div class="sm dim" title=${exactTime(entry.ends_at)}>${t.trash.until(dateTime(entry.ends_at, now))}</div>
             </div>
-            <div class="row">
+            <div class="row wrap">
+              ${
+                collection.may.includes("trash.read") &&
+                html`<${ActionButton} run=${() => downloadTrashed(collection, entry)}
+                  ><${Icon} name="download" />${t.trash.download}<span class="vh"
+                    >${" "}${t.versions_.number(entry.number)}</span
+                  ><//
+                >`
+              }
               ${
                 collection.may.includes("trash.restore") &&
                 html`<${ActionButton} run=${restore(entry)}
@@ -74,5 +92,33 @@ export function Trash({ collection, changed, changes, now }) {
         >${t.trash.endText(size(ending.size))}<//
       >`
     }
+    ${tight && html`<${RaiseAndRestore} ...${{ collection, changed, base, tight }} close=${() => setTight(null)} />`}
   </section>`;
+}
+
+/** @typedef {{ number: number; limits: Record<string, number> }} Tight a version, and the limits that it needs */
+
+/** Raises the limits that leave no room for a version, and restores it, in one step that says both. */
+function RaiseAndRestore({ collection, changed, base, tight: { number, limits }, close }) {
+  const edits = Object.entries(limits).map(([name, least]) => [
+    t.trash.limits[name],
+    ...[collection.limits[name], least].map(name === "versions" ? String : size),
+  ]);
+  const run = async () => {
+    await send("PATCH", `/collections${path(collection.id)}`, { body: { limits } });
+    await send("POST", `${base}${path(number, "restore")}`).finally(changed);
+  };
+  const [only] = edits;
+  return html`<${Confirm}
+    title=${t.trash.tightTitle(number)}
+    action=${edits.length > 1 ? t.trash.raiseAll : t.trash.raise(only[2])}
+    isHarmless
+    run=${run}
+    close=${close}
+  >
+    <p>${t.trash.tight}</p>
+    <ul>
+      ${edits.map((edit) => html`<li>${t.trash.edit(...edit)}</li>`)}
+    </ul>
+  <//>`;
 }

@@ -1,5 +1,6 @@
 """Gives versions from the trash back to their collection, within a transaction."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import delete, select
@@ -28,35 +29,53 @@ def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:
     """Raise `RestoreConflictError` if the collection has no room for the version, or its number is in use.
 
     Next to the version, which is not evicted for some time, one of the size of the newest must fit: otherwise all
-    uploads would be refused.
+    uploads would be refused. `limits` in the context of the error are those that would be enough.
     """
     collection = CollectionRecord.of(row)
-    advice = "Raise the limit{}, or delete another version first"
-    limits, hidden = collection.limits, count_hidden(session, collection, utc_now())
-    if limits.version_size and entry.size > limits.version_size:
-        raise RestoreConflictError(
-            f"The version has {readable_size(entry.size)}, {readable_size(entry.size - limits.version_size)} more than "
-            "the collection allows. "
-            f"{advice.format(f' (`frepo backup:edit {row.id} --max-one-version-size {entry.size}`)')}"
-        )
-    needed = max(collection.versions_count + 1, hidden.count + 2)
-    if limits.versions and needed > limits.versions:
-        raise RestoreConflictError(
-            f"The collection has {collection.versions_count} versions of {limits.versions}. With the restored version, "
-            f"and room for the next upload, it needs a limit of {needed} versions. "
-            f"{advice.format(f' (`frepo backup:edit {row.id} --max-backups-count {needed}`)')}"
-        )
-    newest = find_newest_size(session, row.id) or 0
-    excess = max(collection.stored_size, hidden.size + newest) + entry.size - limits.total_size
-    if limits.total_size and excess > 0:
-        raise RestoreConflictError(
-            f"The collection has {readable_size(collection.stored_size)} of {readable_size(limits.total_size)}, the "
-            f"version has {readable_size(entry.size)}. With room for the next upload, {readable_size(excess)} more are "
-            f"needed. {advice.format('')}"
-        )
+    if needed := _limits_needed(session, collection, entry):
+        raise RestoreConflictError(_no_room(collection, entry, needed), context={"limits": needed})
     same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)
     if session.scalar(same):
         raise RestoreConflictError(f"The collection has another version with the number {entry.number}")
+
+
+def _limits_needed(session: Session, collection: CollectionRecord, entry: TrashEntry) -> dict[str, int]:
+    """Return the limits that are too low for the version, each with the least value that would be enough."""
+    hidden = count_hidden(session, collection, utc_now())
+    newest = find_newest_size(session, collection.id) or 0
+    needed = {
+        "version_size": entry.size,
+        "versions": max(collection.versions_count + 1, hidden.count + 2),
+        "total_size": max(collection.stored_size, hidden.size + newest) + entry.size,
+    }
+    limits = vars(collection.limits)
+    too_low = {name: least for name, least in needed.items() if 0 < limits[name] < least}
+    if len(too_low) == len(needed):  # who changes all three at once needs room for as many versions as large as allowed
+        too_low["total_size"] = max(needed["total_size"], needed["versions"] * needed["version_size"])
+    return too_low
+
+
+def _no_room(collection: CollectionRecord, entry: TrashEntry, needed: Mapping[str, int]) -> str:
+    """Return which limit is too low for the version, and what to do; of several limits, the first one."""
+    advice = "Raise the limit{}, or delete another version first"
+    limits = collection.limits
+    if "version_size" in needed:
+        return (
+            f"The version has {readable_size(entry.size)}, {readable_size(entry.size - limits.version_size)} more than "
+            "the collection allows. "
+            f"{advice.format(f' (`frepo backup:edit {collection.id} --max-one-version-size {entry.size}`)')}"
+        )
+    if least := needed.get("versions"):
+        return (
+            f"The collection has {collection.versions_count} versions of {limits.versions}. With the restored version, "
+            f"and room for the next upload, it needs a limit of {least} versions. "
+            f"{advice.format(f' (`frepo backup:edit {collection.id} --max-backups-count {least}`)')}"
+        )
+    return (
+        f"The collection has {readable_size(collection.stored_size)} of {readable_size(limits.total_size)}, the "
+        f"version has {readable_size(entry.size)}. With room for the next upload, "
+        f"{readable_size(needed['total_size'] - limits.total_size)} more are needed. {advice.format('')}"
+    )
 
 
 def lock_for_use(session: Session, content_ids: list[int]) -> None:

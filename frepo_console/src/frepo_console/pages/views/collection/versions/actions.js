@@ -18,8 +18,18 @@ export const versionPath = (collection, number) => `/collections${path(collectio
  * Save a version to disk, with its digest compared. A browser that cannot write a large file to disk gets a link that
  * works without a token for ten minutes.
  */
-export async function downloadVersion(collection, version) {
+export function downloadVersion(collection, version) {
   const base = versionPath(collection, version.number);
+  return save(collection, version, base, async () => (await send("POST", `${base}/link`, { body: {} })).url);
+}
+
+/** Save a version that is in the trash. It stays there. There are no links to it. */
+export const downloadTrashed = (collection, entry) =>
+  save(collection, entry, `/collections${path(collection.id, "trash", entry.number)}`, () => {
+    throw new Error(t.trash.tooLarge(collection.name, entry.number));
+  });
+
+async function save(collection, version, base, link) {
   const name = fileName(collection.name, version.number);
   let target;
   try {
@@ -37,7 +47,7 @@ export async function downloadVersion(collection, version) {
       url: apiUrl(`${base}/content`),
       target,
     });
-  else saveUrl((await send("POST", `${base}/link`, { body: {} })).url, name);
+  else saveUrl(await link(), name);
 }
 
 /** "shop-v12.sql.gz" for version 12 of shop.sql.gz. */
