@@ -7,7 +7,8 @@ import pytest
 from frepo_client.cli import main, make_parser
 from support.paths import ROOT
 
-COMMANDS = ["enroll", "run", "pipe", "push", "pull", "verify", "check", "schedule", "spool", "status", "token"]
+COMMANDS = ["enroll", "run", "pipe", "push", "restore", "pull", "verify"]
+COMMANDS += ["check", "schedule", "spool", "status", "token"]
 
 
 @pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)])

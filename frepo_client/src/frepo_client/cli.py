@@ -20,6 +20,7 @@ _COMMANDS = {
     "run": "make the backups of the configuration",
     "pipe": "store what a command prints, if it ends well",
     "push": "store a file",
+    "restore": "get the backup of a job, and how to load it",
     "pull": "get a version, into a file or a command",
     "verify": "test on this machine whether a version can be restored",
     "check": "try everything but the dumps",
@@ -68,7 +69,7 @@ def make_parser(*, is_lazy: bool = False) -> argparse.ArgumentParser:
     With `is_lazy`, each command declares its arguments when it is given.
     """
     width = max(map(len, _COMMANDS))
-    parser = argparse.ArgumentParser(
+    parser = _ScreenParser(
         prog="frepo-client",
         usage="frepo-client [-h] [--version] [OPTION ...] COMMAND ...",
         description="Back up to a frepo, and restore from it. A dump that failed is never a backup.",
@@ -93,6 +94,14 @@ def make_parser(*, is_lazy: bool = False) -> argparse.ArgumentParser:
         if not is_lazy:
             command.declare_arguments()
     return parser
+
+
+class _ScreenParser(argparse.ArgumentParser):
+    """The parser of the command line, whose help fits a screen of 24 lines: no empty one is before the commands."""
+
+    def format_help(self) -> str:
+        """Return the help."""
+        return super().format_help().replace("\n\ncommands:", "\ncommands:")
 
 
 class _CommandParser(argparse.ArgumentParser):

@@ -66,6 +66,7 @@ def test_the_oldest_python_runs_each_command(oldest):
     oldest.run("push", "shop.sql", "dump")
     oldest.run("pull", "shop.sql", "-o", "restored")
     oldest.run("pull", "shop.sql", "--into", "--", "cat")
+    oldest.run("restore", "shop.sql", "-o", "again")
     oldest.run("--config", "client.toml", "token", "rotate", **nobody)
     oldest.run("--config", "new.toml", "enroll", oldest.url, "--code", code, **nobody)
 

@@ -94,15 +94,15 @@ def _read_token(path: str) -> str:
     words = read_required(path, f"token_file {path}").split()
     if not words:
         raise UsageError(f"token_file {path} is empty")
-    return _as_header(words[-1], f"token_file {path}")
+    return as_header(words[-1], f"token_file {path}")
 
 
 def _given_token(given: str) -> str:
     """Return the token of the variable FREPO_TOKEN, which may end with a line end; empty if there is none."""
-    return _as_header(given.rsplit(maxsplit=1)[-1], "FREPO_TOKEN") if given.split() else ""
+    return as_header(given.rsplit(maxsplit=1)[-1], "FREPO_TOKEN") if given.split() else ""
 
 
-def _as_header(token: str, where: str) -> str:
+def as_header(token: str, where: str) -> str:
     """Return a token that can be sent. Raises `UsageError`, which does not show it."""
     if not token.isascii() or not token.isprintable():
         raise UsageError(f"{where} has no token: a token has letters, digits and - only")

@@ -45,13 +45,13 @@ def run(context: Context, arguments: argparse.Namespace) -> int:
     elif arguments.output == "-":
         pull.to_output(arguments.collection, version)
     else:
-        path = arguments.output or _file_name(version)
+        path = arguments.output or file_name(version)
         pull.into_file(arguments.collection, version, path)
         context.reporter.result(f"{text} is in {path}", version)
     return STORED
 
 
-def _file_name(version: dict[str, Any]) -> str:
+def file_name(version: dict[str, Any]) -> str:
     """Return a name for the file, `shop-v3.sql.gz`: the stored one without what makes it unique.
 
     It is never the path of another folder, nor the name of a hidden file, whatever the server says.
