@@ -7,14 +7,14 @@ from datetime import timedelta
 from io import BytesIO
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StorageMark
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BytesMissingError, SweepStoppedError
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.upkeep.storage import OwnerMark, Ownership, StorageDisputedError, SweepPlan, find_marks, sweep
+from frepo_core.services.upkeep.storage import Ownership, StorageDisputedError, SweepPlan, find_marks, sweep
 from frepo_core.testing import FaultyStorage
 
 
@@ -80,12 +80,24 @@ class TestSweepBesideANeighbour:
         assert not neighbour.exists()
 
     def test_the_age_is_measured_by_the_clock_of_the_storage(self, services, run, neighbour, backend, monkeypatch):
+        """It is 9 days behind: for the database, a blob of the last days is older than the mark from before it."""
+
         class Slow(FaultyStorage):
+            def list(self):
+                return (self._shift(stat) for stat in super().list())
+
             def stat(self, key):
-                found = super().stat(key)
-                return replace(found, modified=found.modified - timedelta(days=9)) if OwnerMark.parse(key) else found
+                return self._shift(super().stat(key))
+
+            def _shift(self, stat):
+                return replace(stat, modified=stat.modified - timedelta(days=9))
 
         services.backends._built["local"] = Slow(backend)
+        run("sweep")
+        with services.database.reading() as session:
+            made_at = session.scalar(select(StorageMark.made_at))
+        days_passed = update(StorageMark).values(made_at=made_at - timedelta(days=5))
+        services.database.write(lambda session: session.execute(days_passed))
 
         assert 1 == run("sweep")["orphans"]
 

@@ -1,5 +1,6 @@
 """A database of last night whose mark is still that of the storage deletes nothing before it was compared."""
 
+import threading
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,16 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject, TrashEntry
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.services.backups.trash.expiry import end_expired
-from frepo_core.services.upkeep.storage import OwnerMark, Ownership
+from frepo_core.services.content.storages import journal_comparison
+from frepo_core.services.upkeep.journal import journal
+from frepo_core.services.upkeep.storage import (
+    OwnerMark,
+    Ownership,
+    StorageDisputedError,
+    SweepPlan,
+    compare,
+    sweep,
+)
 
 
 @pytest.fixture
@@ -110,3 +120,71 @@ def test_a_storage_that_does_not_answer_is_asked_again(services, collection, bac
 
     assert 1 == end_trash(restored)["versions"]
     assert 1 == len(bytes_in())
+
+
+class TestWithoutAService:
+    """No job notices that the journal is newer: the command does."""
+
+    @pytest.fixture
+    def clean(self, restored):
+        def clean(**options):
+            plan = SweepPlan(storage="local", grace=timedelta(hours=1), most=9, **options)
+            return sweep(restored.database, restored.backends, restored.blobs, plan)
+
+        return clean
+
+    @pytest.fixture
+    def due(self, restored):
+        """What was superseded long ago, according to the backup of the database."""
+        supersede(restored)
+
+    def test_a_sweep_deletes_nothing_and_says_what_to_do(self, due, clean, bytes_in):
+        with pytest.raises(StorageDisputedError, match=r"its journal has .*restored.* frepo storage:adopt") as refused:
+            clean()
+
+        assert clean(dry_run=True).dispute in refused.value.message
+        assert 2 == len(bytes_in())
+
+    def test_it_is_refused_until_the_storage_is_adopted(self, restored, due, clean, bytes_in):
+        for _ in range(2):
+            with pytest.raises(StorageDisputedError):
+                clean()
+        assert compare(restored.database, restored.backends, storage="local").problem
+
+        Ownership(restored.database, restored.backends).adopt("local")
+
+        assert None is clean(dry_run=True).dispute
+        clean()
+        assert 2 == len(bytes_in()), "what was about to be deleted stays for 30 days"
+
+    def test_it_is_refused_until_the_journal_was_read_back(self, restored, due, clean, bytes_in):
+        with restored.merge("local", lambda text: None) as merging:
+            merging.run(merging.find(), by=None)
+
+        clean()
+        assert 2 == len(bytes_in())
+
+    def test_a_part_that_is_just_being_written_stops_nothing(self, services, collection, sender, monkeypatch):
+        """The writer has stored it, and notes it now."""
+        services.trash.restore(collection, 2, by=sender)
+        stored, asked = threading.Event(), threading.Event()
+
+        def hit(point):
+            if point == "journal_stored":
+                stored.set()
+                assert asked.wait(60)
+
+        def sleep(seconds):
+            asked.set()
+            writer.join(60)
+
+        monkeypatch.setattr(journal, "hit", hit)
+        monkeypatch.setattr(journal_comparison, "_sleep", sleep, raising=False)
+        writer = threading.Thread(target=services.journal.write_changes)
+        writer.start()
+        assert stored.wait(60)
+        plan = SweepPlan(storage="local", grace=timedelta(hours=1))
+
+        sweep(services.database, services.backends, services.blobs, plan)
+
+        assert asked.is_set()

@@ -1,5 +1,6 @@
 """Collections choose where their second copies are: in another storage, where the service has them, or nowhere."""
 
+import time
 from datetime import timedelta
 from io import BytesIO
 
@@ -7,12 +8,15 @@ import pytest
 from sqlalchemy import delete as delete_rows
 from sqlalchemy import update
 
+from frepo_core.db import types
 from frepo_core.db.models import Collection, Installation, StoredObject
 from frepo_core.errors import FieldsError
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects.states import ObjectState
+from frepo_core.services.upkeep.mirror.gaps import read_compared_at
+from support.reliability.clock import clock_of
 
 
 @pytest.fixture
@@ -112,6 +116,30 @@ def test_what_others_use_and_what_is_locked_keeps_its_copies(make_collection, pu
     mirror()
 
     assert ([], 2 * [("second", "present")]) == (leaving(), places())
+
+
+@pytest.mark.databases("postgresql")
+def test_a_host_whose_clock_is_wrong_ends_no_lock_and_no_delay(
+    services, make_collection, push, edit, mirror, places, leaving, second, monkeypatch
+):
+    """Times are those of the database's clock, which all hosts share."""
+    free, locked = make_collection(), make_collection(locked=timedelta(days=30))
+    push(free, b"free")
+    push(locked, b"locked")
+    mirror()
+    stored, right_time = second.stored(), time.time
+
+    for days, collection in ((-40, free), (40, locked)):
+        monkeypatch.setattr(types, "datetime", clock_of(lambda days=days: right_time() + days * 86_400))
+        edit(collection, mirror="none")
+        mirror()
+    with services.database.reading() as session:
+        compared = read_compared_at(session, services.backends)
+    monkeypatch.undo()
+    mirror()
+
+    assert (["second"], [("second", "present")], stored) == (leaving(), places(), second.stored())
+    assert compared < services.database.now()
 
 
 def test_the_trash_follows_its_collection_also_if_that_was_deleted(

@@ -1,19 +1,22 @@
 import os
 import time
+from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 
 import pytest
 from sqlalchemy import update
 
-from frepo_core.db import utc_now
+from frepo_core.db import types, utc_now
 from frepo_core.db.models import Content, File, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import SweepStoppedError
 from frepo_core.plugins import partial_name
 from frepo_core.services.upkeep.reconcile.reconciliation import reconcile_storage
-from frepo_core.services.upkeep.storage import Migrator, SweepPlan, sweep
+from frepo_core.services.upkeep.storage import Migrator, Ownership, SweepPlan, sweep
 from frepo_core.services.upkeep.storage.progress import no_progress
+from frepo_core.testing import FaultyStorage
+from support.reliability.clock import clock_of
 
 DAY = 86_400
 OLD, YOUNG = new_blob_key("ab" * 32), new_blob_key("cd" * 32)
@@ -26,6 +29,11 @@ def clean(services):
         return sweep(services.database, services.backends, services.blobs, plan, progress=progress)
 
     return clean
+
+
+@pytest.fixture
+def own(services):
+    return Ownership(services.database, services.backends)
 
 
 @pytest.fixture
@@ -66,6 +74,45 @@ def test_bytes_with_a_row_are_kept_at_any_age(clean, add, path_of):
     clean(grace=timedelta())
 
     assert path.exists()
+
+
+@pytest.mark.databases("postgresql")
+def test_a_host_whose_clock_is_ahead_deletes_nothing_early(services, clean, add, orphan, keys, own, monkeypatch):
+    """Times are those of the database's clock, which all hosts share."""
+    orphan(OLD, days=3)
+    own.adopt("local", keeps_unknown=True)
+    reconcile_storage(services.database, services.backends, "local")
+    unused = add(b"content")
+    services.database.write(lambda session: session.delete(session.get(File, unused.id)))
+    orphan(YOUNG, days=1)
+    stored, right_time = keys(), time.time
+    monkeypatch.setattr(types, "datetime", clock_of(lambda: right_time() + 40 * DAY))
+
+    report = clean()
+
+    assert (0, 0, 1) == (report.orphans, report.unused, report.kept)
+    assert stored == keys()
+
+
+@pytest.mark.parametrize("days", [-9, 9])
+def test_a_storage_whose_clock_is_wrong_loses_nothing_young(services, backend, clean, orphan, keys, days):
+    """Its clock is that of the mark that the sweep leaves."""
+
+    class Wrong(FaultyStorage):
+        def list(self):
+            return (self._shift(stat) for stat in super().list())
+
+        def stat(self, key):
+            return self._shift(super().stat(key))
+
+        def _shift(self, stat):
+            return replace(stat, modified=stat.modified + timedelta(days=days))
+
+    orphan(YOUNG, days=1)
+    services.backends._built["local"] = Wrong(backend)
+
+    assert 0 == clean().orphans
+    assert [YOUNG] == keys()
 
 
 def test_a_dry_run_reports_and_removes_nothing(clean, orphan, keys):

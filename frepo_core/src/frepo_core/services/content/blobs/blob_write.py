@@ -175,7 +175,7 @@ class BlobWrite:
         """
         if not self._row_uses_key or self._key is None:
             return
-        waited = abs(utc_now() - self._stored_at)  # sweeps use the same clock, which may have been set back
+        waited = abs(utc_now() - self._stored_at)  # with SQLite, sweeps use this clock, too: it may have been set back
         if waited < SHORT_WAIT:
             return
         self._require_recent()

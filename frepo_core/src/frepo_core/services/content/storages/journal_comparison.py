@@ -10,6 +10,9 @@ log = logging.getLogger(__name__)
 
 # How long a storage is not asked again that did not answer, or that has more: the job `journal` looks at it, too.
 PAUSE = 60.0
+# How long the writer of a part has to note it.
+PATIENCE = 2.0
+_sleep = time.sleep
 
 
 class JournalComparison:
@@ -34,6 +37,16 @@ class JournalComparison:
     def is_compared(self, storage: str) -> bool:
         """Return whether the database knows all of the journal in this storage. Asks nobody."""
         return storage in self._compared
+
+    def find_newer(self, storage: str) -> str | None:
+        """Return the key of a part of the journal in a storage that the database does not know, or None.
+
+        The process that has just written it may be about to note it. Raises the storage's own errors.
+        """
+        if self.is_compared(storage) or not self._find_unknown(storage):
+            return None
+        _sleep(PATIENCE)
+        return self._find_unknown(storage)
 
     def compare(self, storages: Iterable[str]) -> None:
         """Compare storages of which this process does not know it, outside of any transaction. Never raises."""

@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import Database
+from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Installation, StorageMark
 
 KEPT_FOR = timedelta(days=30)
@@ -28,13 +29,13 @@ def note_adoption(database: Database, storage: str, epoch: int) -> None:
 
     `epoch` is that of the first mark since: what others wrote, such as the journal, has a lower one.
     """
-    value = json.dumps({"at": utc_now().isoformat(), "epoch": epoch})
 
     def work(session: Session) -> None:
-        session.merge(Installation(name=_PREFIX + storage, value=value))
+        now = read_clock(session).isoformat()
+        session.merge(Installation(name=_PREFIX + storage, value=json.dumps({"at": now, "epoch": epoch})))
         names = {storage, *session.scalars(select(StorageMark.storage).distinct())}
         for name in sorted(names):  # what one of them lacks may be in another one
-            session.merge(Installation(name=RECONCILE + name, value=utc_now().isoformat()))
+            session.merge(Installation(name=RECONCILE + name, value=now))
 
     database.write(work, may_use_reserve=True)
 
@@ -43,7 +44,7 @@ def find_kept(database: Database, storage: str) -> datetime | None:
     """Return until when the blobs were stored that are kept (UTC); None if the 30 days are over, or never began."""
     note = _read(database, storage)
     at = datetime.fromisoformat(note["at"]) if note else None
-    return None if at is None or utc_now() > at + KEPT_FOR else at + _TOLERANCE
+    return None if at is None or database.now() > at + KEPT_FOR else at + _TOLERANCE
 
 
 def find_adoption(database: Database, storage: str) -> int | None:

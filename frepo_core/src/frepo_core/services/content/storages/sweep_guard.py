@@ -5,6 +5,9 @@ orphans. So each sweep stores a new mark with a higher epoch, then reads the mar
 if there is one that this database did not leave, or if its own last one is missing. Keys are never overwritten, so of
 two services that store their marks at the same time, at least one finds the mark of the other.
 
+A database that was restored since the last sweep has the right mark. What tells it is a part of the journal that it
+does not know.
+
 A neighbour that leaves no marks, such as an older frepo, is not found that way. What tells it is blobs without a row
 that are older than the first mark of this database: the job leaves them to the operator, see `sweep`.
 
@@ -92,6 +95,15 @@ class Ownership:
             first, adopted = session.execute(query.where(StorageMark.storage == storage, StorageMark.is_stored)).one()
         return None if adopted else (first or utc_now()) + CLOCK_STEP
 
+    def read_clock(self, storage: str) -> datetime:
+        """Return the time of the current mark, which `raise_epoch` has left (UTC, the storage's clock, rounded up).
+
+        In a full storage it is an older one.
+        """
+        query = select(StorageMark.made_at).where(StorageMark.storage == storage, StorageMark.is_stored)
+        with self._database.reading() as session:
+            return session.scalars(query.order_by(StorageMark.epoch.desc()).limit(1)).one() + CLOCK_STEP
+
     def count_older(self, storage: str, orphans: Sequence[BlobStat]) -> int:
         """Return how many of these blobs are older than the first mark, and so may belong to another service."""
         first = self.find_first(storage)
@@ -141,7 +153,8 @@ class Ownership:
             return find_absence(self._database, self._backends, storage)
         is_missing = current is not None and current not in found and self._is_missing(storage, current)
         if not is_missing and not others:
-            return None
+            newer = self._backends.journals.find_newer(storage)
+            return f"its journal has {newer}, which this database lacks: the database was restored" if newer else None
         return _describe(current, others, is_missing=is_missing, database=ensure_id(self._database))
 
     def adopt(self, storage: str, *, keeps_unknown: bool = False) -> OwnerMark:

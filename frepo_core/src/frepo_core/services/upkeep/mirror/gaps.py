@@ -12,7 +12,7 @@ from functools import partial
 from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Collection, Content, File, Installation, StoredObject, TrashEntry, Version
 
@@ -81,8 +81,9 @@ class Gaps:
             self._compare(self._pages_of(collection_id), done)
             noted = Installation.name == CHANGED + collection_id
             self._database.execute(delete(Installation).where(noted, Installation.value == at))
-        now, name = utc_now(), _name(self._backends)
+        name = _name(self._backends)
         with self._database.reading() as session:
+            now = read_clock(session)
             last = session.scalar(select(Installation.value).where(Installation.name == name))
             is_needed = self._backends.mirror or session.scalar(
                 select(Collection.id).where(Collection.mirror.is_not(None)).limit(1)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
-from frepo_core.db import Database, utc_now
+from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import OBJECT_SIZE, Content, StoredObject
 from frepo_core.domain.identity import By
@@ -74,6 +74,8 @@ def check_grace(grace: timedelta) -> timedelta:
 class SweepPlan:
     """What a sweep of a storage deletes. Blobs younger than `grace` may belong to an upload in progress, so they stay.
 
+    The age is that by the clock of the database, or by that of the storage if it is younger then.
+
     `leaves_older` is for sweeps that no person has decided: if there are blobs without a row that are older than the
     first mark of this database, a neighbour that leaves no marks may store its blobs here, so none without a row is
     deleted. A storage that was adopted has no such blobs.
@@ -108,14 +110,15 @@ def sweep(
     sweeps, for the event about that.
     """
     storage, dry_run = plan.storage, plan.dry_run
-    before, backend = utc_now() - plan.grace, backends.get(storage)
+    created_before, backend = database.now() - plan.grace, backends.get(storage)
     ownership = Ownership(database, backends, by=by)
     ownership.require_unused(storage)
     if not dry_run:
         ownership.raise_epoch(storage)
         if not is_reconciled(database, storage):
             reconcile_storage(database, backends, storage, keep_going=keep_going)
-    unused = _unused_contents(database, storage, before)
+    before = created_before if dry_run else min(created_before, ownership.read_clock(storage) - plan.grace)
+    unused = _unused_contents(database, storage, created_before)
     found = take_inventory(
         database, backend, storage=storage, before=before, progress=_checked_progress(progress, keep_going)
     )
