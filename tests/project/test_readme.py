@@ -53,6 +53,28 @@ def test_the_three_lines_dump_and_restore_as_often_as_you_like(service, fresh_cl
     assert len(lines.splitlines()) == 3
 
 
+@pytest.mark.parametrize("rows", [2, 500])
+def test_a_database_of_ones_own_is_dumped_and_restored(rows, service, fresh_clone):
+    [lines] = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    with contextlib.closing(sqlite3.connect(fresh_clone / "shop.db")) as own:
+        own.execute("CREATE TABLE item (name)")
+        own.executemany("INSERT INTO item VALUES (?)", [(f"item {number}",) for number in range(rows)])
+        own.commit()
+
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", lines.replace("http://127.0.0.1:6543", service.url)],
+        cwd=fresh_clone,
+        env=service.environment | {"DATABASE": "shop.db"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    with contextlib.closing(sqlite3.connect(fresh_clone / "restored.db")) as restored:
+        assert (rows,) == restored.execute("SELECT count(*) FROM item").fetchone()
+
+
 def test_each_path_in_the_readme_exists():
     paths = re.findall(r"`((?:frepo_|examples/)[\w./-]+)`|`([\w-]+\.ini)`", README + MAP)
 
