@@ -30,6 +30,22 @@ and its package.
 """
 # The modules of hookspecs, in the order of the page.
 MODULES = ("uploads", "operation", "serving", "store")
+# The methods of `Service`, by what an author wants to do.
+SERVICE = {
+    "Read": (
+        *("version", "versions", "open_version", "collection", "collections", "collections_in", "files", "events"),
+        *("count_events", "expected_backups", "collection_usage", "untested_collections", "unchanged_collections"),
+        *("statistics", "health", "last_success", "pending_checks", "is_read_only"),
+    ),
+    "Write": (
+        *("store", "state_folder", "storage_folder", "may_add_version", "require_upload_right", "add_version"),
+        *("find_added_version", "may_upload_file", "upload_file", "find_added_file", "record_lack_of_room"),
+        *("count_held_bytes", "record_run", "attempt", "record_check", "record_version_check"),
+    ),
+    "Rights": ("identify", "permits", "ends_with_upload", "is_revoked"),
+    "People": ("notify", "notifiers", "pages"),
+    "Other services, metrics": ("send_request", "check_address", "collectors", "observe_requests"),
+}
 # What each hook returns, with further names of its contract.
 CONTRACTS = {
     "frepo_storages": ("StorageSpec", "StorageBackend", "Storages", "BlobStat"),
@@ -142,6 +158,7 @@ def page() -> str:
     ]
     hooks.sort(key=lambda hook: (MODULES.index(hook.__module__.rpartition(".")[2]), hook.__code__.co_firstlineno))
     parts = [HEAD, *(_hook(hook) for hook in hooks), "## The context\n", *(_contract(name) for name in COMMON)]
+    parts[parts.index(_contract("Service"))] = _service()
     parts += ["## Further classes of `frepo_core.plugins`\n", *(_contract(name) for name in FURTHER)]
     parts += [_errors(), _table("Types of settings, options and checks", "Type", TYPES)]
     parts += [_table("Constants", "Name", CONSTANTS), _functions()]
@@ -188,9 +205,20 @@ def _contract(name: str) -> str:
 def _described(contract: type) -> str:
     name = contract.__name__
     methods = "\n".join(f"- {text}" for text in _methods(contract))
+    if plugins.Values in contract.__mro__[1:]:
+        methods += "\n- The methods of `Values`."
     rows = [_field(field) for field in dataclasses.fields(contract)] if dataclasses.is_dataclass(contract) else []
     has = "\n".join(["| Field | Type | Default |", "|---|---|---|", *rows, "", ""]) if rows else ""
     return f"### `{name}`\n\n{_doc(contract)}\n\n{has}{methods}\n"
+
+
+def _service() -> str:
+    """Return the description of `Service`: its methods with their types, by what an author wants to do."""
+    lines = {re.findall(r"\w+", text)[0]: text for text in _methods(plugins.Service, is_typed=True)}
+    groups = [f"**{title}**\n\n" + "\n".join(f"- {lines.pop(one)}" for one in SERVICE[title]) for title in SERVICE]
+    if lines:
+        raise SystemExit(f"SERVICE of docs/generate_hooks.py lacks {', '.join(lines)}")
+    return f"### `Service`\n\n{_doc(plugins.Service)}\n\n" + "\n\n".join(groups) + "\n"
 
 
 def _errors() -> str:
@@ -250,7 +278,7 @@ def _fixture() -> str:
 
 def _field(field: dataclasses.Field[Any]) -> str:
     """Return the row of a field: its name, its type without the names of modules, and its default."""
-    kind = re.sub(r"(?:\w+\.)+(?=\w)|~", "", inspect.formatannotation(field.type)).strip("'").replace("|", r"\|")
+    kind = _kind(field.type).replace("|", r"\|")
     default = field.default
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
@@ -261,7 +289,14 @@ def _field(field: dataclasses.Field[Any]) -> str:
     return f"| `{field.name}` | `{kind}` | {shown} |"
 
 
-def _methods(contract: type) -> Iterator[str]:
+def _kind(annotation: Any) -> str:
+    """Return a type as text, without the names of modules. A literal may have dots in its values."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    text = re.sub(r"<class '([\w.]+)'>", r"\1", text)
+    return re.sub(r"('[^']*')|(?:\w+\.)+(?=\w)|~", lambda found: found[1] or "", text)
+
+
+def _methods(contract: type, *, is_typed: bool = False) -> Iterator[str]:
     for name, method in _members(contract):
         function = method.fget if isinstance(method, property) else getattr(method, "__func__", method)
         if name.startswith("_") or not inspect.isfunction(function):
@@ -269,13 +304,21 @@ def _methods(contract: type) -> Iterator[str]:
         parameters = [p for p in inspect.signature(function).parameters.values() if p.name not in {"self", "cls"}]
         plain = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in parameters])
         signature = name if isinstance(method, property) else f"{name}{plain}"
+        if is_typed:
+            typed = inspect.signature(function)
+            shown = (
+                ""
+                if isinstance(method, property)
+                else _kind(str(typed.replace(parameters=parameters)).partition(" -> ")[0])
+            )
+            signature = f"{name}{shown} -> {_kind(typed.return_annotation)}"
         yield f"`{signature}`: {' '.join(_doc(function).partition('.. versionadded')[0].split())}"
 
 
 def _members(contract: type) -> Iterator[tuple[str, Any]]:
     """Yield the members of a class, and of the protocols that it is composed of."""
     for part in contract.__mro__:
-        if part is contract or (part is not Protocol and getattr(part, "_is_protocol", False)):
+        if part is contract or (part not in {Protocol, plugins.Values} and getattr(part, "_is_protocol", False)):
             yield from list(vars(part).items())
 
 

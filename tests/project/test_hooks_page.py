@@ -70,6 +70,14 @@ def test_what_the_packages_export_is_on_the_page(generator):
     assert set() == {*plugins.__all__, *testing.__all__, *web.__all__} - {*described}
 
 
+def test_a_literal_keeps_its_dots_and_each_method_of_the_service_has_types(generator):
+    page = generator.page()
+
+    assert "`Literal['collection.tab', 'collection.card', 'version.action', 'overview.card', 'health.row']`" in page
+    assert "- `collection(collection_id: str) -> CollectionInfo | None`: " in page
+    assert "<class " not in page
+
+
 def test_what_the_page_describes_can_be_imported(generator):
     described = set(re.findall(r"^### `(\w+)`", generator.page(), re.MULTILINE)) - {"permission"}
 

@@ -13,7 +13,8 @@ class SessionFile(io.FileIO):
 
     `SessionFile(path, checksums)` opens the file, whose last component must not be a symbolic link. Give it to
     `Service.add_version` or `Service.upload_file`, and close it afterwards. No byte is hashed again. A storage on the
-    same disk links the file into place, others read it. After the commit the service removes the name `path`; after a
+    same disk links the file into place, others read it. The storage syncs it before the commit; what was acknowledged
+    earlier is for you to sync. After the commit the service removes the name `path`; after a
     refusal or a failure it is still there, and the upload can be tried again.
 
     Write nothing to the file before the service has answered: it may be a blob already. If the process is killed

@@ -38,9 +38,8 @@ def frepo_strategies() -> list[StrategySpec]:  # type: ignore[empty-body]
     :when: once, at the start; `build` too. `make_room` is called for each upload of a version, possibly several
         times
     :thread: `make_room`: a thread of its own; the request waits, at most for two seconds
-    :transaction: outside. The transaction that adds the version uses the answer; if the collection has changed since,
-    the
-        strategy is called again
+    :transaction: outside. The transaction that adds the version uses the answer; if the collection has changed
+        since, the strategy is called again
     :failure: the upload answers 500, the log names the strategy, nothing changes; `CollectionFull` refuses the
         version. A strategy that does not return within two seconds: 503 that names the strategy and its
         package; while four calls hang, it is not called any more

@@ -41,7 +41,7 @@ class Endpoint:
       the request, and with the plug-in's context if it has a second parameter. It returns a `BodySink`, which gets the
       body while it arrives; then the view is called, with that as `request.body_sink`. It may raise errors, which are
       answered before the body arrives. `before_body` is called before it; a body that exceeds its limit is answered
-      with 413.
+      with 413. An endpoint with a `body_sink` has neither `body` nor `content`, and is no GET or HEAD.
     - `writes`: True if the endpoint changes something; it is refused in read-only mode.
     - `headers`: the names of request headers that the view reads. Scripts of other origins may send them.
     - `answer_headers`: the names of headers of the answer that scripts of other origins may read.
