@@ -177,8 +177,13 @@ def test_every_refusal_has_a_status():
     assert [] == [one.__name__ for one in raised if not STATUS.keys() & set(one.__mro__)]
 
 
+def reliability():
+    """Return both pages about reliability."""
+    return "\n".join((DOCS / name).read_text() for name in ("reliability.md", "reliability-tests.md"))
+
+
 def test_every_test_that_the_reliability_document_names_is_there():
-    text = (DOCS / "reliability.md").read_text()
+    text = reliability()
     named = set(re.findall(r"`(test_\w+)` in `(tests/[\w/]+\.py)`", text))
     files = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
 
@@ -188,7 +193,7 @@ def test_every_test_that_the_reliability_document_names_is_there():
 
 
 def test_what_fails_for_a_broken_promise_is_in_the_short_form():
-    named = re.findall(r"`(test_\w+)` in `(tests/[\w/]+\.py)`", (DOCS / "reliability.md").read_text())
+    named = re.findall(r"`(test_\w+)` in `(tests/[\w/]+\.py)`", reliability())
     for name, path in named:
         for node in ast.walk(ast.parse((ROOT / path).read_text())):
             marks = node.decorator_list if getattr(node, "name", "") == name else []

@@ -1,6 +1,6 @@
 """Backups that the real programs made: whole ones are never suspected, cut ones and those of killed programs are found.
 
-`docs/integrity.md` has a table of the results.
+`docs/integrity-results.md` has a table.
 """
 
 import os
@@ -21,7 +21,7 @@ from support.paths import ROOT
 
 pytestmark = pytest.mark.costly
 
-PAGE = ROOT / "docs/integrity.md"
+PAGE = ROOT / "docs/integrity-results.md"
 START, END = "<!-- The table begins. -->\n", "<!-- The table ends. -->\n"
 WRITE = "FREPO_WRITE_TABLE"
 ENOUGH_CUT, ENOUGH_KILLED = 0.95, 0.9

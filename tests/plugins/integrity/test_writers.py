@@ -1,6 +1,6 @@
 """What each program writes: whole files are never suspected, cut ones and those of a killed program are found.
 
-`written.tar.xz` has a small file of each program, for the short form. `docs/integrity.md` has a table of the results.
+`written.tar.xz` has a small file of each program, for the short form. `docs/integrity-results.md` has a table.
 """
 
 import os
@@ -22,7 +22,7 @@ from support.paths import ROOT
 from support.scale import IS_BIG, only_in_long_form
 
 STORED = ROOT / "tests/support/dumps/written.tar.xz"
-PAGE = ROOT / "docs/integrity.md"
+PAGE = ROOT / "docs/integrity-results.md"
 START, END = "<!-- The table of writers begins. -->\n", "<!-- The table of writers ends. -->\n"
 WRITE = "FREPO_WRITE_TABLE"
 BAD = {"broken", "suspicious"}
