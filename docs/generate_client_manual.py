@@ -32,7 +32,7 @@ the file with the token
 .I ~/.config/frepo\-client.toml
 .TQ
 .I /etc/frepo\-client.toml
-the configuration; its keys are in docs/client.md
+the configuration; its keys are in docs/client-configuration.md
 .SH EXAMPLES
 .nf
 frepo\-client pipe shop.sql \-\- pg_dump shop
