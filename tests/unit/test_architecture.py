@@ -86,6 +86,7 @@ FEATURES = {
     "overview": set(),
     "documents": set(),
     "enrolment": set(),
+    "moves": set(),
     "restore_tests": set(),
 }
 # Inside a room, a folder may import only those before it. Modules beside the folders are anywhere between them.

@@ -9,6 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Content, File, StoredObject, Version
+from frepo_core.features.moves import collection_move
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.base.records import BlobRecord
 from frepo_core.services.content.blobs import lifecycle
 from frepo_core.services.content.blobs.blob_write import BlobWrite
@@ -23,7 +25,6 @@ from frepo_core.services.content.objects.supersession import supersede
 from frepo_core.services.content.storages.journal_comparison import JournalComparison
 from frepo_core.services.reports import copies
 from frepo_core.services.upkeep.recovery import merge
-from frepo_core.services.upkeep.storage import collection_move
 
 from .places import DIGESTS, STORAGES
 from .site import Site, find_current_only
@@ -97,7 +98,7 @@ def has_wrong_copy(site: Site, folder: Path) -> str:
 
 def lacks_copy(site: Site, folder: Path) -> str:
     """Look whether a move has taken the second copy from what it was."""
-    site.services.collection_moves.run()
+    site.services.feature(MoveServices).collections.run()
     has = [row for row in site.real.places.find(0, 1) if row.slot == CURRENT and row.state == ObjectState.PRESENT]
     return "" if has else "the second copy is made again"
 

@@ -17,6 +17,7 @@ from frepo_core.db.models import Content, File, StoredObject, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError, StorageUnavailable
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.records import BlobRecord
@@ -132,12 +133,12 @@ class Site:
         """Name another storage for the collection, and request that its versions are moved there."""
         change = CollectionChange(limits={}, storage=STORAGES[2])
         self.services.collections.edit(self.collection, change, by=self._client())
-        self.services.collection_moves.request(self.collection)
+        self.services.feature(MoveServices).collections.request(self.collection)
         self._was_moved = True
 
     def run_move(self, _: str) -> None:
         """Move, in one: the service makes the object, supersedes the former one, and ends the request."""
-        self.services.collection_moves.run()
+        self.services.feature(MoveServices).collections.run()
 
     def delete_due(self, what: str) -> None:
         """Delete what was superseded long enough ago."""

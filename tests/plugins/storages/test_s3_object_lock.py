@@ -10,11 +10,12 @@ from frepo_core.db.models import Retained
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import BlobNotFound, BlobRetained, VersionLockedError
+from frepo_core.features.moves.migration import Migrator
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.upkeep.storage import Migrator, SweepPlan, sweep
+from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from frepo_core.testing import Source
 from frepo_storage_s3.backend import S3Storage
 from frepo_storage_s3.client import make_client

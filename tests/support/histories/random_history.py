@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 from frepo_core.db import types
 from frepo_core.db.models import StoredObject, TrashEntry, Version
 from frepo_core.errors import FrepoError
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.upkeep.storage import verify
@@ -71,7 +72,7 @@ class RandomHistory:
         collection = self.draw.choice(self.collections)
         change = CollectionChange(limits={}, storage=self.draw.choice(["archive", "", "second", self.first]))
         self.services.collections.edit(collection, change, by=self.by)
-        self.services.collection_moves.request(collection)
+        self.services.feature(MoveServices).collections.request(collection)
         self.run("migrate")
 
     def promote(self):

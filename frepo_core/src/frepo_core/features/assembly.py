@@ -12,11 +12,12 @@ from frepo_core.services.composition.container import Services
 from .compact.feature import COMPACT
 from .documents.feature import DOCUMENTS
 from .enrolment.feature import ENROLMENT
+from .moves.feature import MOVES
 from .overview.feature import OVERVIEW
 from .preview.feature import PREVIEW
 from .restore_tests.feature import RESTORE_TESTS
 
-FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, OVERVIEW, RESTORE_TESTS, COMPACT)
+FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, OVERVIEW, RESTORE_TESTS, MOVES, COMPACT)
 
 
 def assemble(

@@ -6,7 +6,8 @@ import pytest
 from sqlalchemy import update
 
 from frepo_core.db.models import StoredObject
-from frepo_core.services.upkeep.storage import Migrator, verify
+from frepo_core.features.moves.migration import Migrator
+from frepo_core.services.upkeep.storage import verify
 from frepo_core.testing import MemoryStorage
 
 SHA256 = hashlib.sha256(b"hello").hexdigest()

@@ -18,7 +18,6 @@ from .storage_jobs import (
     end_trash,
     job_actor,
     mirror,
-    move_collections,
     sweep_storages,
     verify_blobs,
 )
@@ -129,13 +128,6 @@ BUILTIN_JOBS = (
     ),
     BuiltinJob(
         name="pins", schedule="every 10m", lane="short", summary="Unpin versions whose pin is over", work=unpin_ended
-    ),
-    BuiltinJob(
-        name="migrate",
-        schedule="every 10m",
-        lane="long",
-        summary="Move collections into other storages, on request",
-        work=move_collections,
     ),
     BuiltinJob(
         name="mirror",

@@ -123,24 +123,6 @@ def end_trash(services: CoreServices, context: JobContext) -> Summary:
     return {**ended, "early": early["versions"], "freed_early": early["size"]}
 
 
-def move_collections(services: CoreServices, context: JobContext) -> Summary:
-    """Move what was requested by `storage:migrate --collection`, at most `jobs.verify_rate` bytes a second.
-
-    An interrupted run is continued by the next one. Contents that could not be moved stay where they are.
-    """
-    report = services.collection_moves.run(
-        pace=RateLimit(services.settings.jobs_verify_rate, keep_going=context.check_lease),
-        progress=ProgressNotes(context.progress),
-    )
-    return {
-        "collections": report.collections,
-        "moved": report.moved,
-        "size": report.size,
-        "failed": len(report.failed),
-        "examples": report.failed[:EXAMPLES],
-    }
-
-
 def _for_each(storages: Sequence[str], work: Callable[[str], None]) -> None:
     """Do the work for each storage; raise the first error at the end."""
     errors: list[FrepoError] = []

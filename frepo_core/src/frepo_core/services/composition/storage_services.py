@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..upkeep.mirror.promotion import Promotions
     from ..upkeep.recovery.merge import Merge
     from ..upkeep.recovery.recovery import Recovery
-    from ..upkeep.storage.collection_move import CollectionMoves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +89,6 @@ class StorageServices(FileServices):
         from ..reports.storage_check import check_storages
 
         return check_storages(self.database, self.backends, self.presence, read_within=read_within, progress=progress)
-
-    @cached_property
-    def collection_moves(self) -> "CollectionMoves":
-        from ..upkeep.storage.collection_move import CollectionMoves
-
-        return CollectionMoves(self.database, self.blobs)
 
     @cached_property
     def mirror(self) -> "Mirror":

@@ -13,7 +13,7 @@ from .collections import allowed_tokens, checks, collections, deleted_collection
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import tokens
-from .upkeep import damage, events, fires, health, jobs, moves
+from .upkeep import damage, events, fires, health, jobs
 
 MODULES = (
     about,
@@ -26,7 +26,6 @@ MODULES = (
     allowed_tokens,
     trash,
     deleted_collections,
-    moves,
     files,
     tokens,
     aliases,

@@ -10,6 +10,7 @@ from sqlalchemy import delete, select, update
 from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageUnavailable
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.plugins import is_blob_key, is_partial_path
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.events.numbering import find_last_position
@@ -70,8 +71,8 @@ def test_a_part_has_all_versions_of_a_collection_that_was_moved(services, begun,
         push(collection, content)
     services.journal.write_changes()
     number_events(services)
-    services.collection_moves.request(collection)
-    services.collection_moves.run()
+    services.feature(MoveServices).collections.request(collection)
+    services.feature(MoveServices).collections.run()
 
     services.journal.write_changes()
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from frepo_core.features.moves.migration import Migrator
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.upkeep.storage import Migrator, Ownership, verify
+from frepo_core.services.upkeep.storage import Ownership, verify
 from frepo_core.testing import Fail, FaultyStorage
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -26,8 +28,8 @@ def changes(services, sender, contents):
 
     def move(collection):
         services.collections.edit(collection, CollectionChange(limits={}, storage="archive"), by=sender)
-        services.collection_moves.request(collection)
-        services.collection_moves.run()
+        services.feature(MoveServices).collections.request(collection)
+        services.feature(MoveServices).collections.run()
 
     def migrate(collection):
         Migrator(services.database, services.backends, source="local", target="archive").run(purge=True)

@@ -12,12 +12,13 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Event
 from frepo_core.domain.identity import Actor
 from frepo_core.features.doctor.copies import check_copies
+from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.overview.status import read_status
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.reports.statistics import read_statistics
-from frepo_core.services.upkeep.storage import Migrator, verify
+from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
 from support.paths import ROOT

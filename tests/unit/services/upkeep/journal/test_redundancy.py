@@ -10,6 +10,7 @@ from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.features.assembly import assemble
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import OwnerMark
@@ -80,8 +81,8 @@ def rows(services, storage):
 
 def move(services, collection, by):
     services.collections.edit(collection, CollectionChange(limits={}, storage="archive"), by=by)
-    services.collection_moves.request(collection)
-    services.collection_moves.run()
+    services.feature(MoveServices).collections.request(collection)
+    services.feature(MoveServices).collections.run()
 
 
 def test_after_a_promotion_all_that_the_former_storage_has_is_a_fallback(services, collection, contents):

@@ -6,8 +6,10 @@ from sqlalchemy import select
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageUnavailable
+from frepo_core.features.moves.migration import Migrator
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.upkeep.storage import Migrator, verify
+from frepo_core.services.upkeep.storage import verify
 from frepo_core.testing import Fail, FaultyStorage
 
 
@@ -40,8 +42,8 @@ def move(services, by):
     def move(collection, storage="archive", run=True):
         change = CollectionChange(limits={}, storage=storage)
         services.collections.edit(collection, change, by=by)
-        services.collection_moves.request(collection)
-        return services.collection_moves.run() if run else None
+        services.feature(MoveServices).collections.request(collection)
+        return services.feature(MoveServices).collections.run() if run else None
 
     return move
 
@@ -83,7 +85,7 @@ def test_versions_and_trash_are_moved_and_what_others_use_stays(
     assert [b"three", b"two"] == sorted(content(version) for version in before)  # a download that had begun
     services.collections.edit(collection, CollectionChange(limits={COUNT: 5}), by=by)
     assert b"one" == content(services.trash.restore(collection, 1, by=by))
-    assert [] == services.collection_moves.requested()
+    assert [] == services.feature(MoveServices).collections.requested()
 
 
 def test_a_content_that_the_target_has_is_not_copied(services, make_collection, push, move, stored, two_days_pass):
@@ -108,9 +110,9 @@ def test_what_was_interrupted_goes_on(services, make_collection, push, move, sto
 
     with pytest.raises(StorageUnavailable):
         move(collection)
-    assert [collection] == services.collection_moves.requested()
+    assert [collection] == services.feature(MoveServices).collections.requested()
     services.backends._built["archive"] = archive
-    report = services.collection_moves.run()
+    report = services.feature(MoveServices).collections.run()
     two_days_pass()
 
     assert ([], 3) == (stored("local"), len(stored("archive")))
@@ -137,8 +139,8 @@ def test_a_collection_that_was_deleted_is_left_out(services, make_collection, pu
     move(collection, run=False)
     services.collections.delete(collection, by=by, with_versions=True)
 
-    assert 0 == services.collection_moves.run().collections
-    assert [] == services.collection_moves.requested()
+    assert 0 == services.feature(MoveServices).collections.run().collections
+    assert [] == services.feature(MoveServices).collections.requested()
 
 
 def test_a_storage_with_contents_of_the_target_is_migrated_and_purged(services, make_collection, push, stored, content):

@@ -6,8 +6,9 @@ import xxhash
 from sqlalchemy import update
 
 from frepo_core.db.models import Content
+from frepo_core.features.moves.migration import Migrator
 from frepo_core.plugins import StorageUnavailable
-from frepo_core.services.upkeep.storage import Migrator, verify
+from frepo_core.services.upkeep.storage import verify
 from frepo_core.testing import Fail, FaultyStorage, Truncate
 
 

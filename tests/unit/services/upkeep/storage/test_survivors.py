@@ -7,6 +7,7 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import File, StoredObject
+from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.upkeep.storage import OwnerMark
@@ -172,8 +173,8 @@ def test_the_source_of_a_move_stays_if_nothing_sound_is_in_the_target(
     collection = make_collection()
     push(collection, b"moved")
     services.collections.edit(collection, CollectionChange(limits={}, storage="archive"), by=sender)
-    services.collection_moves.request(collection)
-    services.collection_moves.run()
+    services.feature(MoveServices).collections.request(collection)
+    services.feature(MoveServices).collections.run()
     with services.database.reading() as session:
         moved = session.scalars(select(StoredObject).where(StoredObject.storage == "archive")).one()
     flip(moved)
@@ -189,8 +190,8 @@ def test_nothing_is_left_in_the_source_of_a_move_after_an_encoding(
     blobs.encode(contents[0], contents[1])
     collection = pushed[0].version.collection_id
     services.collections.edit(collection, CollectionChange(limits={}, storage="archive"), by=sender)
-    services.collection_moves.request(collection)
-    services.collection_moves.run()
+    services.feature(MoveServices).collections.request(collection)
+    services.feature(MoveServices).collections.run()
 
     two_days_pass()
     two_days_pass()  # the base of a difference after it

@@ -11,9 +11,10 @@ from frepo_core.db import types, utc_now
 from frepo_core.db.models import Content, File, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import SweepStoppedError
+from frepo_core.features.moves.migration import Migrator
 from frepo_core.plugins import partial_name
 from frepo_core.services.upkeep.reconcile.reconciliation import reconcile_storage
-from frepo_core.services.upkeep.storage import Migrator, Ownership, SweepPlan, sweep
+from frepo_core.services.upkeep.storage import Ownership, SweepPlan, sweep
 from frepo_core.services.upkeep.storage.progress import no_progress
 from frepo_core.testing import FaultyStorage
 from support.reliability.clock import clock_of

@@ -6,8 +6,9 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.features.moves.migration import Migrator
 from frepo_core.plugins import StorageUnavailable
-from frepo_core.services.upkeep.storage import Migrator, Ownership, verify
+from frepo_core.services.upkeep.storage import Ownership, verify
 from frepo_core.testing import Fail, FaultyStorage
 
 

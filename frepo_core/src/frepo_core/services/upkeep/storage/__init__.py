@@ -3,15 +3,12 @@
 from ...content.storages.owner_mark import OwnerMark, find_marks
 from ...content.storages.sweep_guard import Ownership, StorageDisputedError
 from .adoption import Comparison, compare
-from .migrate import MigrationReport, Migrator
 from .progress import Progress
 from .sweep import SweepPlan, SweepReport, check_grace, sweep
 from .verify import VerifyOptions, VerifyReport, verify
 
 __all__ = [
     "Comparison",
-    "MigrationReport",
-    "Migrator",
     "OwnerMark",
     "Ownership",
     "Progress",

@@ -8,10 +8,10 @@ from sqlalchemy import select
 from frepo_core.db.models import Event
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import StorageFull
+from frepo_core.features.moves.migration import Migrator
 from frepo_core.plugins import is_blob_key
 from frepo_core.services.base.installation import ensure_id
 from frepo_core.services.upkeep.storage import (
-    Migrator,
     Ownership,
     StorageDisputedError,
     find_marks,

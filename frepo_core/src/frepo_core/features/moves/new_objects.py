@@ -16,16 +16,15 @@ from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound, StorageUnavailable
 from frepo_core.plugins import Checksums, StorageBackend
-
-from ...content.chains.chain_damage import find_object_damage
-from ...content.chains.chain_reader import ChainReader
-from ...content.objects.blob_damage import find_damage
-from ...content.objects.places import find_current
-from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
-from ...content.objects.supersession import supersede
-from ...content.objects.unnamed_bytes import delete_unnamed
-from ...content.storages.backends import Backends
-from ...content.storages.write_guard import Presence
+from frepo_core.services.content.chains.chain_damage import find_object_damage
+from frepo_core.services.content.chains.chain_reader import ChainReader
+from frepo_core.services.content.objects.blob_damage import find_damage
+from frepo_core.services.content.objects.places import find_current
+from frepo_core.services.content.objects.states import CURRENT, FIRST, LACKING, ObjectState
+from frepo_core.services.content.objects.supersession import supersede
+from frepo_core.services.content.objects.unnamed_bytes import delete_unnamed
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.write_guard import Presence
 
 log = logging.getLogger(__name__)
 

@@ -5,13 +5,14 @@ from typing import Annotated
 from pydantic import Field
 
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.upkeep.storage.collection_move import MoveState
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.merge_patch import Patch, unset
+from frepo_core.web.conventions.types import Time, Whole
+from frepo_core.web.schemas.models import Reply
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...conventions.merge_patch import Patch, unset
-from ...conventions.types import Time, Whole
-from ...schemas.models import Reply
+from .collection_move import MoveState
+from .services import MoveServices
 
 MOVE = f"{V1}/collections/{{collection}}/move"
 
@@ -46,14 +47,14 @@ def start(request: FrepoRequest) -> Answer:
     if "storage" in sent:
         change = CollectionChange(limits={}, storage=sent["storage"] or "")
         services.collections.edit(request.collection.id, change, by=request.sender)
-    state = services.collection_moves.request(request.collection.id)
+    state = services.feature(MoveServices).collections.request(request.collection.id)
     services.jobs.request("migrate", by=request.sender)
     return Answer(status=202, body=Move.of(state))
 
 
 def show(request: FrepoRequest) -> Answer:
     """Show how much of a collection is still to be moved."""
-    return Answer(body=Move.of(request.services.collection_moves.state(request.collection.id)))
+    return Answer(body=Move.of(request.services.feature(MoveServices).collections.state(request.collection.id)))
 
 
 ENDPOINTS = [

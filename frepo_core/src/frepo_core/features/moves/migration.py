@@ -11,21 +11,21 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound
+from frepo_core.services.content.blobs.blob_reader import new_gate
+from frepo_core.services.content.objects.blob_damage import UnreadableError
+from frepo_core.services.content.objects.gate import lock_contents
+from frepo_core.services.content.objects.marks import note_healed
+from frepo_core.services.content.objects.places import find_current
+from frepo_core.services.content.objects.states import CURRENT, FIRST, LACKING, ObjectState
+from frepo_core.services.content.objects.supersession import KEPT_FOR, supersede
+from frepo_core.services.content.objects.uses import is_second
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.owner_mark import find_marks
+from frepo_core.services.content.storages.sweep_guard import Ownership
+from frepo_core.services.content.storages.write_guard import Presence
+from frepo_core.services.upkeep.storage.progress import Progress, count_objects, no_progress
 
-from ...content.blobs.blob_reader import new_gate
-from ...content.objects.blob_damage import UnreadableError
-from ...content.objects.gate import lock_contents
-from ...content.objects.marks import note_healed
-from ...content.objects.places import find_current
-from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
-from ...content.objects.supersession import KEPT_FOR, supersede
-from ...content.objects.uses import is_second
-from ...content.storages.backends import Backends
-from ...content.storages.owner_mark import find_marks
-from ...content.storages.sweep_guard import Ownership
-from ...content.storages.write_guard import Presence
 from .new_objects import DamagedBlobError, NewRawObject, is_there
-from .progress import Progress, count_objects, no_progress
 
 log = logging.getLogger(__name__)
 

@@ -18,19 +18,19 @@ from frepo_core.db.models import Collection, Content, File, Installation, Stored
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BlobNotFound, NotFoundError
+from frepo_core.services.content.blobs.lifecycle import Blobs
+from frepo_core.services.content.objects.blob_damage import UnreadableError
+from frepo_core.services.content.objects.gate import lock_contents
+from frepo_core.services.content.objects.places import find_current, find_places
+from frepo_core.services.content.objects.promises import find_promises
+from frepo_core.services.content.objects.states import CURRENT, FIRST, LACKING, ObjectState
+from frepo_core.services.content.objects.supersession import KEPT_FOR, supersede_unpromised
+from frepo_core.services.content.storages.sweep_guard import Ownership
+from frepo_core.services.events.facts import collection_event
+from frepo_core.services.events.recording import record
+from frepo_core.services.upkeep.storage.progress import Progress, no_progress
 
-from ...content.blobs.lifecycle import Blobs
-from ...content.objects.blob_damage import UnreadableError
-from ...content.objects.gate import lock_contents
-from ...content.objects.places import find_current, find_places
-from ...content.objects.promises import find_promises
-from ...content.objects.states import CURRENT, FIRST, LACKING, ObjectState
-from ...content.objects.supersession import KEPT_FOR, supersede_unpromised
-from ...content.storages.sweep_guard import Ownership
-from ...events.facts import collection_event
-from ...events.recording import record
 from .new_objects import DamagedBlobError, NewRawObject, is_there
-from .progress import Progress, no_progress
 
 log = logging.getLogger(__name__)
 

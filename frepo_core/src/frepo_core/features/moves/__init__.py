@@ -1,0 +1,1 @@
+"""Moves contents between storages: all of one storage, or what a collection has."""
