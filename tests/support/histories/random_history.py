@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select, update
 
-from frepo_core.db import types
+from frepo_core.db import clock, types
 from frepo_core.db.models import StoredObject, TrashEntry, Version
 from frepo_core.errors import FrepoError
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.services.backups.rows import locks
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.upkeep.storage import verify
@@ -37,9 +38,13 @@ class RandomHistory:
         self.log, self.tried = [], Counter()
 
     def begin(self, monkeypatch):
-        """Let the service live in the time of the history, and note at once what its reads find."""
+        """Let the service and its database live in the time of the history, and note at once what its reads find."""
         self.services.copy_reads.notes._start = lambda work: work()
         monkeypatch.setattr(types, "datetime", clock_of(lambda: datetime.timestamp(self.now)))
+        # A server of databases has a clock of its own, in which nothing would ever be due.
+        monkeypatch.setattr(self.services.database, "_clock_query", None)
+        for module in (clock, locks):
+            monkeypatch.setattr(module, "clock_query", lambda dialect: None)
         self.run("catalogue")
 
     def step(self, names):
