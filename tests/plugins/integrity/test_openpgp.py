@@ -1,6 +1,9 @@
 """What gpg and others encrypt is recognized by its first packets, and nothing else is taken for it."""
 
+import base64
 import random
+import shutil
+import subprocess
 
 import pytest
 
@@ -66,3 +69,33 @@ def test_what_only_begins_as_a_message_is_not_taken_for_one(check):
         assert not isinstance(check(content, "backup"), BrokenContent), content[:20].hex()
 
     assert isinstance(check(key + cut, "backup"), BrokenContent)
+
+
+def armored(message, *headers):
+    """Write a message as text, as gpg does: in lines of 64, with a checksum, which is not compared."""
+    text = base64.b64encode(message).decode()
+    lines = [*headers, "", *(text[at : at + 64] for at in range(0, len(text), 64)), "=aBcD"]
+    return "\n".join(["-----BEGIN PGP MESSAGE-----", *lines, "-----END PGP MESSAGE-----", ""]).encode()
+
+
+@pytest.mark.parametrize("key", ["RSA, version 3", "a passphrase, version 4"])
+def test_a_message_of_nothing_is_found_also_as_text(check, key):
+    for body, is_empty in ((b"\x01" + bytes(52), True), (b"\x01" + bytes(400), False)):
+        message = packet(*KEYS[key]) + packet(18, body)
+        for headers in ((), ("Version: GnuPG v2", "Comment: nightly")):
+            found = check(armored(message, *headers), "backup.asc")
+
+            said = "There is nothing in the encrypted file" if is_empty else "The encrypted message has its last line"
+            assert said == found.message
+
+
+@pytest.mark.skipif(shutil.which("gpg") is None, reason="gpg is not installed")
+def test_what_gpg_makes_of_nothing_is_found(check, tmp_path):
+    command = ["gpg", "--homedir", str(tmp_path), "--batch", "--passphrase", "x", "--pinentry-mode", "loopback"]
+    made = [
+        check(subprocess.run([*command, "--symmetric", *more], input=b"", capture_output=True, check=True).stdout)
+        for more in ([], ["--armor"])
+    ]
+    subprocess.run(["gpgconf", "--homedir", str(tmp_path), "--kill", "all"], check=True)
+
+    assert ["There is nothing in the encrypted file"] * 2 == [one.message for one in made]

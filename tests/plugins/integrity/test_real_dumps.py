@@ -208,7 +208,8 @@ def test_what_age_encrypted_is_not_called_good(check, tmp_path):
     start = content.index(b"\n--- ") + 5 + content[content.index(b"\n--- ") + 5 :].index(b"\n") + 1 + 16
 
     assert "not checked" == check(content).outcome
-    assert "There is nothing in the encrypted file" == check(run("age", "-r", recipient, data=b"")).message
+    for form in ([], ["--armor"]):
+        assert "There is nothing in the encrypted file" == check(run("age", *form, "-r", recipient, data=b"")).message
     assert "not checked" == check(run("age", "-r", recipient, data=b"x")).outcome
     assert isinstance(check(content[:100]), BrokenContent)
     assert isinstance(check(content[: start + (64 << 10) + 16 + 5]), BrokenContent)

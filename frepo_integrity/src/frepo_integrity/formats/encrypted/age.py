@@ -7,11 +7,11 @@ chunk; in an armored file, which has a last line, always.
 from ...budget import Budget
 from ...byte_stream import ByteStream
 from ...outcomes import BrokenContent, EmptyContent, NotCheckable
-from ..format import Format, Reader, read_all_but
+from ..format import Format, Reader
+from .armor import check_armor
 
 START = b"age-encryption.org/v1\n"
 _ARMOR, _ARMOR_END = b"-----BEGIN AGE ENCRYPTED FILE-----", b"-----END AGE ENCRYPTED FILE-----"
-_TAIL = 1024
 _LAST_LINE = b"--- "
 _MAX_HEADER = 1 << 20
 _MAX_LINE = 4096
@@ -22,9 +22,7 @@ def check(source: ByteStream, budget: Budget) -> str:
     """Read the lines of the header, and count the bytes after them."""
     reader = Reader(source, budget, "age", "the encrypted file")
     if source.peek(len(_ARMOR)) == _ARMOR:
-        tail = read_all_but(source, budget, _TAIL, lambda data: None)
-        if not tail.rstrip().endswith(_ARMOR_END):
-            raise reader.broken(f"it does not end with the line {_ARMOR_END.decode()}")
+        check_armor(source, budget, reader, _ARMOR_END, check)
         return "The encrypted file has its last line"
     line = b""
     while not line.startswith(_LAST_LINE):

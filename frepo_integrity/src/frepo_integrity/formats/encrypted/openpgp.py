@@ -5,10 +5,10 @@ import re
 from ...budget import Budget
 from ...byte_stream import ByteStream
 from ...outcomes import EmptyContent, NotCheckable
-from ..format import Format, Reader, read_all_but
+from ..format import Format, Reader
+from .armor import check_armor
 
 _ARMOR, _ARMOR_END = b"-----BEGIN PGP MESSAGE-----", b"-----END PGP MESSAGE-----"
-_TAIL = 1024
 _PUBLIC_KEY, _PASSPHRASE = 1, 3
 _ENCRYPTED = {9, 18, 20}
 # The bodies, in bytes, of the packets that gpg makes of an empty input: without a check, with one, and authenticated.
@@ -96,9 +96,7 @@ def check(source: ByteStream, budget: Budget) -> str:
     """Read all packets. The last one has to be encrypted data, and to end where the content ends."""
     reader = Reader(source, budget, "openpgp", "the encrypted message")
     if source.peek(len(_ARMOR)) == _ARMOR:
-        tail = read_all_but(source, budget, _TAIL, lambda data: None)
-        if not tail.rstrip().endswith(_ARMOR_END):
-            raise reader.broken(f"it does not end with the line {_ARMOR_END.decode()}")
+        check_armor(source, budget, reader, _ARMOR_END, check)
         return "The encrypted message has its last line"
     tag = size = 0
     while not reader.is_at_end():
