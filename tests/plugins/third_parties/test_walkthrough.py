@@ -23,7 +23,8 @@ TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 BLOCKS = re.findall(r"(?:^<!-- ([^\n]+) -->\n)?^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 TAKEN = [(source, code) for source, language, code in BLOCKS if language not in {"console", "text"}]
 COMMANDS = [(place, code) for place, language, code in BLOCKS if language == "console"]
-MESSAGES = re.findall(r"^\| (`.+`) \|", TEXT.partition("## When frepo does not start")[2], re.MULTILINE)
+BOOT_ERRORS = (ROOT / "docs/plugins/ship-and-debug.md").read_text("utf-8").partition("## When frepo does not start")[2]
+MESSAGES = re.findall(r"^\| (`.+`) \|", BOOT_ERRORS, re.MULTILINE)
 
 
 def own_fixtures(contract: type) -> set[str]:
