@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from io import BytesIO
 
 import pytest
 from sqlalchemy import update
@@ -10,6 +11,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject, TrashEntry
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.services.backups.trash.expiry import end_expired
+from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages import journal_comparison
 from frepo_core.services.upkeep.journal import journal
 from frepo_core.services.upkeep.storage import (
@@ -77,6 +79,18 @@ def test_what_was_superseded_stays(restored, collection, bytes_in, sender):
 
     assert 0 == restored.blobs.gate.delete_due("local").objects
     assert 2 == len(bytes_in())
+
+
+def test_what_the_backup_calls_unfinished_stays(restored, collection, bytes_in, sender):
+    """It was finished since then; now its content is uploaded once more."""
+    before = bytes_in()
+    restored.database.execute(update(StoredObject).values(state="writing", read_at=None))
+
+    facts = restored.collections.get(collection)
+    restored.add_version.add(facts, Incoming(stream=BytesIO(b"kept")), by=sender)
+    restored.blobs.gate.delete_due("local")
+
+    assert before < bytes_in()
 
 
 def test_the_room_of_the_trash_is_not_used(restored):

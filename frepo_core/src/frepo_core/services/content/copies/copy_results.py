@@ -13,7 +13,7 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import By
 
 from ..objects.decodable import find_base_path
-from ..objects.gate import give_up, lock_contents
+from ..objects.gate import give_up, lock_contents, note_doomed
 from ..objects.marks import note_healed, verify_dependents
 from ..objects.states import CURRENT, DELTA, LACKING, ObjectState
 from ..objects.wishes import wish
@@ -44,7 +44,9 @@ def _record(backends: Backends, results: Sequence[CopyResult], by: By, session: 
         elif result.outcome is Outcome.PRESENT:
             is_made = row.state != ObjectState.WRITING or _is_decodable(session, row)
             ended += (
-                _note_present(session, backends, row, result, now, by) if is_made else want_again(session, row, now)
+                _note_present(session, backends, row, result, now, by)
+                if is_made
+                else want_again(session, row, now, has_bytes=True)
             )
         elif result.outcome is Outcome.AGAIN:
             ended += want_again(session, row, now)
@@ -85,15 +87,15 @@ def _find_next_try(session: Session, result: CopyResult, now: datetime) -> datet
     return now if was_current and session.scalar(select(StoredObject.id).where(*is_current)) is None else None
 
 
-def want_again(session: Session, row: StoredObject, now: datetime) -> list[int]:
-    """Let another object be made in place of one that has no sound bytes.
+def want_again(session: Session, row: StoredObject, now: datetime, *, has_bytes: bool = False) -> list[int]:
+    """Let another object be made in place of one that has no sound bytes, or with `has_bytes` none that are decodable.
 
     Return its id if it is to be deleted. One that is damaged stays until the other one is there.
     """
     values = wish(row.content_id or 0, row.digest, row.size, row.storage, row.since, now, row.role)
     ended = [row.id] if row.state in {ObjectState.WANTED, ObjectState.WRITING} else []
     if ended:
-        give_up(session, row)
+        (give_up if has_bytes else note_doomed)(session, row)
     else:
         row.slot, row.delete_after, row.next_try = None, now, None
     session.flush()

@@ -23,7 +23,7 @@ from frepo_core.errors import BlobRetained
 from ...base.failpoints import hit
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
-from .necessity import is_waiting, may_be_older, may_end
+from .necessity import is_waiting, may_end
 from .states import UNKNOWN, ObjectState
 from .survivors import Pace, ReadObject, Survivors
 from .uses import is_base_anywhere, is_second_copy, is_used
@@ -202,14 +202,11 @@ def note_doomed(session: Session, row: StoredObject) -> StoredObject:
 
 
 def give_up(session: Session, row: StoredObject) -> None:
-    """Doom an object that a job has begun to make and that is not needed any more.
+    """Let an object go that a job has begun to make and that is not needed any more.
 
-    While the records may be older than the storages, its bytes may be those of a finished object: it is kept as one
-    that was found, until the storages are reconciled.
+    Its bytes may be those of a finished object, if the records are older than the storage. So it counts as one that was
+    found: the gate deletes it when nothing needs it.
     """
-    if not may_be_older(session):
-        note_doomed(session, row)
-        return
     now, size = read_clock(session), row.object_size
     row.state, row.slot, row.since, row.next_try, row.delete_after = ObjectState.FOUND.value, None, now, None, now
     row.encoding, row.stored_size, row.stored_digest, row.base_digest = UNKNOWN, size, None, None
