@@ -135,9 +135,9 @@ def tar_of(data: bytes, *, format: int = tarfile.GNU_FORMAT) -> bytes:
 
 
 def archive_of(folder: Path, *command: str) -> bytes:
-    """Return what a program writes to its output, run in a folder. The test is skipped if it is not installed."""
+    """Return what a program makes of no input, run in a folder. The test is skipped if it is not installed."""
     if shutil.which(command[0]) is None:
         import pytest
 
         pytest.skip(f"{command[0]} is not installed")
-    return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True).stdout
+    return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout

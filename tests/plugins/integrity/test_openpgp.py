@@ -2,12 +2,12 @@
 
 import base64
 import random
-import shutil
 import subprocess
 
 import pytest
 
 from frepo_integrity.outcomes import BrokenContent
+from support.compressors import archive_of
 
 KEY, FINGERPRINT = bytes(8), bytes(range(32))
 # The bodies of packets with a session key, by RFC 9580, 5.1 and 5.3: for a key, or for a passphrase.
@@ -89,13 +89,10 @@ def test_a_message_of_nothing_is_found_also_as_text(check, key):
             assert said == found.message
 
 
-@pytest.mark.skipif(shutil.which("gpg") is None, reason="gpg is not installed")
 def test_what_gpg_makes_of_nothing_is_found(check, tmp_path):
-    command = ["gpg", "--homedir", str(tmp_path), "--batch", "--passphrase", "x", "--pinentry-mode", "loopback"]
-    made = [
-        check(subprocess.run([*command, "--symmetric", *more], input=b"", capture_output=True, check=True).stdout)
-        for more in ([], ["--armor"])
-    ]
-    subprocess.run(["gpgconf", "--homedir", str(tmp_path), "--kill", "all"], check=True)
+    home = ("--homedir", str(tmp_path))
+    command = ("gpg", *home, "--batch", "--passphrase", "x", "--pinentry-mode", "loopback", "--output", "-")
+    made = [check(archive_of(tmp_path, *command, *form, "--symmetric")) for form in ((), ("--armor",))]
+    subprocess.run(["gpgconf", *home, "--kill", "all"], check=True)
 
     assert ["There is nothing in the encrypted file"] * 2 == [one.message for one in made]
