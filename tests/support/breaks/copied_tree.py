@@ -63,7 +63,7 @@ class CopiedTree:
         for path in Path(here).glob("frepo*.dist-info"):
             shutil.copytree(path, site / path.name)
         for script in Path(sys.executable).parent.iterdir():
-            if not (environment.bin / script.name).exists():
+            if script.is_file() and not (environment.bin / script.name).exists():
                 _copy_script(script, environment.bin)
         return environment.bin / "python"
 
