@@ -3,7 +3,7 @@
 import pytest
 
 from model.real.machine import STEPS, STEPS_OF_DATABASES, STORAGES, Machine
-from support.scale import IS_BIG, only_in_long_form
+from support.scale import IS_BIG
 
 HISTORIES, LENGTH = (100, 60) if IS_BIG else (1, 40)
 
@@ -37,7 +37,7 @@ def test_no_history_of_a_machine_loses_anything(open_services, ini, folders, tmp
     machine.live(monkeypatch, STEPS + STEPS_OF_DATABASES, LENGTH)
 
 
-@only_in_long_form
+@pytest.mark.costly
 @pytest.mark.databases("postgresql")
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_nor_with_a_database_that_stays(services, folders, tmp_path, monkeypatch, seed):

@@ -40,6 +40,8 @@ _INSERT = insert_of(StoredObject).from_select(
     ),
     include_defaults=False,
 )
+# Without this, the number of rows of an INSERT is unknown (-1) with psycopg.
+_INSERT = _INSERT.execution_options(preserve_rowcount=True)
 _ID = select(_ROW.c.value).where(_ROW.c.name == ID)
 
 
