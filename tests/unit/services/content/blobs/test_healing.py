@@ -140,6 +140,45 @@ def test_two_concurrent_healings_leave_one_blob(services, upload, note_damage, a
     assert (b"hello", 1, blob_keys()) == (read(services, name), len(keys()), keys())
 
 
+@pytest.fixture
+def leave(services, upload, sender, monkeypatch):
+    """Store a content that nothing uses any more: its process ended before it deleted the bytes."""
+
+    def leave(content):
+        name = upload(content).file.stored_name
+        with monkeypatch.context() as patch:
+            patch.setattr(services.blobs, "collect", lambda content_ids: None)
+            services.files.delete(name, "", by=sender)
+
+    return leave
+
+
+@pytest.mark.databases
+def test_bytes_that_nothing_used_are_read_before_an_upload_relies_on_them(services, leave, upload, spoil, keys):
+    leave(b"hello")
+    spoil(lambda path: path.write_bytes(b"hellO"))
+    name = upload(b"hello").file.stored_name
+
+    assert (b"hello", 1) == (read(services, name), len(keys()))
+
+
+def test_sound_bytes_that_nothing_used_are_used_again(leave, upload, keys):
+    leave(b"hello")
+    before = keys()
+    upload(b"hello")
+
+    assert before == keys()
+
+
+def test_what_cannot_be_read_is_stored_anew(services, leave, wrap, upload, keys):
+    leave(b"hello")
+    before = keys()
+    wrap(Fail("open"))
+    upload(b"hello")
+
+    assert not set(before) & set(keys())
+
+
 def test_an_unavailable_storage_is_not_reported_as_damage(wrap, upload, state):
     upload(b"hello")
     before = state()

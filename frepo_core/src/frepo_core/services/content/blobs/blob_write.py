@@ -28,6 +28,7 @@ from ..storages.backends import Backends
 from ..storages.first_storage import insert_if_current
 from ..storages.storage_deadlines import WatchedContent
 from ..storages.write_guard import Presence
+from .blob_reader import BlobReader
 from .content_rows import INSERT, LOCATIONS, content_values, lock_rows, require_digest
 from .object_replacement import give_way, is_chain_there
 
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 # No sweep can delete new bytes within the first. The second is half of the shortest grace period of a sweep.
 SHORT_WAIT = timedelta(seconds=1)
 LONGEST_WAIT = timedelta(minutes=30)
+MISSING_BYTES = "the bytes are missing or have another size"
 NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -80,6 +82,7 @@ class BlobWrite:
         self._presence = presence
         self._key: str | None = None
         self._bad_key: str | None = None
+        self._problem = MISSING_BYTES
         self._stored_at = NEVER
         self._must_store_again = False
         self._tried_key: str | None = None
@@ -129,7 +132,7 @@ class BlobWrite:
             self._key = None
         found = None if self.expects_no_row else self.find_row()
         self.expects_no_row = found is None
-        if found and is_chain_there(self._database, self._backends, found):
+        if found and self._may_be_relied_on(found):
             return False
         self._bad_key = found.key if found else None
         if self._key is None:
@@ -230,7 +233,7 @@ class BlobWrite:
             raise BlobVanishedError
         is_healing = found is not None and found.state not in {ObjectState.WANTED, ObjectState.WRITING}
         if found is not None:
-            self._replaced = give_way(session, self._backends, found, by=self._by)
+            self._replaced = give_way(session, self._backends, found, self._problem, by=self._by)
         content.checksum = self._content.checksum
         session.flush()
         row = self._use_key(session, content)
@@ -273,6 +276,26 @@ class BlobWrite:
         if self._backends.reads_back:
             require_digest(backend, self._key, self._content.digest)
         self._stored_at, self._must_store_again = utc_now(), False
+
+    def _may_be_relied_on(self, found: Row[Any]) -> bool:
+        """Return whether the upload may use an object: it is there, and if nothing used its content, it was read.
+
+        What is used may have a sound copy elsewhere, which stays. Of what is unused, each may have been deleted.
+        """
+        self._problem = MISSING_BYTES
+        if not is_chain_there(self._database, self._backends, found):
+            return False
+        if found.is_used:
+            return True
+        with self._database.reading() as session:
+            row = session.get(StoredObject, found.id)
+        if row is None:
+            return False
+        reader = BlobReader(self._database, self._backends, self.watched.note_progress, self._by)
+        is_current, damage = reader.read(row)
+        if damage:
+            self._problem = damage.problem
+        return is_current and damage is None
 
     def _is_sound(self, storage: str, key: str) -> bool:
         """Return whether the bytes exist with the right size: an upload that reuses lost ones would be lost, too."""

@@ -16,19 +16,26 @@ from frepo_core.plugins import StorageBackend
 from ..ingest import CHUNK, Content
 from ..objects.gate import without_place
 from ..objects.states import CURRENT
+from ..objects.uses import is_used
 
+_CONTENT_ROW = ContentRow.__table__
 _OBJECT = StoredObject.__table__
-LOCATIONS = select(
-    _OBJECT.c.id,
-    _OBJECT.c.storage,
-    _OBJECT.c.key,
-    _OBJECT.c.state,
-    _OBJECT.c.slot,
-    _OBJECT.c.size,
-    _OBJECT.c.stored_size,
-    _OBJECT.c.encoding,
-    _OBJECT.c.base_digest,
-).where(_OBJECT.c.digest == bindparam("digest"))
+LOCATIONS = (
+    select(
+        _OBJECT.c.id,
+        _OBJECT.c.storage,
+        _OBJECT.c.key,
+        _OBJECT.c.state,
+        _OBJECT.c.slot,
+        _OBJECT.c.size,
+        _OBJECT.c.stored_size,
+        _OBJECT.c.encoding,
+        _OBJECT.c.base_digest,
+        is_used().label("is_used"),
+    )
+    .select_from(_OBJECT.outerjoin(_CONTENT_ROW, _CONTENT_ROW.c.id == _OBJECT.c.content_id))
+    .where(_OBJECT.c.digest == bindparam("digest"))
+)
 INSERT = insert_of(ContentRow)
 _CONTENT = select(ContentRow).where(ContentRow.digest == bindparam("digest")).options(without_place())
 _IS_CURRENT = and_(StoredObject.content_id == ContentRow.id, StoredObject.slot == CURRENT)

@@ -54,10 +54,11 @@ def _is_there(backends: Backends, row: Row[Any]) -> bool:
     return bool(found == (row.size if row.stored_size is None else row.stored_size))
 
 
-def give_way(session: Session, backends: Backends, row: StoredObject, *, by: By) -> list[int]:
+def give_way(session: Session, backends: Backends, row: StoredObject, problem: str, *, by: By) -> list[int]:
     """Let an object give up its place to new bytes, because it is damaged, missing, or was not made yet.
 
-    Its damage may not be known yet: then it is recorded. Return its id, if it has bytes to be deleted after the commit.
+    Its damage may not be known yet: then `problem` is recorded. Return its id, if it has bytes to be deleted after the
+    commit.
     """
     if row.key is None:
         session.delete(row)
@@ -68,7 +69,7 @@ def give_way(session: Session, backends: Backends, row: StoredObject, *, by: By)
         return [row.id]
     now = read_clock(session)
     if row.state == ObjectState.PRESENT:
-        note_damage(session, backends, row, "the bytes are missing or have another size", by=by)
+        note_damage(session, backends, row, problem, by=by)
         row.state, row.since = ObjectState.DAMAGED.value, now
     row.slot, row.delete_after = None, now
     verify_dependents(session, row)

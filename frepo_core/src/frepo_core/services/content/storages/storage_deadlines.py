@@ -62,6 +62,12 @@ class WatchedContent:
         self._last = time.monotonic()
         return data
 
+    def note_progress(self, size: int) -> None:
+        """Note that the storage has read something else for the upload. Raises as `read`."""
+        if self.is_given_up:
+            raise _given_up()
+        self._last = time.monotonic()
+
     def link_to(self, target: Path) -> bool:
         """Link the content into place if it is a `SessionFile`, see there. Raises as `read`."""
         if self.is_given_up:
