@@ -46,7 +46,7 @@ def run(server: Any, stop: StopSignal, seconds: float, timeouts: Timeouts) -> No
     """Serve until a stop is requested, then finish started requests for at most `seconds`."""
     sockets = getattr(server, "map", None) or server._map  # the first with several listeners, the second with one
     loop = _Loop(server, sockets, timeouts)
-    stop.wake = _listeners(sockets)[0].pull_trigger
+    stop.wake = server.task_dispatcher.wake = _listeners(sockets)[0].pull_trigger
     with contextlib.suppress(SystemExit, KeyboardInterrupt):
         while not stop.is_requested:
             loop.turn()

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
@@ -27,7 +28,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
 
     Threads that compute at the same time take the interpreter's lock from each other at each system call: small
     downloads would reach 0.68 to 0.75 of their rate. The thread that reads sockets calls `start_waiting` for the queued
-    tasks.
+    tasks, and is woken by `wake` if a thread becomes idle that may take one a moment later.
 
     Tasks with a body (`is_heavy`) leave one thread to the others, and take turns with them. So a small request waits
     for a few uploads, not for all of them.
@@ -41,6 +42,7 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
 
     def __init__(self, short: float = SHORT_SECONDS) -> None:
         super().__init__()
+        self.wake: Callable[[], object] = lambda: None
         self._short = short
         # The thread of the task that was started last, while it runs, and when that was.
         self._last: int | None = None
@@ -78,12 +80,15 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
                 self._warning.note(depth, depth)
 
     def start_waiting(self) -> float | None:
-        """Start a task that has waited long enough. Return after how many seconds to call this again, if tasks wait."""
+        """Start a task that has waited long enough. Return after how many seconds the next one may start.
+
+        None: no task waits that a thread may take then.
+        """
         if not self.queue:
             return None
         with self.lock:
             self._start_task()
-            return self._short if self.queue else None
+            return self._short if self._may_start_soon() else None
 
     def set_thread_count(self, count: int) -> None:
         """Start or end threads until `count` run requests."""
@@ -142,6 +147,9 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
                 return None
             self._idle.append((thread_no, box))
             self._start_task()
+            must_wake = self._may_start_soon()
+        if must_wake:
+            self.wake()
         return box.get()
 
     def _count_end(self, thread_no: int) -> None:
@@ -169,6 +177,10 @@ class TaskDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
             return 0
         light = next((place for place, task in enumerate(self.queue) if not _is_heavy(task)), None)
         return 0 if light is None and not is_last else light
+
+    def _may_start_soon(self) -> bool:
+        """Return whether only the time since the last start keeps a task from an idle thread."""
+        return bool(self.queue and self._idle) and self._choose() is not None
 
     def _is_last_new(self) -> bool:
         """Return whether the last task runs, and was started less than `short` seconds ago."""

@@ -77,6 +77,26 @@ def test_a_task_that_takes_long_does_not_block_the_others(workers):
         task.may_end.set()
 
 
+def test_a_thread_that_becomes_idle_wakes_the_one_that_reads_sockets_if_a_task_may_start_soon(workers, monkeypatch):
+    turns, woken, clock = workers(1, threads=2), threading.Event(), [0.0]
+    monkeypatch.setattr("frepo_server.task_dispatcher.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    turns.wake = woken.set
+    first, second, third = (Task() for _ in range(3))
+    for task, clock[0] in ((first, 0.0), (second, 10.0), (third, 20.0)):
+        turns.add_task(task)
+
+    assert turns.start_waiting() is None, "all threads run tasks"
+    clock[0] = 10.5
+    first.may_end.set()
+    assert woken.wait(LONG)
+    assert turns.start_waiting() == 1, "the second task was started half a second ago"
+    clock[0] = 11.0
+    assert turns.start_waiting() is None
+    assert third.begun.wait(LONG)
+    for task in (second, third):
+        task.may_end.set()
+
+
 def test_the_thread_that_became_idle_last_gets_the_next_task(workers):
     turns, threads = workers(0), []
 
