@@ -70,7 +70,7 @@ def test_a_version_that_is_not_in_the_trash_is_named_with_the_list_of_the_trash(
 FINGERPRINT, TOKEN_ID = "3f9c2a71d0be", "5c1e9a77-40d2-4b1e-9f43-3f4f5c1d2e3a"
 NO_FILE = "There is no file 'nonsense'"
 REMEDIES = {
-    "auth:show nonsense": ("<fingerprint>: 12 to 16 hexadecimal digits are expected", "`frepo auth:list`"),
+    "auth:show nonsense": ("<token>: no token has this name", "`frepo auth:list`"),
     f"auth:show {FINGERPRINT}": (f"No token has the fingerprint {FINGERPRINT}", "`frepo auth:list` lists the tokens"),
     f"auth:revoke {FINGERPRINT}": (f"No token has the fingerprint {FINGERPRINT}", "`frepo auth:list` lists the tokens"),
     "backup:grant {id} nonsense": ("<token>: write the fingerprint", "`frepo auth:list` lists the tokens"),

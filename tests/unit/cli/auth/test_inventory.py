@@ -45,6 +45,22 @@ def test_each_token_is_listed_with_name_and_maker(make, listed):
     assert row["Created by"].startswith("console:")
 
 
+def test_a_token_is_shown_by_its_name(console, make, shown):
+    _, fingerprint = make("--name", "db7")
+    make("--name", "db70")
+    _, like_a_fingerprint = make("--name", "abcdefabcdef")
+
+    assert [fingerprint, like_a_fingerprint] == [shown(name)["fingerprint"] for name in ("db7", "abcdefabcdef")]
+
+
+def test_of_several_tokens_with_one_name_none_is_shown(console, make):
+    fingerprints = {make("--name", "db7")[1] for _ in range(2)}
+    refusal = console.refusal("auth:show", "db7")
+
+    assert "<token>: 2 tokens have this name" in refusal
+    assert fingerprints == set(re.findall("[0-9a-f]{12}", refusal))
+
+
 def test_no_output_contains_the_id_of_a_token(console, make):
     token_id, fingerprint = make()
     outputs = [console.answer(*command) for command in (["auth:list"], ["auth:show", fingerprint])]
@@ -176,4 +192,4 @@ def test_a_missing_token_of_the_setting_is_reported(console):
 
 def test_the_help_has_an_example(console):
     for name in ["auth:list", "auth:show", "auth:edit", "auth:rotate", "auth:revoke"]:
-        assert re.search(rf"Example:\s+frepo\s+{name}\b", console.answer(name, "--help"))
+        assert re.search(rf"Examples?:\s+frepo\s+{name}\b", console.answer(name, "--help"))

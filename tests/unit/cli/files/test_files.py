@@ -18,6 +18,14 @@ def test_an_uploaded_file_is_listed_and_shown(console, name):
 
     assert (row["Name"], row["Tags"], row["Public"], row["Size"]) == (name, ["notes"], True, 6)
     assert (shown["requested_name"], shown["path"]) == ("note.txt", f"/repository/file/{name}")
+    assert shown["address"] == f"http://127.0.0.1:6543/repository/file/{name}"
+
+
+def test_an_upload_says_under_which_address_the_file_is(console):
+    (console.folder / "note.txt").write_text("hello\n")
+    shown = json.loads(console.answer("file:upload", "note.txt", "-f", "json", APP_DOMAIN="files.example.org"))
+
+    assert shown["address"] == f"https://files.example.org/repository/file/{shown['name']}"
 
 
 def test_files_of_other_tags_and_types_are_not_listed(console, name):

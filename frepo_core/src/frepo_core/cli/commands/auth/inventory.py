@@ -60,23 +60,30 @@ class ListTokens(ListCommand):
 
 
 class ShowToken(ShowCommand):
-    """Show the token with this fingerprint, which the log shows; for a deleted one, what the events know about it."""
+    """Show the token with this name or fingerprint, which the log shows; for a deleted one, what the events know."""
+
+    examples = ("frepo auth:show db7", "frepo auth:show 3f9c2a71d0be")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the argument. It is a fingerprint, because the list of processes would show an id."""
+        """Define the argument. It is no id, because the list of processes would show it."""
         parser = super().get_parser(prog_name)
-        parser.epilog = "Example: frepo auth:show 3f9c2a71d0be"
-        parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as in the log")
+        meaning = "its name, or 12 to 16 hexadecimal digits, as in the log"
+        parser.add_argument("token", metavar="NAME|FINGERPRINT", help=meaning)
         return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Return the values of the token."""
         from frepo_core.services.access.former_tokens import find_former
 
+        inventory = self.services().token_inventory
+        fingerprint = _find_named(inventory, arguments.token) or arguments.token
         try:
-            shown = token_values(self.services().token_inventory.show(arguments.fingerprint, by=None))
+            shown = token_values(inventory.show(fingerprint, by=None))
+        except FieldsError as error:
+            problem = "no token has this name, and a fingerprint has 12 to 16 hexadecimal digits, as logs show it"
+            raise FieldsError({"token": [problem]}, remedy=error.remedy) from None
         except NotFoundError:
-            former = find_former(self.assemble().database, arguments.fingerprint)
+            former = find_former(self.assemble().database, fingerprint)
             if former is None:
                 raise
             shown = _former_values(former)
@@ -144,6 +151,19 @@ def _find(inventory: "TokenInventory", search: "TokenSearch", sort: str) -> "Ite
         after = page.next
         if after is None:
             return
+
+
+def _find_named(inventory: "TokenInventory", name: str) -> str | None:
+    """Return the fingerprint of the token with a name, None if there is none. Raises `FieldsError` if there are more.
+
+    The message has no value: somebody may have written the id of a token, which is a secret.
+    """
+    from frepo_core.services.access.token_inventory import TokenSearch
+
+    found = [token.fingerprint for token in _find(inventory, TokenSearch(text=name), "name") if token.name == name]
+    if len(found) > 1:
+        raise FieldsError({"token": [f"{len(found)} tokens have this name, write a fingerprint: {', '.join(found)}"]})
+    return found[0] if found else None
 
 
 def _row(token: "TokenRecord") -> tuple[Any, ...]:

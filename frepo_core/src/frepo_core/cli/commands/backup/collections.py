@@ -12,9 +12,10 @@ from ...base import check_length
 from ...columns import CountLimit, Expected, Moment, Size, SizeLimit, Words
 from ...error_messages import OPTIONS
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
+from ...service_address import address_of
 from ...tables import ListCommand, Record, Rows, ShowCommand
 from ...terminal import read_password
-from .create_collection import address_of, check_filename, cron_line, read_options, upload_url
+from .create_collection import check_filename, cron_line, read_options, upload_url
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.collections.states import BackupState, StateRecord

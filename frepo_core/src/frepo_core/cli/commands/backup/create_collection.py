@@ -15,6 +15,7 @@ from ...base import check_id, check_length
 from ...columns import CountLimit, Moment, SizeLimit
 from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
 from ...outcomes import ActionCommand, Outcome, keep_long_options
+from ...service_address import LOCAL, address_of
 from ...terminal import read_password
 from ..auth.token_options import parse_expires
 
@@ -22,13 +23,11 @@ if TYPE_CHECKING:
     from frepo_core.services.backups.collections.collection_with_token import CollectionWithToken
     from frepo_core.services.backups.rows.collection_change import CollectionChange
     from frepo_core.services.composition.container import Services
-    from frepo_core.settings import Settings
 
 # Where the cron line expects the header with the token; no other user may read it.
 TOKEN_FILE = "/etc/frepo/token.header"
 # Prints the answer, and fails unless its status is 201.
 _IS_STORED = "awk '1; /^HTTP[^ ]* 201/ {ok = 1} END {exit !ok}'"
-LOCAL = "http://127.0.0.1:6543"
 FORMATS = {"json", "yaml", "csv"}
 
 
@@ -179,11 +178,6 @@ def _response(made: "CollectionWithToken") -> dict[str, Any]:
         ends = format_expiry(made.token.expires_at)
         answer["token"] = {"id": made.token.id, "fingerprint": made.token.fingerprint, "expires": ends}
     return answer
-
-
-def address_of(settings: "Settings") -> str:
-    """Return the address of the service, as far as the settings say it."""
-    return f"https://{settings.app_domain}{settings.base_path}" if settings.app_domain else LOCAL
 
 
 def _limits(made: "CollectionWithToken") -> str:

@@ -8,6 +8,7 @@ from frepo_core.errors import FieldsError
 
 from ...columns import Moment, Size, Words
 from ...outcomes import ActionCommand, Outcome
+from ...service_address import address_of
 from ...tables import ListCommand, Record, Rows, ShowCommand
 
 if TYPE_CHECKING:
@@ -94,14 +95,15 @@ class DeleteFile(ActionCommand):
 
 
 def show(services: "Services", file: "FileRecord") -> Record:
-    """Return the fields of a file for `-f`. `path` is where the service serves it."""
+    """Return the fields of a file for `-f`. `address` and `path` are where the service serves it."""
     fields = {name.lower().replace("-", ""): value for name, value in _fields(file).items()}
     fields |= {
         "id": file.id,
         "requested_name": file.requested_name,
         "damaged": file.blob.is_damaged,
         "storage": file.blob.storage,
-        "path": services.links.plain(file.stored_name),
+        "path": (path := services.links.plain(file.stored_name)),
+        "address": address_of(services.settings) + path,
     }
     return tuple(fields), tuple(fields.values())
 
