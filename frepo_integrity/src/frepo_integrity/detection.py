@@ -8,8 +8,6 @@ from .formats.compressed import is_skippable
 from .formats.single_pass import FORMATS
 
 HEAD = 4096
-# `Salted__`, 8 bytes of salt, and one block.
-OPENSSL_OF_NOTHING = 32
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08PK\x03\x04")
 
 _SUFFIXES = {
@@ -86,11 +84,6 @@ def keeps_messages(name: str) -> bool:
     return name.lower().endswith(_MESSAGES)
 
 
-def is_openssl_of_nothing(content: bytes) -> bool:
-    """Whether `openssl enc` has encrypted at most 15 bytes, which no backup has: a salt, and a block at most."""
-    return content.startswith(b"Salted__") and len(content) <= OPENSSL_OF_NOTHING
-
-
 def is_text(kind: str) -> bool:
     """Whether a content of this kind may be a text: dumps in SQL, and armor."""
     return kind in {"sql", "openpgp", "age"}
@@ -100,6 +93,11 @@ def inner_name(name: str) -> str:
     """Return the name of the content of a compressed file: `db.sql.gz` contains `db.sql`."""
     stem = name.rpartition(".")[0]
     return f"{stem}.tar" if name.lower().endswith(_SHORT_FOR_TAR) else stem
+
+
+def encrypts_backup(name: str) -> bool:
+    """Whether an encrypted content of this name should hold a dump or an archive: `db.sql.gpg` should."""
+    return promises_backup(inner_name(name), is_packed=False)
 
 
 def is_cut_start(content: bytes, kind: str) -> bool:

@@ -10,9 +10,19 @@ from .byte_stream import ByteStream, FileStream
 from .formats import sql_dump, tar_archive, zip_directory
 from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
+from .formats.encrypted import openssl
 from .formats.format import Format
 from .formats.single_pass import FORMATS
-from .outcomes import BoundReached, BrokenContent, EmptyContent, NotCheckable, OutOfMemory, Report, switched_off
+from .outcomes import (
+    BoundReached,
+    BrokenContent,
+    EmptyContent,
+    LittleContent,
+    NotCheckable,
+    OutOfMemory,
+    Report,
+    switched_off,
+)
 from .tar_inspection import inspect_tar
 from .zip_inspection import inspect_zip
 
@@ -95,7 +105,7 @@ def _inspect_plain(source: ByteStream, name: str, inspection: Inspection, depth:
             inspection.is_on,
         )
     if kind in FORMATS:
-        return _inspect_single_pass(source, head, FORMATS[kind], inspection.budget)
+        return _inspect_single_pass(source, head, FORMATS[kind], name, inspection.budget)
     if found.program:
         return _inspect_sql(source, head, found.program, inspection.budget)
     if kind == "zip":
@@ -116,12 +126,21 @@ def _inspect_text(source: ByteStream, name: str, inspection: Inspection, depth: 
     return _inspect_plain(source, name, inspection, depth)
 
 
-def _inspect_single_pass(source: ByteStream, head: bytes, form: Format, budget: Budget) -> Report:
+def _inspect_single_pass(source: ByteStream, head: bytes, form: Format, name: str, budget: Budget) -> Report:
     about: dict[str, Any] = {"kinds": (form.kind,), "label": form.label, "database": form.database(head)}
     try:
         return Report(outcome="good", message=form.check(source, budget), covers=form.covers, **about)
     except NotCheckable as reason:
         return Report(outcome="not checked", message=_sentence(reason), **about)
+    except LittleContent as little:
+        if _is_meant(little, name):
+            raise
+        return Report(outcome=little.outcome, message=little.otherwise, covers=form.covers, **about)
+
+
+def _is_meant(broken: BrokenContent, name: str) -> bool:
+    """Whether a finding about an encrypted content of this name counts: a password is next to nothing, too."""
+    return not isinstance(broken, LittleContent) or detection.encrypts_backup(name)
 
 
 def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, budget: Budget) -> Report:
@@ -216,8 +235,8 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if promised and not head:
         raise EmptyContent(promised, f"There is nothing in {name}" if depth else "The content is empty")
     kind = messages.recognize(head)
-    if detection.is_openssl_of_nothing(source.peek(detection.OPENSSL_OF_NOTHING + 1)):
-        raise EmptyContent("openssl", "There is nothing in the encrypted file")
+    if (wrong := openssl.find_nothing(source.peek(openssl.HEAD))) and _is_meant(wrong, name):
+        raise wrong
     if promised and not kind and detection.is_cut_start(head, promised):
         raise BrokenContent(promised, f"The {promised} data ends too early, after {len(head)} bytes")
     start = source.peek(tar_archive.RECORD + 1)

@@ -67,6 +67,19 @@ class EmptyContent(BrokenContent):
     """There is nothing in the content, or in the container that it is."""
 
 
+class LittleContent(BrokenContent):
+    """Next to nothing is in what encrypts it: where a dump or an archive should be, its program has failed.
+
+    Elsewhere it may be right. What a report says then are `outcome` and `otherwise`.
+    """
+
+    def __init__(self, kind: str, otherwise: str, outcome: Outcome = "good") -> None:
+        message = "There is next to nothing in the encrypted file: what should be encrypted has probably failed"
+        super().__init__(kind, message, verdict="suspicious")
+        self.otherwise = otherwise
+        self.outcome = outcome
+
+
 class NotCheckable(Exception):
     """This part cannot be checked, for example because it is encrypted. What it is in can.
 

@@ -1,6 +1,7 @@
 """What gpg and others encrypt is recognized by its first packets, and nothing else is taken for it."""
 
 import base64
+import gzip
 import random
 import subprocess
 
@@ -89,10 +90,58 @@ def test_a_message_of_nothing_is_found_also_as_text(check, key):
             assert said == found.message
 
 
+@pytest.mark.parametrize(("tag", "of_nothing"), [(9, 36), (18, 59), (20, 69)])
+def test_next_to_nothing_is_suspicious_where_a_dump_should_be(check, tag, of_nothing):
+    """A password is that short. What gpg makes of an empty file has its name in it."""
+    key = packet(*KEYS["a passphrase, version 4"])
+    verdicts = {}
+    for size in (of_nothing, of_nothing + 1, of_nothing + 44, of_nothing + 45):
+        message = key + packet(tag, b"\x01" + bytes(size - 1))
+        for name in ("db.sql", "db.tar.gz", "password"):
+            for pack, suffix in ((bytes, ".gpg"), (armored, ".asc"), (gzip.compress, ".gpg.gz")):
+                found = check(pack(message), name + suffix)
+                verdicts.setdefault((size - of_nothing, name == "password"), set()).add(
+                    found.verdict if isinstance(found, BrokenContent) else found.outcome
+                )
+
+    said = {0: {"broken"}, 1: {"suspicious"}, 44: {"suspicious"}, 45: {"good"}}
+    assert {(more, False): one for more, one in said.items()} == {
+        key: one for key, one in verdicts.items() if not key[1]
+    }
+    assert {(0, True): {"broken"}} | {(more, True): {"good"} for more in (1, 44, 45)} == {
+        key: one for key, one in verdicts.items() if key[1]
+    }
+
+
+AGE_HEAD = b"age-encryption.org/v1\n-> X25519 a\nb\n--- c\n" + bytes(16)
+
+
+def salted(size):
+    """Write what `openssl enc` makes of so many bytes."""
+    return b"Salted__" + bytes(8 + size // 16 * 16 + 16)
+
+
+@pytest.mark.parametrize("name", ["db.sql.gz.age", "db.sql.zst.enc"])
+def test_what_a_compression_makes_of_nothing_is_suspicious_also_if_it_is_encrypted(check, name):
+    make = salted if name.endswith(".enc") else lambda size: AGE_HEAD + bytes(size + 16)
+    for size, most in ((20, True), (32, True), (48, False)):
+        for content in (make(size), base64.encodebytes(make(size))) if make is salted else (make(size),):
+            found = check(content, name)
+
+            assert most == isinstance(found, BrokenContent), size
+            assert not most or ("suspicious", True) == (found.verdict, "next to nothing" in found.message)
+            assert "not checked" == check(content, "password.enc").outcome
+    assert "broken" == check(base64.encodebytes(salted(0)), "password.enc").verdict
+
+
 def test_what_gpg_makes_of_nothing_is_found(check, tmp_path):
     home = ("--homedir", str(tmp_path))
+    (tmp_path / "shop-2026-11-29.sql").touch()
     command = ("gpg", *home, "--batch", "--passphrase", "x", "--pinentry-mode", "loopback", "--output", "-")
-    made = [check(archive_of(tmp_path, *command, *form, "--symmetric")) for form in ((), ("--armor",))]
+    forms = [(), ("--armor",), ("--compress-algo", "zlib"), ("--compress-algo", "none")]
+    made = [check(archive_of(tmp_path, *command, *form, "--symmetric")) for form in forms]
+    files = [archive_of(tmp_path, *command, *form, "--symmetric", "shop-2026-11-29.sql") for form in forms]
     subprocess.run(["gpgconf", *home, "--kill", "all"], check=True)
 
-    assert ["There is nothing in the encrypted file"] * 2 == [one.message for one in made]
+    assert ["There is nothing in the encrypted file"] * 4 == [one.message for one in made]
+    assert ["suspicious"] * 4 == [check(one, "shop.sql.gpg").verdict for one in files]

@@ -8,6 +8,8 @@ from ..byte_stream import ByteStream
 from ..outcomes import BrokenContent, Covers
 
 CHUNK = 256 << 10
+# What gzip, xz and others make of nothing has at most so many bytes, and no dump or archive has so few.
+LITTLE = 32
 
 
 @dataclass(frozen=True, kw_only=True)

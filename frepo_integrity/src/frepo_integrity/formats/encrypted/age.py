@@ -6,8 +6,8 @@ chunk; in an armored file, which has a last line, always.
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
-from ...outcomes import BrokenContent, EmptyContent, NotCheckable
-from ..format import Format, Reader
+from ...outcomes import BrokenContent, EmptyContent, LittleContent, NotCheckable
+from ..format import LITTLE, Format, Reader
 from .armor import check_armor
 
 START = b"age-encryption.org/v1\n"
@@ -16,14 +16,14 @@ _LAST_LINE = b"--- "
 _MAX_HEADER = 1 << 20
 _MAX_LINE = 4096
 _NONCE, _TAG, _CHUNK = 16, 16, 64 << 10
+_UNKNOWN = "It is encrypted with age; without the key only the length of its last chunk can be checked"
 
 
 def check(source: ByteStream, budget: Budget) -> str:
     """Read the lines of the header, and count the bytes after them."""
     reader = Reader(source, budget, "age", "the encrypted file")
     if source.peek(len(_ARMOR)) == _ARMOR:
-        check_armor(source, budget, reader, _ARMOR_END, check)
-        return "The encrypted file has its last line"
+        return check_armor(source, budget, reader, _ARMOR_END, check, "The encrypted file has its last line")
     line = b""
     while not line.startswith(_LAST_LINE):
         line, ended, _ = source.peek(_MAX_LINE).partition(b"\n")
@@ -39,7 +39,9 @@ def check(source: ByteStream, budget: Budget) -> str:
         raise BrokenContent("age", f"The encrypted file is not whole: its last chunk has {rest} bytes")
     if size == _TAG:
         raise EmptyContent("age", "There is nothing in the encrypted file")
-    raise NotCheckable("it is encrypted with age; without the key only the length of its last chunk can be checked")
+    if size <= _TAG + LITTLE:
+        raise LittleContent("age", _UNKNOWN, "not checked")
+    raise NotCheckable(_UNKNOWN)
 
 
 FORMAT = Format(

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
-from ...outcomes import BrokenContent, EmptyContent, NotCheckable
+from ...outcomes import BrokenContent, EmptyContent, LittleContent, NotCheckable
 from ..format import Reader, read_all_but
 
 # What is longer than this, in bytes, is not the encryption of nothing, however many may read it.
@@ -16,22 +16,32 @@ _TAIL = 1024
 
 
 def check_armor(
-    source: ByteStream, budget: Budget, reader: Reader, end: bytes, check: Callable[[ByteStream, Budget], str]
-) -> None:
-    """Look for the last line. `check` is that of the bytes: it finds out whether a small file holds nothing."""
+    source: ByteStream,
+    budget: Budget,
+    reader: Reader,
+    end: bytes,
+    check: Callable[[ByteStream, Budget], str],
+    said: str,
+) -> str:
+    """Look for the last line, and return `said`. `check` is that of the bytes: it finds out whether a small file holds
+    nothing, or next to nothing.
+    """
     text = source.peek(_SMALL)
     tail = read_all_but(source, budget, _TAIL, lambda data: None)
     if not tail.rstrip().endswith(end):
         raise reader.broken(f"it does not end with the line {end.decode()}")
     if source.offset > len(text):
-        return
+        return said
     with suppress(NotCheckable, binascii.Error):
         try:
             check(ByteStream(iter([_decode(text)])), budget)
         except EmptyContent:
             raise
+        except LittleContent as little:
+            raise LittleContent(little.kind, said) from little
         except BrokenContent:
-            return  # programs add lines of their own, so nothing else is concluded from them
+            pass  # programs add lines of their own, so nothing else is concluded from them
+    return said
 
 
 def _decode(text: bytes) -> bytes:

@@ -4,7 +4,7 @@ import re
 
 from ...budget import Budget
 from ...byte_stream import ByteStream
-from ...outcomes import EmptyContent, NotCheckable
+from ...outcomes import EmptyContent, LittleContent, NotCheckable
 from ..format import Format, Reader
 from .armor import check_armor
 
@@ -12,8 +12,10 @@ _ARMOR, _ARMOR_END = b"-----BEGIN PGP MESSAGE-----", b"-----END PGP MESSAGE-----
 _PUBLIC_KEY, _PASSPHRASE = 1, 3
 _ENCRYPTED = {9, 18, 20}
 # The bodies, in bytes, of the packets that gpg makes of an empty input: without a check, with one, and authenticated.
-# What is not larger holds four bytes at most.
-_OF_NOTHING = {9: 30, 18: 53, 20: 63}
+# It compresses by ZIP, or by ZLIB if the key asks for it. What is not larger holds ten bytes at most.
+_OF_NOTHING = {9: 36, 18: 59, 20: 69}
+# How much larger they are with the name of an empty file, or of what gzip and others make of nothing.
+_MORE_OF_NOTHING = 44
 # How a passphrase becomes a key: with a hash function, or with Argon2 (RFC 9580, 3.7).
 _TO_KEY = rb"(?:[\x00\x01\x03][\x01-\x03\x08-\x0e]|\x04)"
 # How many numbers a session key has in a packet of version 3, by the algorithm: RSA, Elgamal, ECDH, X25519.
@@ -96,16 +98,18 @@ def check(source: ByteStream, budget: Budget) -> str:
     """Read all packets. The last one has to be encrypted data, and to end where the content ends."""
     reader = Reader(source, budget, "openpgp", "the encrypted message")
     if source.peek(len(_ARMOR)) == _ARMOR:
-        check_armor(source, budget, reader, _ARMOR_END, check)
-        return "The encrypted message has its last line"
+        return check_armor(source, budget, reader, _ARMOR_END, check, "The encrypted message has its last line")
     tag = size = 0
     while not reader.is_at_end():
         tag, size = _skip_packet(reader)
     if tag not in _ENCRYPTED:
         raise reader.broken("the packet with the encrypted data is missing")
-    if size <= _OF_NOTHING.get(tag, 0):
+    said, of_nothing = "The encrypted message has all its packets", _OF_NOTHING.get(tag, 0)
+    if size <= of_nothing:
         raise EmptyContent("openpgp", "There is nothing in the encrypted file")
-    return "The encrypted message has all its packets"
+    if size <= of_nothing + _MORE_OF_NOTHING:
+        raise LittleContent("openpgp", said)
+    return said
 
 
 def _skip_packet(reader: Reader) -> tuple[int, int]:
