@@ -12,7 +12,7 @@ from .formats.codecs import CODECS, MEMORY
 from .formats.compressed import decompress
 from .formats.encrypted import openssl
 from .formats.format import Format
-from .formats.single_pass import FORMATS
+from .formats.single_pass import DUMPS, FORMATS
 from .outcomes import (
     BoundReached,
     BrokenContent,
@@ -185,16 +185,20 @@ def _inspect_behind_text(source: ByteStream, program: sql_dump.Program, inspecti
     return replace(report, message=report.message + more)
 
 
-def _check_in_front(head: bytes) -> None:
-    """Raise `BrokenContent` if a message is in front of data, which no program can read then."""
-    for line, rest in messages.split_text(head):
-        if rest and not rest.strip(b"\0"):  # the end of a tar archive without members
+def _check_in_front(head: bytes, promised: str | None) -> None:
+    """Raise `BrokenContent` if a message is in front of data, which no program can read then.
+
+    Any text is one if what follows is what the name promises, or a dump. Other formats begin with text, too.
+    """
+    for failure, first, rest in messages.split_text(head):
+        if failure and rest and not rest.strip(b"\0"):  # the end of a tar archive without members
             raise BrokenContent(
-                "tar", f"A message is in front of zeros: {line}", (messages.TEXT,), verdict="suspicious"
+                "tar", f"A message is in front of zeros: {failure}", (messages.TEXT,), verdict="suspicious"
             )
         found = detection.detect(rest)
-        if found and not detection.is_text(found.kind):
-            message = f"A message is in front of the {found.kind} data, which no program can read then: {line}"
+        if found and not detection.is_text(found.kind) and (failure or found.kind in {promised, *DUMPS}):
+            what = "A message" if failure else "Text"
+            message = f"{what} is in front of the {found.kind} data, which no program can read then: {failure or first}"
             raise BrokenContent(found.kind, message, (messages.TEXT,), verdict="suspicious")
 
 
@@ -246,12 +250,13 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if kind and detection.promises_backup(name, is_packed=depth > 0):
         raise BrokenContent(promised or kind, messages.describe(head, kind), (kind,), verdict="suspicious")
     if detection.promises_backup(name, is_packed=depth > 0):
-        _check_in_front(head)
+        _check_in_front(head, promised)
     program = None if kind else sql_dump.recognize_behind_text(head)
     if program and inspection.is_on("sql"):
         return _inspect_behind_text(source, program, inspection)
     if promised and depth == 0:
-        message = f"Its name is that of a {promised} file, but its first bytes are not those of one"
+        article = "an" if promised[0] in "aeiox" else "a"
+        message = f"Its name is that of {article} {promised} file, but its first bytes are not those of one"
         return Report(outcome="not checked", message=message)
     is_message = kind and not detection.keeps_messages(name)
     return Report(

@@ -13,15 +13,23 @@ _BEFORE = rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^>]*>\s*)?<"
 _HTML = re.compile(_BEFORE + rb"(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 _XML_ERROR = re.compile(_BEFORE + rb"(?:\w+:)?(?:error|fault|errorresponse)\b", re.IGNORECASE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-# A line of a message has one of these.
+# A line of a message has one of these as a word of a sentence, and not as a value, a part of a name, or a column:
+# `errors=remount-ro` of a table of disks, `Restart=on-failure` of a service and `id,status,error` of a table are none.
 _FAILURE = re.compile(
-    r"\b(?:errors?|warning|fail(?:ed|ure|s)?|fatal|panic|exception|traceback|denied|refused|forbidden|unauthori[sz]ed|"
+    r"(?<![\w=,;-])(?:errors?|warning|fail(?:ed|ure|s)?|fatal|panic|exception|traceback|denied|refused|forbidden|unauthori[sz]ed|"
     r"unauthenticated|unavailable|unreachable|not found|no such|does not exist|not exist|cannot|can.?t|could ?n.?t|"
     r"could not|unable to|is not running|not connected|timed? ?out|bad gateway|killed|terminated|aborted|"
     r"segmentation fault|core dumped|no space left|out of memory|broken pipe|connection (?:reset|closed|lost)|"
     r"unknown (?:option|command|database|host)|unrecogni[sz]ed|invalid|illegal|usage|expired|not permitted|"
-    r"not installed|too many|permission)\b",
+    r"not installed|too many|permission)(?![\w=-])(?![,;]\S)",
     re.IGNORECASE,
+)
+# What says in JSON that nothing has failed.
+_NONE_FAILED = re.compile(r"\"errors?\"\s*:\s*(?:null|false|0|\"\"|\[\]|\{\})", re.IGNORECASE)
+# A line of a configuration or a table: a comment, a section, a job of cron, a rule of a firewall, three columns.
+_SETTING = re.compile(
+    r"#(?:\s|$)|\[[A-Za-z][\w .-]*\]\s*$|[\d*][\d*/,-]*(?:\s+[\w*][\w*/,-]*){4}\s|[*:][a-zA-Z]+\b|-[A-Z] [\w-]+ |"
+    r"[^\t]*\t[^\t]*\t"
 )
 # A statement or a row of data: what has one of these is more than a message.
 _PROGRAM = re.compile(r"(?!dn: )[\w./:-]+(?:\[\d+\])?: ")
@@ -30,7 +38,7 @@ _DATA = re.compile(
 )
 
 # Lines in front of something else.
-_TEXT = re.compile(rb"(?!#!)(?:[\t\x1b -~\x80-\xff]{0,300}\r?\n){1,20}")
+_TEXT = re.compile(rb"(?!#!)(?:[\t\x1b -~\x80-\xff]{0,300}\r?\n){1,60}")
 # What fails says its name first, or "Error". These lines report no failure.
 _REPORTER = re.compile(r"[\w./-]+(?:\[\d+\])?: |errors?\b|fatal\b", re.IGNORECASE)
 _HARMLESS = re.compile(
@@ -58,6 +66,8 @@ def recognize(head: bytes) -> str | None:
     lines = _lines(head)
     if len(lines) > _MAX_LINES or any(_DATA.search(line) for line in lines if not _PROGRAM.match(line)):
         return None
+    if any(_SETTING.match(line) for line in lines):  # then a program has to say that it has failed
+        lines = [line for line in lines[:_FIRST_LINES] if _REPORTER.match(line)]
     return TEXT if _find_failure(lines) else None
 
 
@@ -72,14 +82,18 @@ def find_fatal(text: bytes) -> str:
     return next((_clean(line) for line in _lines(text) if _FATAL.match(line)), "")
 
 
-def split_text(head: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield what may be a message at the start: its first line that warns or says what failed, and what follows it."""
+def split_text(head: bytes) -> Iterator[tuple[str, str, bytes]]:
+    """Yield what may be a message at the start, and what follows it.
+
+    First its first line that warns or says what failed, or an empty text, then its first line with a letter.
+    """
     text = _TEXT.match(head)
     ends = [match.end() for match in re.finditer(rb"\n", text[0])] if text else []
     for end in ends:
-        lines = [line for line in _lines(head[:end]) if _REPORTER.match(line)]
-        if line := _find_failure(lines):
-            yield _clean(line), head[end:]
+        lines = _lines(head[:end])
+        failure = _find_failure([line for line in lines if _REPORTER.match(line)])
+        first = next((line for line in lines if re.search(r"[^\W\d_]", line)), "")
+        yield _clean(failure or ""), _clean(first), head[end:]
 
 
 def is_repeated(data: bytes) -> bool:
@@ -111,4 +125,4 @@ def _lines(head: bytes) -> list[str]:
 
 
 def _find_failure(lines: list[str]) -> str | None:
-    return next((line for line in lines[:_FIRST_LINES] if _FAILURE.search(line)), None)
+    return next((line for line in lines[:_FIRST_LINES] if _FAILURE.search(_NONE_FAILED.sub("", line))), None)

@@ -40,7 +40,8 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
 def _may_be_found_later(head: bytes) -> bool:
     """Whether the complete check may recognise what the first bytes do not show."""
     is_text = text_encoding.find_encoding(head) or messages.is_repeated(head)
-    return bool(is_text or any(messages.split_text(head)) or sql_dump.recognize_behind_text(head))
+    is_behind_text = any(failure or detection.detect(rest) for failure, _, rest in messages.split_text(head))
+    return bool(is_text or is_behind_text or sql_dump.recognize_behind_text(head))
 
 
 def _check_ends(

@@ -164,6 +164,39 @@ def test_a_message_in_front_of_an_archive_without_members_is_found(check):
         assert "A message is in front of zeros: tar: /nosuch: Cannot stat" in found.message
 
 
+def test_any_text_in_front_of_what_the_name_promises_makes_it_unreadable(check, check_quickly):
+    """`tar -c /srv 2>&1` names what it leaves out of names, and `mariadb-dump --tab` writes statements itself."""
+    texts = [
+        b"tar: Removing leading `/' from member names\n",
+        b"--\n-- Sequence structure\n--\n",
+        b"/srv/\n/srv/a\n" * 25,
+    ]
+    for text in texts:
+        for name, content in (
+            ("a.tar", tar_of(b"x")),
+            ("a.sql.gz", gzip.compress(b"x")),
+            ("a.7z", bytes.fromhex(PIPED_7Z)),
+        ):
+            found = check(text + content, name)
+
+            assert "suspicious" == found.verdict, (text, name)
+            assert (
+                f"data, which no program can read then: {text.decode().strip('-').split(chr(10))[0]}"[:50]
+                in found.message
+            )
+            assert "pending" == check_quickly(text + content, name).outcome
+        dump = b"PGDMP\1\x0e\0\4\x08\1\1" + bytes(500)
+        assert "suspicious" == check(text + dump, "a.dump").verdict
+        assert "not checked" == check(text + dump, "notes.txt").outcome
+
+
+def test_a_dump_in_bytes_is_no_dump_behind_a_text(check):
+    """A tar archive behind a text holds whole dumps, and may be cut."""
+    content = b"a text\n" + tar_of(b"\n" + PG_DUMP % b"shop")
+
+    assert "not checked" == check(content, "a.backup").outcome
+
+
 def test_other_text_in_front_of_data_is_that_of_a_format(check):
     for start in (b"!<arch>\ndebian-binary   0     `\n2.0\n", b"#!/bin/sh\necho error\nexit 0\n", b"NRRD0004\n\n"):
         assert "not checked" == check(start + gzip.compress(b"x"), "db.dump").outcome
@@ -180,6 +213,17 @@ def test_a_message_is_where_it_belongs_under_the_name_of_a_text(check):
 
 
 HONEST = [
+    "# m h dom mon dow command\nMAILTO=root\n0 3 * * * /usr/local/bin/backup || echo backup failed\n",
+    "0 3 * * * root /usr/local/bin/backup || echo backup failed\n",
+    "UUID=0a / ext4 errors=remount-ro 0 1\n",
+    "[Unit]\nDescription=Report what failed\n[Service]\nRestart=on-failure\n",
+    "LOG_LEVEL=error\nTZ=UTC\n",
+    '{"error": null, "errors": [], "items": [1, 2, 3]}',
+    "id,status,error\n1,ok,\n2,failed,timeout\n",
+    "id;status;error\n2;failed;timeout\n",
+    "id\tstatus\terror\n2\tfailed\ttimeout\n",
+    "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -m state --state INVALID -j DROP\nCOMMIT\n",
+    "# this is disabled, because logins will fail otherwise\nlisten 22\n",
     "DROP TABLE IF EXISTS `errors`;\nCREATE TABLE `errors` (`id` int);\nINSERT INTO `errors` VALUES (1,'not found');\n",
     "dn: dc=example,dc=org\nobjectClass: top\ndescription: connection refused\n",
     "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*3\r\n$3\r\nSET\r\n$5\r\nerror\r\n$6\r\nfailed\r\n",

@@ -9,4 +9,6 @@ _MODULES = (
     *(cpio, git_bundle, qcow2, seven_zip, squashfs),
     *(age, openpgp),
 )
+# Programs that write one of these write no other text to the same place.
+DUMPS = {"pgdump", "sqlite", "rdb", "etcd", "xbstream"}
 FORMATS = {module.FORMAT.kind: module.FORMAT for module in _MODULES}

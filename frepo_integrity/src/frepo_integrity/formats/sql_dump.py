@@ -156,7 +156,7 @@ def recognize_behind_text(head: bytes) -> Program | None:
     The text may be the greeting of a host, and the whole one a text about dumps.
     """
     starts = [(match.start(), one) for one in PROGRAMS for match in one.start.finditer(head[:HEAD])]
-    lines = [(start, one) for start, one in starts if head[start - 1 : start] == b"\n"]
+    lines = [(start, one) for start, one in starts if head[start - 1 : start] == b"\n" and b"\0" not in head[:start]]
     return min(lines, key=lambda found: found[0], default=(0, None))[1]
 
 
