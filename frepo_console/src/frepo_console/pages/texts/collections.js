@@ -82,7 +82,7 @@ export const t = {
 
   form: {
     name: "Name",
-    nameHint: "The name of the file, such as shop.sql.gz",
+    nameHint: "The name of the file, such as shop.sql",
     description: "Description",
     labels: "Labels",
     labelsHint: "Separated by commas",

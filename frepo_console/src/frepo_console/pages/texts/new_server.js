@@ -3,7 +3,7 @@
 export const t = {
   title: "New server",
   name: "Name of its backup",
-  nameHint: "The name of the file that it sends, such as db7.sql.gz",
+  nameHint: "The name of the file that it sends, such as db7.sql",
   what: "This makes a collection that expects a backup each day, and a token that may only send to it.",
   withCron: "Create, with the line for cron",
   withClient: "Create, with a code for frepo-client",

@@ -35,9 +35,9 @@ class CreateCollection(ActionCommand):
     """Create a collection; print its id. With --token-name, make a token for it, too, and print the line for cron."""
 
     examples = (
-        "frepo backup:create-collection -f db.sql.gz -b 7 --min-version-size 1kB",
-        "frepo backup:create-collection -f db.sql.gz -b 7 --token-name db7 --url https://files.example.org",
-        "frepo backup:create-collection --filename db.sql.gz --token-name db7 --format json",
+        "frepo backup:create-collection -f db.sql -b 7 --min-version-size 1kB",
+        "frepo backup:create-collection -f db.sql -b 7 --token-name db7 --url https://files.example.org",
+        "frepo backup:create-collection --filename db.sql --token-name db7 --format json",
     )
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -45,7 +45,7 @@ class CreateCollection(ActionCommand):
         parser = super().get_parser(prog_name)
         keep_long_options(parser)
         parser.add_argument("-d", "--description", default="", help="a description for people")
-        parser.add_argument("-f", "--filename", required=True, help="the file name of its versions, e.g. db.sql.gz")
+        parser.add_argument("-f", "--filename", required=True, help="the file name of its versions, e.g. db.sql")
         add_numbers(parser)
         add_expectation(parser)
         parser.add_argument("-s", "--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
