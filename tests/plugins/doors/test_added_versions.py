@@ -1,13 +1,24 @@
 """Versions that a plug-in adds in the name of a client: by the rules of an upload."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.domain.roles import Role
-from frepo_core.errors import CollectionFullError, DigestMismatchError, ReadOnlyError, TooBigError, VersionTooBigError
-from frepo_core.plugins import AccessDeniedError, ClientCheck, FieldsError, FrepoError, Identity, NewRun, NotFoundError
+from frepo_core.errors import CollectionFullError, DigestMismatchError, TooBigError, VersionTooBigError
+from frepo_core.plugins import (
+    AccessDeniedError,
+    ClientCheck,
+    FieldsError,
+    FrepoError,
+    IdempotencyConflictError,
+    Identity,
+    NewRun,
+    NotFoundError,
+    ReadOnlyError,
+)
 from support.samples import PNG
 
 from .conftest import DUMP, told
@@ -51,6 +62,39 @@ def test_rotation_and_limits_apply(running, service, uploader, collection):
         add(service, collection, uploader, DUMP + bytes([number]))
 
     assert [2, 3, 4] == running.versions(collection)
+
+
+def test_what_was_stored_for_a_key_and_has_left_since_is_not_said_to_be_there(running, service, uploader, collection):
+    key = {"idempotency_key": "night-1"}
+    first = add(service, collection, uploader, **key)
+    assert [False, first] == [first.removed, add(service, collection, uploader, **key)]
+    for number in range(3):
+        add(service, collection, uploader, DUMP + bytes([number]))
+
+    again = add(service, collection, uploader, **key)
+    found = service.find_added_version(collection, by=uploader, sha256=first.sha256, **key)
+
+    assert again == found == replace(first, removed=True)
+    assert [2, 3, 4] == running.versions(collection)
+
+
+def test_a_key_is_for_one_content(running, service, collection, uploader):
+    add(service, collection, uploader, idempotency_key="night-1")
+
+    with pytest.raises(IdempotencyConflictError):
+        add(service, collection, uploader, b"other", idempotency_key="night-1")
+    assert [1] == running.versions(collection)
+
+
+def test_a_file_that_was_deleted_since_is_not_said_to_be_there(running, service, identify):
+    by, key = identify(running.admin), {"idempotency_key": "logo"}
+    first = service.upload_file(io.BytesIO(PNG), "logo.png", by=by, **key)
+    running.request("DELETE", f"/api/v1/files/{first.name}")
+
+    again = service.upload_file(io.BytesIO(PNG), "logo.png", by=by, **key)
+
+    assert again == service.find_added_file(by=by, sha256=first.sha256, **key) == replace(first, removed=True)
+    assert 404 == running.request("GET", f"/api/v1/files/{first.name}").status
 
 
 def test_without_the_role_or_the_list_nothing_is_added(running, service, collection, identify):

@@ -16,6 +16,7 @@ class StoredVersion:
 
     `name` is the file name of the collection's versions, `stored_name` the one under which links know the content.
     `verdict` is a word of `GET /api/v1/collections/{id}/versions`, such as `complete`, and `verdict_reason` a sentence.
+    `removed`: it was stored for this idempotency key, and was deleted or evicted since. Nothing is stored then.
     """
 
     id: str
@@ -34,13 +35,15 @@ class StoredVersion:
     pinned: bool = False
     damaged: bool = False
     note: str = ""
+    removed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileInfo:
     """A plain file under its stored `name`. `size` is in bytes, `created_at` in UTC (aware).
 
-    `is_new` is false if an upload returned a file with the same content that existed.
+    `is_new` is false if an upload returned a file with the same content that existed. `removed`: it was stored for this
+    idempotency key, and was deleted since. Nothing is stored then.
     """
 
     name: str
@@ -52,6 +55,7 @@ class FileInfo:
     tags: tuple[str, ...] = ()
     public: bool = False
     is_new: bool = True
+    removed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

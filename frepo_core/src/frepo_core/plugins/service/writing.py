@@ -83,7 +83,8 @@ class WritingService(Protocol):
         has encrypted, it alone can say whether the content was whole.
 
         With an `idempotency_key`, which is the plug-in's own for this collection, the same content is stored once: if
-        the process is killed after the commit, the next call within 14 days returns the version as it was stored.
+        the process is killed after the commit, the next call within 14 days returns the version as it was stored. If it
+        was deleted or evicted since, that has `removed`, and nothing is stored: choose another key to store it again.
 
         With `coding`, which is `gzip` or `zstd`, the version is what `content` contains, as with the header
         Content-Encoding: `size` and `sha256` are of that. Bytes that are not in this coding, not whole, followed by
@@ -130,8 +131,8 @@ class WritingService(Protocol):
     ) -> StoredVersion | None:
         """Return what an `add_version` with this key has stored, which was perhaps killed afterwards; None if nothing.
 
-        It may have been deleted since. `by` is the token that has stored it, or one that replaced it. Raises
-        `IdempotencyConflictError` if it was other content.
+        If it was deleted or evicted since, it has `removed`. `by` is the token that has stored it, or one that replaced
+        it. Raises `IdempotencyConflictError` if it was other content.
         """
 
     def find_added_file(self, *, by: Identity, sha256: str, idempotency_key: str) -> FileInfo | None:

@@ -1,6 +1,7 @@
 """What a plug-in has stored under an idempotency key, recorded in the transaction that stores it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -43,12 +44,12 @@ def idempotent_file(key: str, plugin: str) -> "IdempotentUpload[AddedFile]":
 
 def recorded_version(recorded: RecordedAnswer) -> StoredVersion:
     """Return the version of a recorded answer, as it was when it was stored."""
-    return _VERSION.validate_python(recorded.answer["version"])
+    return replace(_VERSION.validate_python(recorded.answer["version"]), removed=recorded.is_removed)
 
 
 def recorded_file(recorded: RecordedAnswer) -> FileInfo:
     """Return the plain file of a recorded answer, as it was when it was stored."""
-    return _FILE.validate_python(recorded.answer["file"])
+    return replace(_FILE.validate_python(recorded.answer["file"]), removed=recorded.is_removed)
 
 
 def _file_id(answer: Mapping[str, Any]) -> int:
