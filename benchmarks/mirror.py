@@ -26,6 +26,7 @@ from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.features.assembly import assemble
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.composition.container import Services
 from support.servers.service import Service
@@ -123,7 +124,8 @@ def measure_copies(where: Path, count: int) -> None:
     }
     services = assemble(ini, {})
     migrations.upgrade(services.database.engine)
-    services.mirror.run("offsite", keep_going=_nothing, progress=_nothing)  # it marks the storage
+    mirror = services.feature(SecondCopyServices).mirror
+    mirror.run("offsite", keep_going=_nothing, progress=_nothing)  # it marks the storage
     samples: Samples = {"operations": [], "the job": []}
     for start in range(0, count, BATCH):
         contents = [b"%0*d" % (SMALL, number) for number in range(start, min(count, start + BATCH))]
@@ -177,7 +179,7 @@ def _operate(storage: StorageBackend, contents: list[bytes]) -> None:
 
 
 def _mirror(services: Services, expected: int) -> None:
-    report = services.mirror.run("offsite", keep_going=_nothing, progress=_nothing)
+    report = services.feature(SecondCopyServices).mirror.run("offsite", keep_going=_nothing, progress=_nothing)
     if report.copied != expected:
         raise RuntimeError(f"{report.copied} of {expected} contents were copied: {report.problem}")
 

@@ -82,20 +82,21 @@ MAY_IMPORT = {
 FEATURES = {
     "preview": set(),
     "compact": {"preview"},
-    "doctor": set(),
-    "overview": set(),
+    "doctor": {"compact", "second_copies"},
+    "overview": {"compact", "second_copies"},
     "documents": set(),
     "enrolment": set(),
     "moves": set(),
     "restore_tests": set(),
+    "second_copies": set(),
 }
 # Inside a room, a folder may import only those before it. Modules beside the folders are anywhere between them.
 ORDER = {
     "services": "base events content access files backups upkeep reports composition",
-    "services/content": "encodings storages objects checks decoding remote chains copies blobs",
+    "services/content": "encodings storages objects checks decoding remote chains blobs",
     "services/access": "policies visibility rotation",
     "services/backups": "rows rotation holds trash versions runs collections",
-    "services/upkeep": "journal engine reconcile storage mirror recovery",
+    "services/upkeep": "journal engine reconcile storage recovery",
     "services/reports": "inventory health",
     "web": "base schemas content viewer views conventions openapi v1 routing",
 }

@@ -11,13 +11,13 @@ from sqlalchemy import select
 from frepo_core.db.models import Content, File, StoredObject, Version
 from frepo_core.features.moves import collection_move
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.second_copies.copier import Copier, CopyResult, Outcome
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.base.records import BlobRecord
-from frepo_core.services.content.blobs import lifecycle
+from frepo_core.services.content.blobs import lifecycle, object_reads
 from frepo_core.services.content.blobs.blob_write import BlobWrite
 from frepo_core.services.content.blobs.upload_transaction import UploadTransaction
 from frepo_core.services.content.chains import encoding_switch
-from frepo_core.services.content.copies import copy_reads
-from frepo_core.services.content.copies.copier import Copier, CopyResult, Outcome
 from frepo_core.services.content.objects import gate, necessity, settlement
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.states import CURRENT, DELTA, ObjectState
@@ -78,7 +78,7 @@ def is_circular(site: Site, folder: Path) -> str:
 
 def says_all_copies(site: Site, folder: Path) -> str:
     """Look whether all is said to be copied, although there is nothing in the storage of second copies."""
-    (said,) = [one for one in site.services.copies.read() if one.storage == STORAGES[1]]
+    (said,) = [one for one in site.services.feature(SecondCopyServices).reports.read() if one.storage == STORAGES[1]]
     says_all = not said.behind and said.is_known
     return "it is said that each content has its copy" if says_all and not site.real.places.keys(STORAGES[1]) else ""
 
@@ -156,12 +156,12 @@ def _supersede_all(patch: pytest.MonkeyPatch) -> None:
 
 
 def _read_first_storage_only(patch: pytest.MonkeyPatch) -> None:
-    find = copy_reads.find_places
+    find = object_reads.find_places
 
     def find_in_first(session: Any, digest: str, storage: str) -> Any:
         return [row for row in find(session, digest, storage) if row.storage == storage]
 
-    patch.setattr(copy_reads, "find_places", find_in_first)
+    patch.setattr(object_reads, "find_places", find_in_first)
 
 
 def _count_what_is_wanted(patch: pytest.MonkeyPatch) -> None:

@@ -250,7 +250,7 @@ class Machine(RandomHistory):
         if database:
             self.services.database.engine.dispose()
             shutil.copy(database, self._folder / "frepo.db")
-        self.services.copy_reads.notes._start = lambda work: work()
+        self.services.object_reads.notes._start = lambda work: work()
 
     def _identify(self, services: Any) -> Any:
         return services.tokens.identify(self._token, address="127.0.0.1", user_agent="")

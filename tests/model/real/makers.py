@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.features.second_copies.copier import Copier, CopyResult, CopyTask, Outcome
+from frepo_core.features.second_copies.copy_claims import _find_source
+from frepo_core.features.second_copies.copy_results import record_results
+from frepo_core.features.second_copies.work_queue import claim_batch
 from frepo_core.services.content.blobs.blob_reader import BlobReader
 from frepo_core.services.content.chains.encoding_switch import NewObject
-from frepo_core.services.content.copies.copier import Copier, CopyResult, CopyTask, Outcome
-from frepo_core.services.content.copies.copy_claims import _find_source
-from frepo_core.services.content.copies.copy_results import record_results
 from frepo_core.services.content.objects.uses import is_used
-from frepo_core.services.upkeep.mirror.work_queue import claim_batch
 from model.state import DAMAGED, MISSING, PRESENT, RAW, WANTED
 from support.encodings.stored import StoredBlobs
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.content.blobs.blob_reader import BlobReader
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.gate import doom, may_end
@@ -193,7 +194,7 @@ class Real:
 
     def promote(self, storage: int, **_: Any) -> None:
         """Promote a storage."""
-        promotions = self._services.promotions
+        promotions = self._services.feature(SecondCopyServices).promotions
         promotions.promote(promotions.plan(STORAGES[storage]))
 
     def _finish(self, content: int, base: int, storage: int) -> bool:

@@ -171,7 +171,7 @@ class Site:
         if database:
             self.services.database.engine.dispose()
             shutil.copy(database, self.folder / "frepo.db")
-        self.services.copy_reads.notes._start = lambda work: work()  # the next read knows what this one has found
+        self.services.object_reads.notes._start = lambda work: work()  # the next read knows what this one has found
         self.real = Real(self.services, self._push, self._delete, self._patch, self.memory)
 
     def _recover(self, storages: Any) -> None:

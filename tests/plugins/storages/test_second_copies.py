@@ -14,12 +14,13 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.features.assembly import assemble
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.upkeep.storage import OwnerMark, Ownership
+from frepo_core.services.upkeep.storage import OwnerMark, Ownership, verify_copies
 from support.reliability.invariants import eventually
 from support.scale import only_in_long_form
 
@@ -85,7 +86,7 @@ def replace(backend, row):
 @only_in_long_form
 @pytest.mark.databases
 def test_contents_survive_the_loss_of_either_side(services, add, run):
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     first, second = services.backends.get(services.backends.current), services.backends.get("second")
     files = [add(content) for content in CONTENTS]
     assert len(files) == run("mirror")["copied"]
@@ -104,9 +105,11 @@ def test_contents_survive_the_loss_of_either_side(services, add, run):
     missing, wrong, *_ = rows(services, StoredObject)
     second.delete(missing.key)
     replace(second, wrong)
-    assert {missing.key, wrong.key} == {damage.key for damage in services.mirror.verify().damaged}
+    assert {missing.key, wrong.key} == {
+        damage.key for damage in verify_copies(services.database, services.backends, services.copies.storages()).damaged
+    }
     assert 2 == run("mirror")["copied"]
-    assert [] == services.mirror.verify().damaged
+    assert [] == verify_copies(services.database, services.backends, services.copies.storages()).damaged
 
     services.files.delete(files[0].stored_name, "", by=add.by)
     assert 1 == run("mirror")["deleted"]
@@ -118,19 +121,21 @@ def test_contents_survive_the_loss_of_either_side(services, add, run):
 @only_in_long_form
 @pytest.mark.databases
 def test_the_second_side_takes_the_place_of_a_lost_first_one(services, add, run):
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     lost = services.backends.current
     files = [add(content) for content in CONTENTS]
     run("mirror")
     empty(services.backends.get(lost))
 
-    services.promotions.promote(services.promotions.plan("second"))
+    services.feature(SecondCopyServices).promotions.promote(
+        services.feature(SecondCopyServices).promotions.plan("second")
+    )
     assert "second" == add(b"new").blob.storage
     assert CONTENTS == [read(services, file) for file in files]
 
     Ownership(services.database, services.backends).adopt(lost)
-    assert len(files) == services.mirror.find_missing(lost, keep_going=lambda: None)
-    assert len(files) + 1 == services.mirror.resilver(lost, keep_going=lambda: None).copied
+    assert len(files) == services.feature(SecondCopyServices).mirror.find_missing(lost, keep_going=lambda: None)
+    assert len(files) + 1 == services.feature(SecondCopyServices).mirror.resilver(lost, keep_going=lambda: None).copied
     empty(services.backends.get("second"))
     assert CONTENTS == [read(services, file) for file in files]
 
@@ -138,7 +143,7 @@ def test_the_second_side_takes_the_place_of_a_lost_first_one(services, add, run)
 @only_in_long_form
 @pytest.mark.databases
 def test_a_promotion_under_load_loses_nothing(services, add, run):
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     former, stored, stop = services.backends.current, [], threading.Event()
 
     def load():
@@ -150,13 +155,15 @@ def test_a_promotion_under_load_loses_nothing(services, add, run):
         loads = [pool.submit(load) for _ in range(2)]
         assert eventually(lambda: len(stored) > 10)
         run("mirror")
-        services.promotions.promote(services.promotions.plan("second"))
+        services.feature(SecondCopyServices).promotions.promote(
+            services.feature(SecondCopyServices).promotions.plan("second")
+        )
         reached = len(stored)
         assert eventually(lambda: len(stored) > reached + 10)
         stop.set()
         assert [None, None] == [each.result(60) for each in loads]
     run("mirror")  # what had no copy when the storage was promoted
-    services.mirror.resilver(former, keep_going=lambda: None)
+    services.feature(SecondCopyServices).mirror.resilver(former, keep_going=lambda: None)
 
     def read_all():
         return [read(services, file) for _, file in stored]
@@ -165,8 +172,8 @@ def test_a_promotion_under_load_loses_nothing(services, add, run):
     empty(services.backends.get(former))
     assert contents == read_all()
     Ownership(services.database, services.backends).adopt(former)
-    services.mirror.find_missing(former, keep_going=lambda: None)
-    services.mirror.resilver(former, keep_going=lambda: None)
+    services.feature(SecondCopyServices).mirror.find_missing(former, keep_going=lambda: None)
+    services.feature(SecondCopyServices).mirror.resilver(former, keep_going=lambda: None)
     empty(services.backends.get("second"))
     assert contents == read_all()
 
@@ -183,7 +190,7 @@ def test_a_burnt_machine_is_recovered_from_the_second_side(services, add, run, i
 
     recovered = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/recovered.db"}, {}, plugins)
     migrations.upgrade(recovered.database.engine)
-    recovered.copy_reads.notes._start = lambda work: work()
+    recovered.object_reads.notes._start = lambda work: work()
     with recovered.recovery("second", lambda text: None) as recovery:
         report = recovery.run(recovery.find(), with_tokens=True)
 

@@ -102,7 +102,7 @@ def new_machine(ini, tmp_path, in_process, plugins, migrated, seed):
             return in_process.run(list(arguments), env=environment, cwd=folder)
 
         services = assemble(settings, {}, plugins)
-        services.copy_reads.notes._start = lambda work: work()  # the next read knows what this one has found
+        services.object_reads.notes._start = lambda work: work()  # the next read knows what this one has found
         try:
             yield frepo, services, folder
         finally:

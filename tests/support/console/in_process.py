@@ -20,9 +20,9 @@ import pytest
 import frepo_core.cli
 from frepo_core import gc_pause
 from frepo_core.cli import app, command_discovery
+from frepo_core.features.second_copies import fallback_notes
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.composition import assembly
-from frepo_core.services.content.copies import fallback_notes
 
 
 class InProcessConsole:

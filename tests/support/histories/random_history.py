@@ -10,10 +10,11 @@ from frepo_core.db import clock, types
 from frepo_core.db.models import StoredObject, TrashEntry, Version
 from frepo_core.errors import FrepoError
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.backups.rows import locks
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
-from frepo_core.services.upkeep.storage import verify
+from frepo_core.services.upkeep.storage import verify, verify_copies
 from support.histories.stored_bytes import FolderBytes
 from support.reliability.clock import clock_of
 
@@ -39,7 +40,7 @@ class RandomHistory:
 
     def begin(self, monkeypatch):
         """Let the service and its database live in the time of the history, and note at once what its reads find."""
-        self.services.copy_reads.notes._start = lambda work: work()
+        self.services.object_reads.notes._start = lambda work: work()
         monkeypatch.setattr(types, "datetime", clock_of(lambda: datetime.timestamp(self.now)))
         # A server of databases has a clock of its own, in which nothing would ever be due.
         monkeypatch.setattr(self.services.database, "_clock_query", None)
@@ -82,9 +83,9 @@ class RandomHistory:
 
     def promote(self):
         """Make the other storage the first one, if it has everything."""
-        plan = self.services.promotions.plan(self.draw.choice(["second", self.first]))
+        plan = self.services.feature(SecondCopyServices).promotions.plan(self.draw.choice(["second", self.first]))
         if not plan.loss.contents:
-            self.services.promotions.promote(plan)
+            self.services.feature(SecondCopyServices).promotions.promote(plan)
 
     def damage(self):
         """Delete some objects on one side, or change their bytes, when both have everything."""
@@ -118,7 +119,7 @@ class RandomHistory:
                 self.run("mirror")
             self.now += timedelta(hours=1)
             verify(self.services.database, self.services.backends)
-            self.services.mirror.verify()
+            verify_copies(self.services.database, self.services.backends, self.services.copies.storages())
         self.run("mirror")
 
     def used(self):

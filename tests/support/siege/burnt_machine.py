@@ -21,7 +21,7 @@ from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.encodings.decoder import DecodedContent
 from frepo_core.services.upkeep.journal.changes import find_last_position
 from frepo_core.services.upkeep.journal.keys import JournalKey
-from frepo_core.services.upkeep.storage import Ownership, verify
+from frepo_core.services.upkeep.storage import Ownership, verify, verify_copies
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
 from support.histories.random_history import RandomHistory
@@ -261,7 +261,7 @@ def read_content(services, find, repeats):
 def read_all(services):
     """Verify both sides, so that what is wrong is known."""
     verify(services.database, services.backends)
-    services.mirror.verify()
+    verify_copies(services.database, services.backends, services.copies.storages())
 
 
 def copy_folders(folder, target, kept):

@@ -7,7 +7,7 @@ from errno import EIO
 
 import pytest
 
-from frepo_core.services.content.copies.continued_content import ContinuedFile
+from frepo_core.features.second_copies.continued_content import ContinuedFile
 from support.servers.in_process import running_server
 from support.wire import Wire, head
 

@@ -1,10 +1,16 @@
-"""The nucleus alone: the mission works without any feature. `.ci/full nucleus` runs a thousand tests more on it."""
+"""The nucleus alone: the mission works without any feature. `.ci/full nucleus` runs a thousand tests more on it.
+
+Its ports are empty then: nothing makes copies, and reports have no figures of features.
+"""
 
 import pytest
+from sqlalchemy import select
 
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.features import assembly
 from frepo_core.features.preview.services import PreviewServices
+from frepo_core.services.reports.statistics import read_statistics
 from frepo_core.services.upkeep.storage import verify
 from support.client import COLLECTIONS
 
@@ -63,3 +69,46 @@ def test_what_a_feature_adds_is_not_there(services, root, collection):
     assert "compact" not in services.scheduled_jobs
     with pytest.raises(LookupError, match="PreviewServices"):
         services.feature(PreviewServices)
+
+
+class TestEmptyPorts:
+    """With two storages and the setting `mirror`, which a feature would follow."""
+
+    @pytest.fixture
+    def ini(self, ini, tmp_path):
+        named = {"storages": "second", "storage.second.adapter": "local"}
+        place = {"storage.second.directory": str(tmp_path / "second"), "mirror": "second", "mirror.wait": "60s"}
+        return ini | named | place | {"health_check.code": "c0de"}
+
+    def test_an_upload_wants_no_copy_and_waits_for_none(self, services, root, push, collection):
+        push(collection, b"content")
+
+        [version] = root.get(f"/api/v1/collections/{collection}/versions").json["items"]
+        with services.database.reading() as session:
+            stored = session.execute(select(StoredObject.storage, StoredObject.state)).all()
+        assert version["copies"] is None
+        assert [("local", "present")] == stored
+        assert () == services.copies.storages()
+
+    def test_a_collection_may_name_where_its_copies_would_be(self, root, collection):
+        path = f"/api/v1/collections/{collection}"
+        headers = {"Content-Type": "application/merge-patch+json"}
+
+        root.call("PATCH", path, json={"mirror": "none"}, headers=headers)
+
+        assert "none" == root.get(path).json["mirror"]
+
+    def test_what_cannot_be_read_is_read_nowhere_else(self, services, app, upload):
+        file = upload(b"content").json["filename"]
+        blob = services.files.find(file).blob
+        services.backends.get("local").delete(blob.key)
+
+        assert services.object_reads.notes is None
+        app.get(f"/repository/file/{file}", status=500)
+
+    def test_reports_have_no_figures_of_features(self, services, app):
+        found = read_statistics(services, services.figures)
+
+        assert ((), None) == (found.copies, found.compact)
+        assert not {"copies", "compact"} & set(services.health.run())
+        assert app.get("/health?code=c0de").json["status"]["storage"]

@@ -90,6 +90,24 @@ class ShowCommand(TableCommand, ShowOne):
         return int(super().produce_output(parsed_args, column_names, data))
 
 
+class StorageCommand(ShowCommand):
+    """A command that processes many blobs, shows progress and prints a report. Exit status 1 reports a problem."""
+
+    def take_action(self, arguments: argparse.Namespace) -> Record:
+        """Run the work and return its report."""
+        rows, self._is_wrong = self.work(arguments)
+        return tuple(rows), tuple(rows.values())
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Return 1 if the report has a problem, so that cron sends it by mail."""
+        status = int(super().run(arguments))
+        return status or int(self._is_wrong)
+
+    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
+        """Return the rows of the report, and whether there is a problem."""
+        raise AssertionError("a command overrides this")
+
+
 class _FittingTable(TableFormatter):
     """A table of rows that is narrowed where its texts can be broken: times, fingerprints and words stay whole."""
 

@@ -16,8 +16,9 @@ from .moves.feature import MOVES
 from .overview.feature import OVERVIEW
 from .preview.feature import PREVIEW
 from .restore_tests.feature import RESTORE_TESTS
+from .second_copies.feature import SECOND_COPIES
 
-FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, OVERVIEW, RESTORE_TESTS, MOVES, COMPACT)
+FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, OVERVIEW, RESTORE_TESTS, MOVES, SECOND_COPIES, COMPACT)
 
 
 def assemble(

@@ -90,7 +90,7 @@ def read(services, file):
 def test_two_sealed_copies_repair_each_other_and_a_lost_database(
     services, make_token, run, below, ini, plugins, tmp_path
 ):
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     by = services.tokens.look_up(make_token(Role.ADMINISTRATOR))
     files = [
         services.files.add(NewFile(name="a.sql"), Incoming(stream=BytesIO(content)), by=by).file for content in CONTENTS

@@ -53,7 +53,7 @@ class TestHealth:
 
     def test_the_checks_of_the_service_come_by_the_hook_that_plugins_use(self, assembled):
         services = assembled()
-        core = describe_core(CoreChecks(services))
+        core = describe_core(CoreChecks(services, services.figures))
 
         assert {"frepo_health_checks"} == core.hooks
         assert [check.name for check in core.health_checks] == list(services.health.run())

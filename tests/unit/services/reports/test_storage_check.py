@@ -9,6 +9,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.features.doctor.data import check_storage
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.content.objects.marks import mark_damaged
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
@@ -35,7 +36,7 @@ def check(services):
     def check():
         found = services.check_storages(read_within=DAYS)
         worth = {one.storage: one for one in found.storages}
-        [copies] = services.copies.read()
+        [copies] = services.feature(SecondCopyServices).reports.read()
         assert worth["second"].lacks == copies.behind
         return worth, found.lost
 
@@ -155,7 +156,9 @@ def test_after_a_promotion_the_former_first_storage_is_checked_too(services, run
     run("mirror")
     assert not any(services.health.run(is_logged=False).values())
     (tmp_path / "storage").rename(tmp_path / "away")
-    services.promotions.promote(services.promotions.plan("second"))
+    services.feature(SecondCopyServices).promotions.promote(
+        services.feature(SecondCopyServices).promotions.plan("second")
+    )
 
     health = services.health.run(is_logged=False)
 

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.cli.columns import Report
-from frepo_core.cli.commands.storage.maintenance import StorageCommand
 from frepo_core.cli.progress import ProgressLine
+from frepo_core.cli.tables import StorageCommand
 
 from .services import CompactServices
 

@@ -20,10 +20,10 @@ from frepo_core.services.content.chains.encoding_switch import EncodingSwitch
 from frepo_core.services.content.encodings.format import read_head
 from frepo_core.services.content.encodings.libraries import require_libraries
 from frepo_core.services.content.objects.states import CURRENT
-from frepo_core.services.reports.compact_figures import note_figures
 from frepo_core.settings import Settings
 
 from ..preview.preview import Previews
+from .compact_figures import note_figures
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from frepo_core.plugins import JobContext
+from frepo_core.plugins import HealthCheck, JobContext
 from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.reports.figures import Figures
 
 from .services import CompactServices
 
@@ -21,6 +22,20 @@ def compact(services: "CoreServices", context: JobContext) -> Summary:
     return compaction.run(keep_going=context.check_lease, progress=context.progress, avoids_busy_hours=True).summary()
 
 
+def _figures(services: "CoreServices") -> Figures:
+    from frepo_core.plugins import CompactStatus
+    from frepo_core.services.reports.health.core_checks import DATABASE_SECONDS
+
+    spaces = services.feature(CompactServices).spaces
+
+    def statistics() -> dict[str, CompactStatus]:
+        saved = spaces.read()
+        return {"compact": CompactStatus(**vars(saved.figures), debt=saved.debt)} if saved else {}
+
+    check = HealthCheck(name="compact", run=spaces.check, deadline=DATABASE_SECONDS)
+    return Figures(checks=[check] if services.settings.compact else [], statistics=statistics)
+
+
 COMPACT = Feature(
     services=CompactServices,
     jobs=[
@@ -33,4 +48,5 @@ COMPACT = Feature(
             is_on=lambda services: services.settings.compact,
         )
     ],
+    figures=_figures,
 )

@@ -8,6 +8,7 @@ from ..preview.services import PreviewServices
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
 
+    from .compact_space import CompactSpaces
     from .compaction import Compaction
 
 
@@ -16,6 +17,13 @@ class CompactServices:
 
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
+
+    @cached_property
+    def spaces(self) -> "CompactSpaces":
+        """Read what compact storage saves."""
+        from .compact_space import CompactSpaces
+
+        return CompactSpaces(self._core.database, self._core.settings)
 
     @cached_property
     def compaction(self) -> "Compaction":

@@ -6,6 +6,7 @@ from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError
 from frepo_core.services.composition.container import Services
 
+from ..compact.services import CompactServices
 from .findings import Finding, good, problem, warning
 
 _REMEDY = "Run `frepo jobs compact` to see the last runs, and `frepo compact` to do the work now"
@@ -16,12 +17,13 @@ def check_compact(services: Services) -> Iterator[Finding]:
 
     A start without the extra that a setting or a stored content needs was refused before.
     """
-    found = services.compact_spaces.read()
+    spaces = services.feature(CompactServices).spaces
+    found = spaces.read()
     if found is None:
         yield good("compact", "Each version is stored whole; docs/compact.md says what `compact = true` saves")
         return
     try:
-        services.compact_spaces.check()
+        spaces.check()
     except CompactLateError as error:
         yield problem("compact", error.message, _REMEDY)
     figures = found.figures

@@ -6,6 +6,7 @@ from datetime import timedelta
 from frepo_core.db import utc_now
 from frepo_core.services.composition.container import Services
 
+from ..second_copies.services import SecondCopyServices
 from .findings import Finding, good, problem, warning
 
 # Copies are made within minutes. Below that, nobody has to act.
@@ -16,7 +17,7 @@ _REMEDY = "Run `frepo storage:mirror` to see what is wrong, and `frepo jobs mirr
 
 def check_copies(services: Services) -> Iterator[Finding]:
     """Yield how far behind the second copies are, and whether both sides are checked."""
-    found, now = services.copies.read(), utc_now()
+    found, now = services.feature(SecondCopyServices).reports.read(), utc_now()
     if not found:
         yield good("copies", "Each content has one copy; docs/second-copy.md says how to get a second one")
     for one in found:

@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from frepo_core.cli.columns import Report, Size
-from frepo_core.cli.commands.storage.maintenance import StorageCommand
 from frepo_core.cli.progress import ProgressBar
+from frepo_core.cli.tables import StorageCommand
 from frepo_core.errors import FieldsError
 
 from .services import MoveServices

@@ -15,13 +15,13 @@ from frepo_core.services.backups.collections.states import (
 from frepo_core.services.base.keyset import Page, PageRequest, cut, paged
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.storage_space import find_free_space, find_total_space
-from frepo_core.services.reports.compact_space import CompactSpace, CompactSpaces
-from frepo_core.services.reports.copies import Copies, CopyFigures
 from frepo_core.services.reports.inventory.damage import count_damaged
 from frepo_core.services.reports.sizes import Sizes, read_sizes
 from frepo_core.services.reports.verdict_counts import VerdictCounts, count_by_verdict
 from frepo_core.services.upkeep.engine.job_reports import find_failing_jobs
 
+from ..compact.compact_space import CompactSpace, CompactSpaces
+from ..second_copies.copy_reports import CopyFigures, CopyReports
 from .activity import Activity, count_recent
 from .growth import CollectionUsage, Growth, collection_usage, service_growth
 
@@ -73,7 +73,7 @@ class SampleRecord:
 class Overviews:
     """Reads figures about the whole service. No figure takes longer the more versions, files or events there are."""
 
-    def __init__(self, database: Database, backends: Backends, copies: Copies, compact: CompactSpaces) -> None:
+    def __init__(self, database: Database, backends: Backends, copies: CopyReports, compact: CompactSpaces) -> None:
         self._database = database
         self._compact = compact
         self._copies = copies

@@ -3,6 +3,9 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ..compact.services import CompactServices
+from ..second_copies.services import SecondCopyServices
+
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
 
@@ -22,7 +25,8 @@ class OverviewServices:
         from .overview import Overviews
 
         core = self._core
-        return Overviews(core.database, core.backends, core.copies, core.compact_spaces)
+        copies, spaces = core.feature(SecondCopyServices).reports, core.feature(CompactServices).spaces
+        return Overviews(core.database, core.backends, copies, spaces)
 
     @cached_property
     def badges(self) -> "Badges":

@@ -13,6 +13,8 @@ from frepo_core.services.content.storages.first_storage import find_differences
 from frepo_core.services.reports.job_health import JobsFailError, check_worker
 from frepo_core.services.reports.restore_ages import RestoreAges
 
+from ..compact.services import CompactServices
+from ..second_copies.services import SecondCopyServices
 from .overview import NAMED
 from .services import OverviewServices
 
@@ -59,13 +61,14 @@ def _service_lines(services: CoreServices) -> Iterator[StatusLine]:
 def _copy_lines(services: CoreServices) -> Iterator[StatusLine]:
     """Yield how far behind second copies are. The health check says whether that is too far."""
     now = utc_now()
-    for one in services.copies.read():
+    for one in services.feature(SecondCopyServices).reports.read():
         yield StatusLine(subject=f"copies in {one.storage}", severity=Severity.OK, text=one.describe(now))
 
 
 def _compact_lines(services: CoreServices) -> Iterator[StatusLine]:
     """Yield what compact storage saves, once it does. The health check says whether it is late."""
-    if (found := services.compact_spaces.read()) is None or not (found.figures.encoded or found.figures.waiting):
+    found = services.feature(CompactServices).spaces.read()
+    if found is None or not (found.figures.encoded or found.figures.waiting):
         return
     saved, debt = readable_size(found.figures.saved), readable_size(found.debt)
     text = f"{found.figures.encoded} contents take {saved} less, {found.figures.waiting} wait"

@@ -17,7 +17,6 @@ from .journal_jobs import write_catalogue, write_journal
 from .storage_jobs import (
     end_trash,
     job_actor,
-    mirror,
     sweep_storages,
     verify_blobs,
 )
@@ -92,10 +91,6 @@ def rotate_unjudged(services: CoreServices, context: JobContext) -> Summary:
     return {"rotated": unjudged.end_waiting(now=context.now, by=job_actor("unjudged"), keep_going=context.check_lease)}
 
 
-def _has_second_place(services: CoreServices) -> bool:
-    return bool(services.settings.mirror) or len(services.backends.configured) > 1
-
-
 BUILTIN_JOBS = (
     BuiltinJob(
         name="verify",
@@ -128,14 +123,6 @@ BUILTIN_JOBS = (
     ),
     BuiltinJob(
         name="pins", schedule="every 10m", lane="short", summary="Unpin versions whose pin is over", work=unpin_ended
-    ),
-    BuiltinJob(
-        name="mirror",
-        schedule="every 1m",
-        lane="mirror",
-        summary="Make second copies, and delete those of deleted contents",
-        work=mirror,
-        is_on=_has_second_place,
     ),
     BuiltinJob(
         name="retention",

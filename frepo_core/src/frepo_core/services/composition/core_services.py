@@ -1,13 +1,12 @@
 """The services for collections and their versions, and reports about them."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from frepo_core.plugins import RequestObserver
 
-from .features import Feature
 from .storage_services import StorageServices
 
 if TYPE_CHECKING:
@@ -36,34 +35,17 @@ if TYPE_CHECKING:
     from ..backups.versions.versions import Versions
     from ..events.refusals import Refusals
     from ..reports.audit import Audit
-    from ..reports.compact_space import CompactSpaces
+    from ..reports.figures import Figures
     from ..reports.health import Health
     from ..reports.restorables import Restorables
     from ..reports.restore_ages import RestoreAges
 
-F = TypeVar("F")
-
 
 @dataclass(frozen=True, kw_only=True)
 class CoreServices(StorageServices):
-    """The services that plug-ins and the built-in jobs use.
-
-    `request_observers` are called after each request. `features` are those that bring services of their own.
-    """
+    """The services that plug-ins and the built-in jobs use. `request_observers` are called after each request."""
 
     request_observers: list[RequestObserver] = field(default_factory=list)
-    features: tuple[Feature, ...] = ()
-    _of_features: dict[type[Any], Any] = field(default_factory=dict, init=False, repr=False)
-
-    def feature(self, kind: type[F]) -> F:
-        """Return the services of a feature by their class. Raises `LookupError` if it was not handed over."""
-        if kind not in self._of_features:
-            if kind not in {feature.services for feature in self.features}:
-                raise LookupError(f"This service was made without the feature of {kind.__name__}")
-            make: Callable[[CoreServices], F] = kind
-            self._of_features[kind] = make(self)
-        found: F = self._of_features[kind]
-        return found
 
     @cached_property
     def strategies(self) -> "Strategies":
@@ -77,7 +59,9 @@ class CoreServices(StorageServices):
         from ..content.storages.storage_choice import StorageChoice
 
         storages = StorageChoice(self.database, self.backends)
-        return Collections(self.database, self.settings, self.strategies, self.passwords, self.policies, storages)
+        return Collections(
+            self.database, self.settings, self.strategies, self.passwords, self.policies, storages, self.copies
+        )
 
     @cached_property
     def token_lists(self) -> "TokenLists":
@@ -104,10 +88,8 @@ class CoreServices(StorageServices):
         return CollectionPages(self.database)
 
     @cached_property
-    def compact_spaces(self) -> "CompactSpaces":
-        from ..reports.compact_space import CompactSpaces
-
-        return CompactSpaces(self.database, self.settings)
+    def figures(self) -> "Sequence[Figures]":
+        return [feature.figures(self) for feature in self.features]
 
     @cached_property
     def versions(self) -> "Versions":
@@ -255,4 +237,4 @@ class CoreServices(StorageServices):
     def health(self) -> "Health":
         from ..reports.health import Health
 
-        return Health(self)
+        return Health(self, self.figures)

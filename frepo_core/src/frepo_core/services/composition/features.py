@@ -6,6 +6,9 @@ from typing import Any
 
 from frepo_core.plugins import JobContext
 
+from ..content.copies import Copies
+from ..reports.figures import Figures
+
 Summary = Mapping[str, Any]
 
 
@@ -34,10 +37,15 @@ class Feature:
     - `jobs`: its built-in jobs.
     - `endpoints`: returns its endpoints below `/api/v1`. It is called when the web application is made, not before: a
       command need not import them.
+    - `copies`: gets the services, and returns what answers for second copies. One feature at most has it; without one,
+      it is the empty `Copies`.
+    - `figures`: gets the services, and returns what it adds to the reports.
     - `web`: gets the configurator of Pyramid when all endpoints are known, also those of plug-ins.
     """
 
     services: type[Any] | None = None
     jobs: Sequence[BuiltinJob] = ()
     endpoints: Callable[[], Sequence[Any]] = tuple
+    copies: Callable[[Any], Copies] | None = None
+    figures: Callable[[Any], Figures] = lambda services: Figures()
     web: Callable[[Any], None] = lambda config: None

@@ -1,10 +1,12 @@
 """The services for tokens, contents, files, and the trash, which makes room for them."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..foundation import Foundation
+from .features import Feature
 
 if TYPE_CHECKING:
     from ..access.passwords import Passwords
@@ -20,11 +22,12 @@ if TYPE_CHECKING:
     from ..backups.trash.early_ending import EarlyEnding
     from ..backups.trash.trash import Trash
     from ..content.blobs.lifecycle import Blobs
+    from ..content.blobs.object_reads import ObjectReads
     from ..content.blobs.stored_content import StoredContent
     from ..content.chains.chain_reader import ChainReader
     from ..content.chains.encoding_switch import EncodingSwitch
     from ..content.checks.upload_checks import UploadChecks
-    from ..content.copies.copy_reads import CopyReads
+    from ..content.copies import Copies
     from ..content.exports import Exports
     from ..content.ingest import Ingest
     from ..content.remote.fetcher import Fetcher
@@ -37,13 +40,29 @@ if TYPE_CHECKING:
     from ..files.listing import Listing
     from ..files.stored_aliases import StoredAliases
 
+F = TypeVar("F")
+
 
 @dataclass(frozen=True, kw_only=True)
 class FileServices(Foundation):
     """The services for tokens, contents, files, and the trash, which makes room for them.
 
-    Each service of the container is imported and built when it is used first.
+    Each service of the container is imported and built when it is used first. `features` are those that bring services
+    of their own, or answer for a port.
     """
+
+    features: tuple[Feature, ...] = ()
+    _of_features: dict[type[Any], Any] = field(default_factory=dict, init=False, repr=False)
+
+    def feature(self, kind: type[F]) -> F:
+        """Return the services of a feature by their class. Raises `LookupError` if it was not handed over."""
+        if kind not in self._of_features:
+            if kind not in {feature.services for feature in self.features}:
+                raise LookupError(f"This service was made without the feature of {kind.__name__}")
+            make: Callable[[FileServices], F] = kind
+            self._of_features[kind] = make(self)
+        found: F = self._of_features[kind]
+        return found
 
     @cached_property
     def passwords(self) -> "Passwords":
@@ -124,18 +143,23 @@ class FileServices(Foundation):
         return UploadChecks(self.plugins, self.contexts, self.settings)
 
     @cached_property
+    def copies(self) -> "Copies":
+        from ..content.copies import Copies
+
+        made = [feature.copies(self) for feature in self.features if feature.copies]
+        return made[0] if made else Copies()
+
+    @cached_property
     def blobs(self) -> "Blobs":
         from ..content.blobs.lifecycle import Blobs
-        from ..content.copies.mirror_setting import check_mirror
 
-        check_mirror(self.settings, self.backends)
         return Blobs(
             self.database,
             self.backends,
             self.presence,
             self.storage_states,
             self.ingest.held,
-            self.settings.mirror_wait,
+            self.copies,
             self.settings.mirror_delete_delay,
         )
 
@@ -170,24 +194,14 @@ class FileServices(Foundation):
             self.presence,
             self.chain_reader,
             self.settings.fs_cache_size,
-            self.copy_reads,
+            self.object_reads,
         )
 
     @cached_property
-    def copy_reads(self) -> "CopyReads":
-        from ..content.copies.copy_reads import CopyReads
-        from ..content.copies.fallback_notes import FallbackNotes
+    def object_reads(self) -> "ObjectReads":
+        from ..content.blobs.object_reads import ObjectReads
 
-        if len(self.backends.configured) == 1 and not self.settings.mirror:
-            return CopyReads(self.database, self.backends, self.chain_reader, None)
-        notes = FallbackNotes(
-            self.database,
-            self.backends,
-            self.presence,
-            self.storage_states,
-            is_read_only=self.settings.read_only,
-        )
-        return CopyReads(self.database, self.backends, self.chain_reader, notes)
+        return ObjectReads(self.database, self.backends, self.chain_reader, self.copies.fallbacks)
 
     @cached_property
     def storage_space(self) -> "StorageSpace":

@@ -13,8 +13,7 @@ from frepo_core.plugins import JobContext
 
 from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
-from ..upkeep.mirror.lag import report_lag
-from ..upkeep.storage import SweepPlan, SweepReport, VerifyOptions, check_grace, sweep, verify
+from ..upkeep.storage import SweepPlan, SweepReport, VerifyOptions, check_grace, sweep, verify, verify_copies
 from ..upkeep.storage.progress_notes import ProgressNotes
 from .core_services import CoreServices
 from .features import Summary
@@ -40,7 +39,8 @@ def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
         "pace": RateLimit(services.settings.jobs_verify_rate, keep_going=context.check_lease),
         "by": job_actor("verify"),
     }
-    report = verify(services.database, services.backends, **options) + services.mirror.verify(**options)
+    report = verify(services.database, services.backends, **options)
+    report += verify_copies(services.database, services.backends, services.copies.storages(), **options)
     unreadable = [damage.key for damage in report.damaged if not damage.is_marked]
     if unreadable:
         raise StorageUnavailable(
@@ -49,24 +49,6 @@ def verify_blobs(services: CoreServices, context: JobContext) -> Summary:
         )
     keys = [f"{damage.storage} {damage.key}: {damage.problem}" for damage in report.damaged]
     return {"checked": report.checked, "size": report.size, "damaged": len(keys), "examples": keys[:EXAMPLES]}
-
-
-def mirror(services: CoreServices, context: JobContext) -> Summary:
-    """Make the second copies that are due, and delete those whose contents were deleted `mirror.delete_delay` ago.
-
-    Repairs damaged first copies from second ones.
-
-    Raises `SweepStoppedError` if more than 20 % of the copies in a storage would be deleted within a day.
-    """
-    service, keep_going, by = services.mirror, context.check_lease, job_actor("mirror")
-    summary, problems = Counter[str](), list[str]()
-    summary.update(asdict(service.compare(keep_going=keep_going)))
-    for storage in service.storages():
-        report = service.run(storage, keep_going=keep_going, progress=context.progress, by=by)
-        summary.update({name: value for name, value in asdict(report).items() if name != "problem"})
-        report_lag(services.database, storage, services.settings.mirror_max_lag, by=by)
-        problems += [report.problem] if report.problem else []
-    return {"repaired": 0, **summary, **({"problem": "; ".join(problems)} if problems else {})}
 
 
 def sweep_storages(services: CoreServices, context: JobContext) -> Summary:

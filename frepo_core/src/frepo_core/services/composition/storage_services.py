@@ -1,4 +1,4 @@
-"""The services for several storages: the journal, recovery, second copies, and moves between storages."""
+"""The services for several storages: the journal, recovery, and what each of them is worth."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 from .file_services import FileServices
 
 if TYPE_CHECKING:
-    from ..reports.copies import Copies
     from ..reports.storage_check import StorageCheck
     from ..upkeep.journal.journal import Journal
     from ..upkeep.journal.seals import JournalSeals
-    from ..upkeep.mirror.mirror import Mirror
-    from ..upkeep.mirror.promotion import Promotions
     from ..upkeep.recovery.merge import Merge
     from ..upkeep.recovery.recovery import Recovery
 
@@ -76,12 +73,6 @@ class StorageServices(FileServices):
             at=at,
         )
 
-    @cached_property
-    def copies(self) -> "Copies":
-        from ..reports.copies import Copies
-
-        return Copies(self.database, self.backends, self.settings)
-
     def check_storages(
         self, *, read_within: timedelta, progress: "Callable[[int], None]" = lambda contents: None
     ) -> "StorageCheck":
@@ -89,15 +80,3 @@ class StorageServices(FileServices):
         from ..reports.storage_check import check_storages
 
         return check_storages(self.database, self.backends, self.presence, read_within=read_within, progress=progress)
-
-    @cached_property
-    def mirror(self) -> "Mirror":
-        from ..upkeep.mirror.mirror import Mirror
-
-        return Mirror(self.database, self.backends, self.presence, self.storage_states, self.settings)
-
-    @cached_property
-    def promotions(self) -> "Promotions":
-        from ..upkeep.mirror.promotion import Promotions
-
-        return Promotions(self.database, self.blobs)

@@ -15,22 +15,21 @@ from frepo_core.db.models import (
     Version,
 )
 from frepo_core.domain.backups.baseline import Baseline
-from frepo_core.plugins import CollectionUsage, CompactStatus, CopyStatus, JobStatus, ServiceStatistics
+from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics
 
 from ..backups.collections.states import count_by_state, state_column
 from ..backups.rows.newest_good import newest_good
 from ..content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 from ..foundation import Foundation
 from ..upkeep.engine.job_reports import report_jobs
-from .compact_space import CompactSpaces
-from .copies import Copies, CopyFigures
+from .figures import Figures
 from .inventory.damage import count_damaged
 from .verdict_counts import count_by_verdict
 
 
-def read_statistics(base: Foundation, copies: Copies, compact: CompactSpaces) -> ServiceStatistics:
-    """Return the figures of `Service.statistics`."""
-    saved = compact.read()
+def read_statistics(base: Foundation, figures: Sequence[Figures] = ()) -> ServiceStatistics:
+    """Return the figures of `Service.statistics`, also `figures` of features."""
+    others = {name: value for each in figures for name, value in each.statistics().items()}
     with base.database.reading() as session:
         states = count_by_state(session, utc_now())
         collections, versions, size = session.execute(
@@ -58,24 +57,8 @@ def read_statistics(base: Foundation, copies: Copies, compact: CompactSpaces) ->
             temporary_space=free_on_disk(temporary_folder(base.settings)),
             collections_by_state={state.value: number for state, number in states.by_state.items()},
             versions_by_verdict=vars(count_by_verdict(session)),
-            copies=[_copy_status(one) for one in copies.read()],
-            compact=CompactStatus(**vars(saved.figures), debt=saved.debt) if saved else None,
+            **others,
         )
-
-
-def _copy_status(found: CopyFigures) -> CopyStatus:
-    return CopyStatus(
-        storage=found.storage,
-        behind=found.behind,
-        size=found.size,
-        oldest_at=found.oldest_at,
-        is_late=found.is_late,
-        versions_with_one_copy=found.versions,
-        fallbacks=found.fallbacks,
-        checked_at=found.checked_at,
-        first_checked_at=found.first_checked_at,
-        is_known=found.is_known,
-    )
 
 
 def read_collection_usage(

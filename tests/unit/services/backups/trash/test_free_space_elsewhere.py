@@ -4,6 +4,7 @@ import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Installation
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.content.storages.kept_blobs import RECONCILE
 
 ARCHIVE, LOCAL = {"storage": "archive"}, {}
@@ -70,7 +71,7 @@ def test_room_for_second_copies_ends_nothing(services, make_collection, push, fr
     collection = make_collection(1)
     for content in (b"1", b"2"):
         push(collection, content)
-    services.mirror.run("archive", keep_going=lambda: None, progress=lambda text: None)
+    services.feature(SecondCopyServices).mirror.run("archive", keep_going=lambda: None, progress=lambda text: None)
 
     assert 0 == free("archive").versions
     assert [(1, "evicted")] == entries()

@@ -36,14 +36,14 @@ def test_reports_count_stored_bytes(history, services):
     history.job(days=3)  # the former bytes are deleted
     after, space = (
         services.feature(OverviewServices).overviews.read(),
-        services.compact_spaces.read_collection(collection),
+        services.feature(CompactServices).spaces.read_collection(collection),
     )
 
     rows = history.rows(collection).values()
     assert (0, 4, 3) == (before.compact.figures.encoded, after.compact.figures.encoded, after.compact.figures.depth)
     assert before.sizes.stored - after.sizes.stored == after.compact.figures.saved
     assert before.sizes.sent == after.sizes.sent == space.size
-    assert {collection: space.stored} == services.compact_spaces.read_stored([collection, "another"])
+    assert {collection: space.stored} == services.feature(CompactServices).spaces.read_stored([collection, "another"])
     assert (5, 4, 3, sum(row.object_size for row in rows)) == (space.contents, space.encoded, space.depth, space.stored)
 
 
@@ -53,17 +53,17 @@ def test_bases_that_nothing_else_uses_are_a_debt(history, services):
     for _ in range(4):
         history.push(collection)
     history.job()
-    services.compact_spaces.check()
+    services.feature(CompactServices).spaces.check()
     history.delete(collection, "v2", "v3", "v4")
     history.job("trash", days=4)
-    base = services.compact_spaces.read()
+    base = services.feature(CompactServices).spaces.read()
 
     assert ["problem", "ok"] == levels(services)
     with pytest.raises(CompactLateError, match="frepo jobs compact"):
-        services.compact_spaces.check()
+        services.feature(CompactServices).spaces.check()
     assert base.debt
     with simulated_time(history.time):
         services.feature(CompactServices).compaction.run(keep_going=lambda: None)
-    services.compact_spaces.check()
-    assert 0 == services.compact_spaces.read().debt
+    services.feature(CompactServices).spaces.check()
+    assert 0 == services.feature(CompactServices).spaces.read().debt
     history.check()

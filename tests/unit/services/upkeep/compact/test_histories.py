@@ -16,16 +16,15 @@ from frepo_core.features.compact import content_encoder
 from frepo_core.features.compact.encoder_process import EncoderProcess
 from frepo_core.features.compact.services import CompactServices
 from frepo_core.features.moves.migration import Migrator
+from frepo_core.features.second_copies import copier, departures, mirror_run
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base import failpoints
 from frepo_core.services.base.records.file_records import BlobRecord
 from frepo_core.services.content.chains import encoding_switch
-from frepo_core.services.content.copies import copier
 from frepo_core.services.content.encodings import choice
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects import gate
 from frepo_core.services.files.files import NewFile
-from frepo_core.services.upkeep.mirror import departures, mirror_run
 from support.encodings.nights import nights
 from support.histories.random_history import JOBS, RandomHistory
 from support.scale import IS_BIG

@@ -14,6 +14,7 @@ from frepo_core.domain.identity import Actor
 from frepo_core.features.doctor.copies import check_copies
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.overview.status import read_status
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
@@ -48,7 +49,9 @@ def migrate(services):
 
 
 def promote(services):
-    services.promotions.promote(services.promotions.plan("offsite"))
+    services.feature(SecondCopyServices).promotions.promote(
+        services.feature(SecondCopyServices).promotions.plan("offsite")
+    )
 
 
 @pytest.mark.parametrize("move", [migrate, promote])
@@ -228,7 +231,7 @@ def test_a_surviving_storage_without_first_copies_is_adopted_and_gets_catalogues
     first = recover("local")
     new = first.services
     new.add_version.add(new.collections.get(collection), Incoming(stream=BytesIO(b"two")), by=sender)
-    new.mirror.run("offsite", keep_going=lambda: None, progress=lambda text: None)
+    new.feature(SecondCopyServices).mirror.run("offsite", keep_going=lambda: None, progress=lambda text: None)
     write_catalogue(new)
 
     second = recover("offsite")
@@ -249,14 +252,16 @@ def test_no_report_says_that_there_are_two_copies_before_they_were_compared(
 
     def reports():
         [said] = [line.text for line in read_status(new) if line.subject == "copies in offsite"]
-        statistics = read_statistics(new, new.copies, new.compact_spaces)
-        known = {one.is_known for one in (*new.copies.read(), *statistics.copies)}
+        statistics = read_statistics(new, new.figures)
+        known = {one.is_known for one in (*new.feature(SecondCopyServices).reports.read(), *statistics.copies)}
         return said, {found.level.value for found in check_copies(new)}, known
 
     unknown = "Contents were not compared with their copies in offsite yet: the job mirror does so"
     assert (unknown, {"warning"}, {False}) == reports()
-    new.mirror.compare(keep_going=lambda: None)
+    new.feature(SecondCopyServices).mirror.compare(keep_going=lambda: None)
     assert ["1 content waits for its bytes in local, which is the first storage now"] == [
-        one.describe(utc_now()).partition(" (")[0] for one in new.copies.read() if one.storage == "local"
+        one.describe(utc_now()).partition(" (")[0]
+        for one in new.feature(SecondCopyServices).reports.read()
+        if one.storage == "local"
     ]
-    assert all(one.is_known for one in new.copies.read())
+    assert all(one.is_known for one in new.feature(SecondCopyServices).reports.read())

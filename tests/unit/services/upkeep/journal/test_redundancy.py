@@ -11,6 +11,7 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.features.assembly import assemble
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import OwnerMark
@@ -86,7 +87,9 @@ def move(services, collection, by):
 
 
 def test_after_a_promotion_all_that_the_former_storage_has_is_a_fallback(services, collection, contents):
-    services.promotions.promote(services.promotions.plan("second"))
+    services.feature(SecondCopyServices).promotions.promote(
+        services.feature(SecondCopyServices).promotions.plan("second")
+    )
     lose_contents(services, "second")
 
     assert sorted(contents) == read_all(services, collection)
@@ -118,8 +121,8 @@ def test_a_recovery_makes_no_copy_again_that_is_there(collection, contents, run,
 
     services, report = recovered()
     faulty = services.backends._built["second"] = FaultyStorage(services.backends.get("second"))
-    services.mirror.compare(keep_going=lambda: None)
-    services.mirror.run("second", keep_going=lambda: None, progress=lambda text: None)
+    services.feature(SecondCopyServices).mirror.compare(keep_going=lambda: None)
+    services.feature(SecondCopyServices).mirror.run("second", keep_going=lambda: None, progress=lambda text: None)
 
     assert 0 == faulty.calls["store"]
     assert 3 * ["present"] == [row.state for row in rows(services, "second")]
@@ -131,7 +134,9 @@ def test_after_a_recovery_without_copies_all_are_said_to_lack_them(services, col
     lose_contents(services, "second")
 
     recovered_services, report = recovered()
-    [figures] = [one for one in recovered_services.copies.read() if one.storage == "second"]
+    [figures] = [
+        one for one in recovered_services.feature(SecondCopyServices).reports.read() if one.storage == "second"
+    ]
 
     assert (3, 3) == (figures.behind, figures.versions)
     assert "No content waits" not in figures.describe(utc_now())
@@ -154,7 +159,7 @@ def test_the_base_of_a_first_copy_stays_in_a_storage_of_second_ones(services, co
     leaving = {"state": "leaving", "slot": None, "delete_after": utc_now() - timedelta(days=1)}
     services.database.execute(update(StoredObject).where(StoredObject.id == base.id).values(**leaving))
 
-    services.mirror.confirm("second", 9)
-    services.mirror.run("second", keep_going=lambda: None, progress=lambda text: None)
+    services.feature(SecondCopyServices).mirror.confirm("second", 9)
+    services.feature(SecondCopyServices).mirror.run("second", keep_going=lambda: None, progress=lambda text: None)
 
     assert base.key in {stat.key for stat in services.backends.get("second").list()}

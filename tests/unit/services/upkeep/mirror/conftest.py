@@ -131,5 +131,5 @@ def upload_by(by):
 @pytest.fixture
 def blobs(services):
     """What encodes contents as the job does; what a reader finds damaged is noted at once."""
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     return StoredBlobs(services)

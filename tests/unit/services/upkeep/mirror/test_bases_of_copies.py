@@ -7,7 +7,9 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
-from frepo_core.services.content.copies import copier
+from frepo_core.features.second_copies import copier
+from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.services.upkeep.storage import verify_copies
 from support.encodings.nights import nights
 from support.encodings.stored import sha256
 
@@ -51,7 +53,7 @@ def test_it_is_no_copy_after_its_base_was_damaged_meanwhile(files, mirror, secon
     mirror()
 
     assert "present" != older_copy().state
-    assert [2] == [figures.behind for figures in services.copies.read()]
+    assert [2] == [figures.behind for figures in services.feature(SecondCopyServices).reports.read()]
 
 
 def test_it_is_made_again_with_its_base(
@@ -65,5 +67,5 @@ def test_it_is_made_again_with_its_base(
         mirror()
 
     assert {"present"} == {row.state for row in second.current()}
-    assert [] == services.mirror.verify().damaged
+    assert [] == verify_copies(services.database, services.backends, services.copies.storages()).damaged
     assert contents == [read(file) for file in files]

@@ -4,7 +4,8 @@ from io import BytesIO
 
 import pytest
 
-from frepo_core.services.upkeep.storage import verify
+from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.services.upkeep.storage import verify, verify_copies
 from support.encodings.nights import nights
 from support.encodings.stored import sha256
 
@@ -53,8 +54,10 @@ def test_the_lost_one_is_repaired_and_both_copies_are_made_again(
 
 
 def test_a_promoted_storage_has_both(services, files, contents, mirror, read, tmp_path):
-    assert 0 == services.promotions.plan("second").loss.contents
-    services.promotions.promote(services.promotions.plan("second"))
+    assert 0 == services.feature(SecondCopyServices).promotions.plan("second").loss.contents
+    services.feature(SecondCopyServices).promotions.promote(
+        services.feature(SecondCopyServices).promotions.plan("second")
+    )
     (tmp_path / "storage").rename(tmp_path / "lost")
     (tmp_path / "storage").mkdir()
 
@@ -67,10 +70,10 @@ def test_a_promotion_says_what_only_the_former_storage_decodes(services, files, 
     services.backends.get("local").store(blobs.row(contents[0]).key, BytesIO(contents[0]), len(contents[0]))
     [newer] = [row for row in second.rows() if row.digest == sha256(contents[1])]
     second.backend.delete(newer.key)
-    services.mirror.verify()
+    verify_copies(services.database, services.backends, services.copies.storages())
 
-    plan = services.promotions.plan("second")
-    services.promotions.promote(plan)
+    plan = services.feature(SecondCopyServices).promotions.plan("second")
+    services.feature(SecondCopyServices).promotions.promote(plan)
 
     assert 2 == plan.loss.contents
     assert contents == [read(file) for file in files]

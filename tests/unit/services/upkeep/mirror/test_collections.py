@@ -11,11 +11,11 @@ from sqlalchemy import update
 from frepo_core.db import types
 from frepo_core.db.models import Collection, Installation, StoredObject
 from frepo_core.errors import FieldsError
+from frepo_core.features.second_copies.gaps import read_compared_at
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects.states import ObjectState
-from frepo_core.services.upkeep.mirror.gaps import read_compared_at
 from support.reliability.clock import clock_of
 
 

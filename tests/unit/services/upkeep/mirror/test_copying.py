@@ -9,8 +9,8 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import ConfigurationError, StorageFull
 from frepo_core.features.assembly import assemble
+from frepo_core.features.second_copies import work_queue
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.upkeep.mirror import work_queue
 from frepo_core.testing import Fail, FaultyStorage, Truncate
 
 
@@ -121,7 +121,7 @@ def test_what_came_before_the_mirror_was_switched_on_gets_copies(services, add, 
     for number in range(7):
         add(b"%d" % number)
     services.database.execute(delete_rows(StoredObject).where(StoredObject.role == "copy"))
-    monkeypatch.setattr("frepo_core.services.upkeep.mirror.gaps.PAGE", 3)
+    monkeypatch.setattr("frepo_core.features.second_copies.gaps.PAGE", 3)
 
     report = mirror()
 

@@ -10,7 +10,8 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import SweepStoppedError
-from frepo_core.services.upkeep.storage import SweepPlan, sweep
+from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.services.upkeep.storage import SweepPlan, sweep, verify_copies
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ class TestWithADelay:
         second.backend.path(leaving).write_bytes(b"x")
 
         add(b"0")
-        services.mirror.verify()
+        verify_copies(services.database, services.backends, services.copies.storages())
         mirror()
 
         assert leaving not in second.stored()
@@ -95,7 +96,7 @@ class TestWithADelay:
             mirror()
 
         assert 8 == len(second.stored())
-        services.mirror.confirm("second", 1)
+        services.feature(SecondCopyServices).mirror.confirm("second", 1)
         assert 1 == mirror()["deleted"]
         assert 7 == len(second.stored())
         delete(files[3])

@@ -9,11 +9,12 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.features.second_copies import copier
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.base import failpoints
 from frepo_core.services.base.failpoints import COMPACT_POINTS
-from frepo_core.services.content.copies import copier
 from frepo_core.services.content.objects.states import ObjectState
-from frepo_core.services.upkeep.storage import verify
+from frepo_core.services.upkeep.storage import verify, verify_copies
 from support.encodings.nights import nights
 from support.scale import first_of
 
@@ -55,7 +56,7 @@ def test_copies_are_renewed_and_stay_until_then(services, blobs, contents, files
         replaced = set(session.scalars(select(StoredObject.key).where(*superseded)))
     assert set(before) == replaced
     assert {*second.present_keys(), *before} == {*second.stored()}
-    assert [] == services.mirror.verify().damaged
+    assert [] == verify_copies(services.database, services.backends, services.copies.storages()).damaged
     assert contents == [read(file) for file in files]
 
 
@@ -154,7 +155,7 @@ def test_the_copy_of_a_base_leaves_after_those_that_need_it(services, blobs, con
     mirror()
     for file in files:
         delete(file)
-    services.mirror.confirm("second", 9)
+    services.feature(SecondCopyServices).mirror.confirm("second", 9)
     mirror()
 
     assert ["gone"] * 4 == second.states()
@@ -166,7 +167,9 @@ def test_a_promoted_storage_has_the_chains(services, blobs, contents, files, mir
     mirror()
     for content in contents:
         path_in(tmp_path / "storage", blobs.row(content)).unlink()
-    services.promotions.promote(services.promotions.plan("second"))
+    services.feature(SecondCopyServices).promotions.promote(
+        services.feature(SecondCopyServices).promotions.plan("second")
+    )
 
     assert ["delta", "delta", "delta", "zstd"] == [encoding for _, encoding in encodings(services)]
     assert contents == [read(file) for file in files]

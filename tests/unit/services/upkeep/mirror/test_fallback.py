@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BytesMissingError, StorageUnavailable
-from frepo_core.services.content.copies.continued_content import ContinuedFile
+from frepo_core.features.second_copies.continued_content import ContinuedFile
 from frepo_core.services.upkeep.storage import Ownership
 from frepo_core.testing import Fail, FaultyStorage, Truncate
 
@@ -22,7 +22,7 @@ CONTENT = os.urandom(1 << 20)
 @pytest.fixture(autouse=True)
 def in_this_thread(services):
     """Note at once what failed."""
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
 
 
 @pytest.fixture

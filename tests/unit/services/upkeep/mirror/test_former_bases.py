@@ -2,8 +2,9 @@
 
 import pytest
 
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.content.objects.states import ObjectState
-from frepo_core.services.upkeep.storage import verify
+from frepo_core.services.upkeep.storage import verify, verify_copies
 from support.encodings.nights import nights
 
 pytestmark = pytest.mark.databases
@@ -44,13 +45,15 @@ def test_it_repairs_the_first_copy(services, oldest, contents, mirror, read, blo
 def test_it_is_read_from_a_promoted_storage_as_long_as_it_is_used(
     services, oldest, contents, mirror, read, blobs, tmp_path
 ):
-    assert 0 == services.promotions.plan("second").loss.contents
-    services.promotions.promote(services.promotions.plan("second"))
+    assert 0 == services.feature(SecondCopyServices).promotions.plan("second").loss.contents
+    services.feature(SecondCopyServices).promotions.promote(
+        services.feature(SecondCopyServices).promotions.plan("second")
+    )
     (tmp_path / "storage").rename(tmp_path / "lost")
     (tmp_path / "storage").mkdir()
 
     for _ in range(2):
-        services.mirror.confirm("second", 9)
+        services.feature(SecondCopyServices).mirror.confirm("second", 9)
         mirror()
     assert contents[0] == read(oldest)
 
@@ -62,8 +65,8 @@ def test_a_promotion_says_which_contents_need_a_base_that_has_no_copy(services, 
     mirror()
     copy = next(row for row in second.rows() if row.digest == blobs.row(contents[1]).digest)
     services.backends.get("second").delete(copy.key)
-    services.mirror.verify()
+    verify_copies(services.database, services.backends, services.copies.storages())
 
-    loss = services.promotions.plan("second").loss
+    loss = services.feature(SecondCopyServices).promotions.plan("second").loss
 
     assert (2, len(contents[0]) + len(contents[1])) == (loss.contents, loss.size)

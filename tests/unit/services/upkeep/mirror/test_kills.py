@@ -3,6 +3,7 @@
 import pytest
 
 from frepo_core.services.base.failpoints import MIRROR_POINTS
+from frepo_core.services.upkeep.storage import verify_copies
 from support.scale import IS_BIG
 
 
@@ -16,7 +17,7 @@ def test_a_killed_run_is_completed_by_the_next(
     delete(deleted)
     del files[deleted]
     path_of(damaged).write_bytes(b"XXXXX")
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     assert files[damaged] == services.stored_content.read(damaged.blob, 0, 5)
     files |= {add(b"new %d" % number): b"new %d" % number for number in range(3)}
 
@@ -26,7 +27,7 @@ def test_a_killed_run_is_completed_by_the_next(
     mirror()
     assert sorted(["gone"] + 10 * ["present"]) == sorted(second.states())
     assert second.present_keys() == second.stored()
-    assert [] == services.mirror.verify().damaged
+    assert [] == verify_copies(services.database, services.backends, services.copies.storages()).damaged
     for file, content in files.items():
         assert content == read(file)
         assert not services.files.find(file.stored_name).blob.is_damaged

@@ -9,12 +9,13 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.features.assembly import assemble
+from frepo_core.features.second_copies.promotion import PromotionRefusedError
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.content.blobs import upload_transaction
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
-from frepo_core.services.upkeep.mirror.promotion import PromotionRefusedError
 from frepo_core.services.upkeep.storage import OwnerMark, verify
 from frepo_core.testing import MemoryStorage
 from support.encodings.nights import nights
@@ -38,8 +39,8 @@ def other_process(services, ini, plugins):
 @pytest.fixture
 def promote(services):
     def promote(storage="second", **options):
-        plan = services.promotions.plan(storage, **options)
-        services.promotions.promote(plan)
+        plan = services.feature(SecondCopyServices).promotions.plan(storage, **options)
+        services.feature(SecondCopyServices).promotions.promote(plan)
         return plan
 
     return promote
@@ -81,12 +82,12 @@ def test_a_promotion_changes_no_object_and_reads_come_from_the_promoted_storage(
 def test_a_promotion_can_be_repeated(services, add, mirror, promote, kinds):
     add(b"one")
     mirror()
-    plan = services.promotions.plan("second")
-    services.promotions.promote(plan)
-    services.promotions.promote(plan)
+    plan = services.feature(SecondCopyServices).promotions.plan("second")
+    services.feature(SecondCopyServices).promotions.promote(plan)
+    services.feature(SecondCopyServices).promotions.promote(plan)
     assert 1 == kinds().count("storage.promoted")
     with pytest.raises(PromotionRefusedError, match="is the first storage already"):
-        services.promotions.plan("second")
+        services.feature(SecondCopyServices).promotions.plan("second")
 
 
 @pytest.mark.databases("sqlite", "postgresql")  # their drivers count inserted rows in different ways
@@ -115,11 +116,11 @@ def test_a_promotion_waits_for_uploads_that_have_read_which_storage_is_the_first
     monkeypatch.setattr(
         upload_transaction, "hit", lambda point: point == "rows_written" and (has_read.set(), may_commit.wait(60))
     )
-    plan = services.promotions.plan("second")
+    plan = services.feature(SecondCopyServices).promotions.plan("second")
     with ThreadPoolExecutor(2) as threads:
         upload = threads.submit(upload_by, other_process, b"two")
         assert has_read.wait(60)
-        promotion = threads.submit(services.promotions.promote, plan)
+        promotion = threads.submit(services.feature(SecondCopyServices).promotions.promote, plan)
         promotion_was_faster = bool(wait([promotion], 0.5).done)
         may_commit.set()
 
@@ -241,7 +242,7 @@ def test_a_storage_that_does_not_work_is_not_promoted(services, add, mirror, sec
     mirror()
     shutil.rmtree(ini["storage.second.directory"])
     with pytest.raises(PromotionRefusedError, match="'second' does not work.*is not the one it was"):
-        services.promotions.plan("second")
+        services.feature(SecondCopyServices).promotions.plan("second")
 
 
 def test_a_storage_that_has_lost_its_copies_is_not_promoted(services, add, mirror, second):
@@ -249,7 +250,7 @@ def test_a_storage_that_has_lost_its_copies_is_not_promoted(services, add, mirro
     mirror()
     second.backend.delete(second.rows()[0].key)
     with pytest.raises(PromotionRefusedError, match="lacks 1 of the newest 1 copies"):
-        services.promotions.plan("second")
+        services.feature(SecondCopyServices).promotions.plan("second")
 
 
 def test_the_settings_are_said_to_differ_until_they_name_the_promoted_storage(

@@ -12,7 +12,9 @@ from frepo_core.features.doctor.copies import check_copies
 from frepo_core.features.doctor.data import check_storage
 from frepo_core.features.overview.services import OverviewServices
 from frepo_core.features.overview.status import read_status
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.reports.statistics import read_statistics
+from frepo_core.services.upkeep.storage import verify_copies
 from frepo_core.testing import Fail
 
 DAY = timedelta(days=1)
@@ -31,7 +33,7 @@ def age(services):
 @pytest.fixture
 def figures(services):
     def figures():
-        [found] = services.copies.read()
+        [found] = services.feature(SecondCopyServices).reports.read()
         return found
 
     return figures
@@ -67,7 +69,7 @@ def test_a_copy_that_is_too_late_is_an_event_and_fails_the_health_check(
     assert figures().is_late
     assert 1 == kinds().count("mirror.late")
     with pytest.raises(MirrorLateError, match="1 content waits for a second copy .* .4 bytes., the oldest for 2d"):
-        services.copies.check()
+        services.feature(SecondCopyServices).reports.check()
     assert services.health.run()["copies"]
     assert ["problem"] == [finding.level.value for finding in check_copies(services)]
     said = [finding.message for finding in check_storage(services, services.health.run)]
@@ -90,10 +92,10 @@ def test_what_keeps_copies_from_being_made_and_deleted_is_shown(services, add, m
     with pytest.raises(SweepStoppedError):
         mirror()
     assert 2 == figures().stopped
-    services.mirror.confirm("second", 2)
+    services.feature(SecondCopyServices).mirror.confirm("second", 2)
     mirror()
     second.backend.delete(second.present_keys()[0])
-    services.mirror.verify()
+    verify_copies(services.database, services.backends, services.copies.storages())
     for _ in range(3):
         services.backends.breaker.failed("second")
 
@@ -120,12 +122,12 @@ def test_the_status_the_overview_and_the_statistics_have_them(services, add):
 
     assert ["1 content waits for a s"] == [line.text[:23] for line in lines if line.subject == "copies in second"]
     assert [1] == [one.behind for one in services.feature(OverviewServices).overviews.read().copies]
-    found = read_statistics(services, services.copies, services.compact_spaces).copies
+    found = read_statistics(services, services.figures).copies
     assert [("second", 1, False)] == [(one.storage, one.behind, one.is_late) for one in found]
 
 
 def test_reads_that_fell_back_are_counted_by_storage(services, add, mirror, path_of, read, figures):
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     file = add(b"x" * 100_000)
     mirror()
     path_of(file).unlink()

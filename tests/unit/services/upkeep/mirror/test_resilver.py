@@ -7,8 +7,9 @@ from sqlalchemy import delete
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.features.second_copies import lacks, work_queue
+from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.upkeep.mirror import lacks, work_queue
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import Fail
 
@@ -16,7 +17,9 @@ from frepo_core.testing import Fail
 @pytest.fixture
 def resilver(services):
     def resilver(**options):
-        return services.mirror.resilver("second", **({"keep_going": lambda: None} | options))
+        return services.feature(SecondCopyServices).mirror.resilver(
+            "second", **({"keep_going": lambda: None} | options)
+        )
 
     return resilver
 
@@ -26,7 +29,7 @@ def test_the_newest_contents_are_copied_first(services, add, second, monkeypatch
     services.database.execute(
         delete(StoredObject).where(StoredObject.role == "copy")
     )  # as if the mirror was switched on now
-    services.mirror.compare(keep_going=lambda: None)
+    services.feature(SecondCopyServices).mirror.compare(keep_going=lambda: None)
     newer = add(b"new")
     monkeypatch.setattr(work_queue, "BATCH", 2)
 
@@ -46,11 +49,11 @@ def test_a_run_that_was_stopped_goes_on(services, add, second, resilver, monkeyp
 
     with pytest.raises(LeaseLost):
         resilver(keep_going=stop)
-    assert services.mirror.lack("second").copies
+    assert services.feature(SecondCopyServices).mirror.lack("second").copies
 
     resilver()
 
-    assert 0 == services.mirror.lack("second").copies
+    assert 0 == services.feature(SecondCopyServices).mirror.lack("second").copies
     assert second.present_keys() == second.stored()
 
 
@@ -72,7 +75,7 @@ def test_copies_that_have_vanished_are_found_and_made_again(services, add, mirro
     second.backend.delete(second.present_keys()[0])
     assert 0 == resilver().copied
 
-    assert 1 == services.mirror.find_missing("second", keep_going=lambda: None)
+    assert 1 == services.feature(SecondCopyServices).mirror.find_missing("second", keep_going=lambda: None)
     assert 1 == resilver().copied
     assert second.present_keys() == second.stored()
 
@@ -84,7 +87,7 @@ def test_a_host_whose_clock_is_a_day_ahead_delays_no_copy(services, add, mirror,
     second.backend.delete(second.present_keys()[0])
     monkeypatch.setattr(lacks, "utc_now", lambda: utc_now() + timedelta(days=1), raising=False)
 
-    assert 1 == services.mirror.find_missing("second", keep_going=lambda: None)
+    assert 1 == services.feature(SecondCopyServices).mirror.find_missing("second", keep_going=lambda: None)
     assert 1 == mirror()["copied"]
 
 

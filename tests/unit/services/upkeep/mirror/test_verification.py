@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import StorageUnavailable
 from frepo_core.services.upkeep.full_checks import FIRST_SIDE, read_full_checks
+from frepo_core.services.upkeep.storage import verify_copies
 from frepo_core.testing import Fail
 
 
@@ -25,7 +26,7 @@ def test_a_wrong_and_a_missing_copy_are_found_and_made_again(services, files, se
     second.backend.path(wrong).write_bytes(b"CONTENT 0")
     second.backend.delete(missing)
 
-    report = services.mirror.verify()
+    report = verify_copies(services.database, services.backends, services.copies.storages())
 
     assert (6, {wrong, missing}) == (report.checked, {damage.key for damage in report.damaged})
     assert {"damaged", "missing", "present"} == set(second.states())
@@ -33,7 +34,7 @@ def test_a_wrong_and_a_missing_copy_are_found_and_made_again(services, files, se
     assert 2 == mirror()["copied"]
     assert 6 * ["present"] == second.states()
     assert second.present_keys() == second.stored()
-    assert [] == services.mirror.verify().damaged
+    assert [] == verify_copies(services.database, services.backends, services.copies.storages()).damaged
 
 
 def test_the_job_reads_both_sides_and_notes_when_that_was(services, files, run, second, path_of):
@@ -55,7 +56,7 @@ def test_the_job_reads_both_sides_and_notes_when_that_was(services, files, run, 
 def test_a_copy_that_cannot_be_read_is_not_marked(services, files, second):
     second.fail(Fail("open", nth=1, error=lambda: OSError(5, "bad sector")))
 
-    report = services.mirror.verify()
+    report = verify_copies(services.database, services.backends, services.copies.storages())
 
     assert [False] == [damage.is_marked for damage in report.damaged]
     assert (6, 6 * ["present"]) == (report.checked, second.states())
@@ -66,7 +67,7 @@ def test_a_second_storage_that_was_emptied_with_its_mark_is_not_the_one_it_was(s
         path.unlink()
 
     with pytest.raises(StorageUnavailable, match="not the one it was"):
-        services.mirror.verify()
+        verify_copies(services.database, services.backends, services.copies.storages())
 
     assert 6 * ["present"] == second.states()
 
@@ -75,7 +76,7 @@ def test_an_emptied_second_storage_with_its_mark_is_filled_again(services, files
     for key in second.stored():
         second.backend.delete(key)
 
-    assert 6 == len(services.mirror.verify().damaged)
+    assert 6 == len(verify_copies(services.database, services.backends, services.copies.storages()).damaged)
     assert 6 == mirror()["copied"]
     with services.database.reading() as session:
         current = select(StoredObject.id).where(StoredObject.storage == "second", StoredObject.slot == 1)

@@ -23,7 +23,7 @@ def ini(ini, tmp_path):
 
 @pytest.fixture
 def blobs(services):
-    services.copy_reads.notes._start = lambda work: work()
+    services.object_reads.notes._start = lambda work: work()
     return StoredBlobs(services)
 
 

@@ -10,25 +10,7 @@ from frepo_core.errors import FieldsError
 
 from ...columns import Size
 from ...progress import ProgressBar
-from ...tables import Record, ShowCommand
-
-
-class StorageCommand(ShowCommand):
-    """A command that processes many blobs, shows progress and prints a report. Exit status 1 reports a problem."""
-
-    def take_action(self, arguments: argparse.Namespace) -> Record:
-        """Run the work and return its report."""
-        rows, self._is_wrong = self.work(arguments)
-        return tuple(rows), tuple(rows.values())
-
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Return 1 if the report has a problem, so that cron sends it by mail."""
-        status = int(super().run(arguments))
-        return status or int(self._is_wrong)
-
-    def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        """Return the rows of the report, and whether there is a problem."""
-        raise AssertionError("a command overrides this")
+from ...tables import StorageCommand
 
 
 class Verify(StorageCommand):
@@ -54,7 +36,7 @@ class Verify(StorageCommand):
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Verify."""
-        from frepo_core.services.upkeep.storage import VerifyOptions, verify
+        from frepo_core.services.upkeep.storage import VerifyOptions, verify, verify_copies
 
         if not 0 < arguments.percent <= 100:
             raise FieldsError({"percent": ["must be greater than 0 and at most 100"]})
@@ -65,7 +47,7 @@ class Verify(StorageCommand):
             report = verify(services.database, services.backends, **options)
         with ProgressBar("verify copies") as progress:
             options["progress"] = progress
-            report += services.mirror.verify(**options)
+            report += verify_copies(services.database, services.backends, services.copies.storages(), **options)
         damaged = [f"{each.storage} {each.key}: {each.problem}" for each in report.damaged]
         return {"checked": report.checked, "size": Size(report.size), "damaged": damaged}, bool(damaged)
 

@@ -10,6 +10,7 @@ from frepo_core.cli.columns import Size
 from frepo_core.cli.tables import ListCommand, Rows
 from frepo_core.errors import FieldsError
 
+from ...compact.services import CompactServices
 from ..services import OverviewServices
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _rows(services: "Services", limit: int) -> Iterator[tuple[Any, ...]]:
         Size(stored),
     )
     usages = overviews.usage(limit, overview)
-    space = services.compact_spaces.read_stored([one.id for one in usages])
+    space = services.feature(CompactServices).spaces.read_stored([one.id for one in usages])
     for one in usages:
         most = Size(one.max_size) if one.max_size else None
         growth, full_on = _growth(one.growth.per_day), FullOn(one.growth)

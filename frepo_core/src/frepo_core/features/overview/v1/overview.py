@@ -6,13 +6,13 @@ from typing import Literal
 
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
 from frepo_core.services.backups.collections.unchanged import UnchangedCollections
-from frepo_core.services.reports.copies import CopyFigures
 from frepo_core.services.reports.restore_ages import RestoreCounts, UntestedCollections
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.types import Duration, Time, Whole
 from frepo_core.web.schemas.models import Reply
 
+from ...second_copies.copy_reports import CopyFigures
 from ..activity import Activity
 from ..overview import NAMED, Overview
 from ..services import OverviewServices

@@ -1,10 +1,12 @@
 """The endpoint of the space that a collection takes, and what compact storage saves."""
 
-from frepo_core.services.reports.compact_space import CompactSpace
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.types import Whole
 from frepo_core.web.schemas.models import Reply
+
+from ...compact.compact_space import CompactSpace
+from ...compact.services import CompactServices
 
 
 class CompactReply(Reply):
@@ -43,7 +45,7 @@ class Space(Reply):
 
 def show_space(request: FrepoRequest) -> Answer:
     """Show how much space the versions of a collection take."""
-    found = request.services.compact_spaces.read_collection(request.collection.id)
+    found = request.services.feature(CompactServices).spaces.read_collection(request.collection.id)
     return Answer(body=Space(**vars(found)))
 
 

@@ -24,7 +24,7 @@ from ...access.policies.policies import Policies
 from ...access.tokens import NO_ACCESS
 from ...base.change_log import Changes, collection_changes, collection_values, describe, describe_changes
 from ...base.records import CollectionRecord
-from ...content.objects.wishes import note_change
+from ...content.copies import Copies
 from ...content.storages.storage_choice import StorageChoice
 from ...events.actors import actor_columns
 from ...events.facts import collection_event
@@ -84,6 +84,7 @@ class Collections:
         passwords: Passwords,
         policies: Policies,
         storages: StorageChoice,
+        copies: Copies,
     ) -> None:
         self._database = database
         self._strategies = strategies
@@ -91,6 +92,7 @@ class Collections:
         self._passwords = passwords
         self._policies = policies
         self._storages = storages
+        self._copies = copies
         self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
         self._longest_lock = settings.locks_max
@@ -235,7 +237,7 @@ class Collections:
             row.filename = change.filename or row.filename
             self._set_storages(row, change)
             if row.mirror != current.mirror and not simulate:
-                note_change(session, row.id)
+                self._copies.note_mirror_change(session, row.id)
             row.password_hash = row.password_hash if change.password is None else password_hash
             set_expectation(row, change, now=utc_now())
             after = CollectionRecord.of(row)

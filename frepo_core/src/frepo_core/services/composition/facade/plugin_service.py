@@ -251,7 +251,7 @@ class PluginService(ReadingFacade, WritingFacade):
 
     def statistics(self) -> ServiceStatistics:
         """See `Service.statistics`."""
-        return read_statistics(self._services, self._services.copies, self._services.compact_spaces)
+        return read_statistics(self._services, self._services.figures)
 
     def collection_usage(self, *, limit: int) -> Sequence[CollectionUsage]:
         """See `Service.collection_usage`."""

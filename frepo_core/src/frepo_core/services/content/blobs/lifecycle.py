@@ -13,7 +13,7 @@ from frepo_core.db.models import Content, StoredObject
 from frepo_core.errors import DatabaseUnavailableError
 
 from ...base.failpoints import hit
-from ..copies.copy_waits import CopyWaits
+from ..copies import Copies
 from ..held_bytes import HeldBytes
 from ..objects.gate import forget_content, lock_contents, note_doomed
 from ..objects.necessity import is_waiting, may_end
@@ -39,10 +39,10 @@ class Blobs:
         presence: Presence,
         states: StorageStates,
         held: HeldBytes,
-        wait: timedelta = timedelta(),
+        copies: Copies,
         delay: timedelta = timedelta(),
     ) -> None:
-        """An upload may `wait` for its second copy. The copies of what is deleted stay for the time `delay`."""
+        """The copies of what is deleted stay for the time `delay`."""
         self.database = database
         self.backends = backends
         self.presence = presence
@@ -50,7 +50,7 @@ class Blobs:
         self.storing_threads = StoringThreads()
         self.held = held
         self.gate = new_gate(database, backends, presence)
-        self.copy_waits = CopyWaits(database, backends, presence, self.gate, wait)
+        self.copies = copies
         self._delay = delay
 
     def want_copies(self, session: Session, content_ids: Sequence[int]) -> None:

@@ -16,13 +16,13 @@ from frepo_core.errors import BlobNotFound, BytesMissingError, NotFoundError, Re
 from ...base.records import BlobRecord
 from ..chains.chain_reader import ChainReader
 from ..content_cache import ContentCache
-from ..copies.continued_content import ContinuedContent, ContinuedFile, OpenOther
-from ..copies.copy_reads import READ_FAILURES, CopyReads
+from ..copies import Fallbacks, OpenOther
 from ..objects.states import RAW
 from ..read_ahead import PIECE, ReadAhead
 from ..storages.backends import Backends
 from ..storages.write_guard import Presence
 from ..verified_reader import VerifiedContent, VerifiedFile, verify
+from .object_reads import READ_FAILURES, ObjectReads
 
 log = logging.getLogger(__name__)
 
@@ -45,18 +45,18 @@ class StoredContent:
         presence: Presence,
         chains: ChainReader,
         cache_size: int,
-        copies: CopyReads,
+        reads: ObjectReads,
     ) -> None:
         self._database = database
         self._backends = backends
         self._presence = presence
         self._chains = chains
         self._cache = ContentCache(cache_size)
-        self._copies = copies
+        self._reads = reads
 
     def has_sound_copy(self, blob: BlobRecord) -> bool:
         """Return whether an object is not known to be damaged."""
-        return self._copies.has_sound(blob)
+        return self._reads.has_sound(blob)
 
     def refuse_damaged(self, blob: BlobRecord) -> None:
         """Raise `BytesMissingError` if all objects are known to be damaged, and log it as critical."""
@@ -106,8 +106,8 @@ class StoredContent:
             return self._chains.open_part(place, start, length), place
 
         content, place = self._use(blob, open_at)
-        if self._copies.notes:
-            content = cast(BinaryIO, ContinuedContent(content, start, size, self._others(blob, [place], start + size)))
+        if notes := self._reads.notes:
+            content = notes.continued(content, start, size, self._others(notes, blob, [place], start + size))
         if size > PIECE:
             content = cast(BinaryIO, ReadAhead(content))
         if start == 0 and length in {None, blob.size}:
@@ -136,8 +136,8 @@ class StoredContent:
         if (found := self._use_first(blob, open_file)) is None:
             return None
         file, place = found
-        if self._copies.notes:
-            file = cast(BinaryIO, ContinuedFile(file, blob.size, self._others(blob, [place], blob.size)))
+        if notes := self._reads.notes:
+            file = notes.continued_file(file, blob.size, self._others(notes, blob, [place], blob.size))
         if start == 0 and length in {None, blob.size}:
             return cast(BinaryIO, VerifiedFile(file, blob, self._on_wrong(blob, place)))
         return file
@@ -166,7 +166,7 @@ class StoredContent:
 
         None if the backend has none, if the blob is encoded, or if a second copy has to be read.
         """
-        place = self._copies.find_first(blob)
+        place = self._reads.find_first(blob)
         if place is None or place.encoding != RAW:
             return None
         backend = self._backends.get(place.storage)
@@ -175,13 +175,13 @@ class StoredContent:
     def _use(self, blob: BlobRecord, use: Callable[[StoredObject], Result]) -> Result:
         """Call `use` with the objects of the content until it succeeds."""
         try:
-            return self._copies.use(blob, use)
+            return self._reads.use(blob, use)
         except BlobNotFound as error:
             self._raise_missing(blob, error)
 
     def _use_first(self, blob: BlobRecord, use: Callable[[StoredObject], Result | None]) -> Result | None:
         """Call `use` with the first object. Return None if that fails, or is not tried, and there may be another."""
-        place = self._copies.find_first(blob)
+        place = self._reads.find_first(blob)
         if place is None:
             return None
         try:
@@ -189,28 +189,28 @@ class StoredContent:
         except (NotFoundError, ReadersBusyError):
             raise
         except READ_FAILURES as error:
-            if self._copies.notes or any(other.key != place.key for other in self._copies.find(blob)):
+            if self._reads.notes or any(other.key != place.key for other in self._reads.find(blob)):
                 return None
             if isinstance(error, BlobNotFound):
                 self._raise_missing(blob, error)
             raise
 
-    def _others(self, blob: BlobRecord, tried: Sequence[StoredObject], end: int) -> OpenOther:
+    def _others(self, notes: Fallbacks, blob: BlobRecord, tried: Sequence[StoredObject], end: int) -> OpenOther:
         """Return the function that opens another object than those tried, from a position to `end`.
 
         If that one fails, too, its stream goes on with the next one.
         """
 
         def open_other(position: int, error: Exception) -> BinaryIO:
-            content, place = self._copies.open_other(blob, tried, position, end - position, error)
-            others = self._others(blob, (*tried, place), end)
-            return cast(BinaryIO, ContinuedContent(content, position, end - position, others))
+            content, place = self._reads.open_other(blob, tried, position, end - position, error)
+            others = self._others(notes, blob, (*tried, place), end)
+            return notes.continued(content, position, end - position, others)
 
         return open_other
 
     def _on_wrong(self, blob: BlobRecord, place: StoredObject) -> Callable[[], None] | None:
         """Return what marks this object; None if there can be no other."""
-        return partial(self._copies.note_wrong, blob, place) if self._copies.notes else None
+        return partial(self._reads.note_wrong, blob, place) if self._reads.notes else None
 
     def _raise_missing(self, blob: BlobRecord, error: BlobNotFound) -> NoReturn:
         """Raise why no object could be read: the content was deleted, or its bytes are missing in the right storage."""

@@ -14,7 +14,6 @@ from ...base.failpoints import hit
 from ...base.idempotency import IdempotentUpload, RecordedAnswer, find_recorded_answer, record_answer
 from ...base.records import BlobRecord, FileRecord
 from ..ingest import Content
-from ..objects.upload_wishes import want_copy
 from ..storages.first_storage import follow, follow_promotion, hold_promotion
 from .blob_write import BlobVanishedError, BlobWrite
 from .lifecycle import Blobs
@@ -163,7 +162,7 @@ class UploadTransaction(ABC, Generic[Written]):
     def _wait_for_copy(self) -> None:
         blob, mirror = self._blob, self._mirror
         if mirror and blob and blob.copies and blob.copies.present < blob.copies.wanted:
-            blob.copies.present += self._blobs.copy_waits.make_copy(blob.id, mirror)
+            blob.copies.present += self._blobs.copies.wait_for(blob.id, mirror)
 
     def _store(self) -> None:
         blobs, storage, size = self._blobs, self._blob_write.storage, self.content.size
@@ -195,7 +194,8 @@ class UploadTransaction(ABC, Generic[Written]):
         """
         self._mirror = self._blobs.backends.mirror_for(mirror)
         if self._mirror is not None:
-            blob = replace(blob, copies=want_copy(session, blob, self._mirror, self._blob_write.current))
+            wanted = self._blobs.copies.want(session, blob, self._mirror, self._blob_write.current)
+            blob = replace(blob, copies=wanted)
         self._blob = blob
         return blob
 

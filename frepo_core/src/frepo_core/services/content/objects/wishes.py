@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, Installation, StoredObject
 from frepo_core.db.row_inserts import insert_of, insert_rows
@@ -17,8 +18,8 @@ from .promises import Promise, find_promises
 from .states import COPY, CURRENT, FIRST, ObjectState
 
 _INSERT = insert_of(StoredObject)
-# What the names of the values in the table `installation` begin with that name collections whose mirror was changed.
-CHANGED = "mirror.changed."
+# What the names of the values in the table `installation` begin with that say when contents were compared.
+COMPARED = "mirror.compared."
 
 
 def want_all(session: Session, backends: Backends, content_ids: Sequence[int]) -> int:
@@ -92,6 +93,6 @@ def bring_back(session: Session, backends: Backends, content_ids: Sequence[int])
     session.flush()
 
 
-def note_change(session: Session, collection_id: str) -> None:
-    """Let the job `mirror` compare what the collection has with its objects, because its mirror was changed."""
-    session.merge(Installation(name=CHANGED + collection_id, value=read_clock(session).isoformat()))
+def compare_again(database: Database) -> None:
+    """Let the job `mirror` compare all contents with their objects in its next run, whenever it did so last."""
+    database.execute(delete(Installation).where(Installation.name.startswith(COMPARED, autoescape=True)))

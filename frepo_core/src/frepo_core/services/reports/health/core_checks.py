@@ -13,8 +13,7 @@ from frepo_core.plugins import HealthCheck, hookimpl
 from ...content.storages.storage_space import StorageSpace
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport, report_jobs
-from ..compact_space import CompactSpaces
-from ..copies import Copies
+from ..figures import Figures
 from ..inventory.damage import count_damaged
 from ..job_health import LEADERLESS, check_jobs, check_worker
 
@@ -27,23 +26,27 @@ class CoreChecks:
     """A plug-in that checks the database, the storages, the worker and its jobs. A read-only service needs no worker.
 
     The checks of the first storage are `storage` and `trash`, those of another one have its name at the end. If that
-    one was promoted since, they look at the storage that was the first one when the process began.
+    one was promoted since, they look at the storage that was the first one when the process began. `figures` have the
+    checks of features.
     """
 
-    def __init__(self, base: Foundation) -> None:
+    def __init__(self, base: Foundation, figures: Sequence[Figures] = ()) -> None:
         self._database = base.database
         self._backends = base.backends
         self._presence = base.presence
         self._states = base.storage_states
-        self._copies = Copies(base.database, base.backends, base.settings)
-        self._compact = CompactSpaces(base.database, base.settings)
-        self._compacts = base.settings.compact
+        self._figures = figures
         self._space = StorageSpace(base.backends, base.presence, base.settings)
         self._first = base.backends.current
         self._further = [name for name in base.backends.configured if name != base.backends.current]
         self._needs_worker = not base.settings.read_only
         self._started = time.monotonic()
         self.job_reports: Sequence[JobReport] = ()  # of the last check of the jobs
+
+    @property
+    def of_features(self) -> list[str]:
+        """The names of the checks of features that are about the storages."""
+        return [name for each in self._figures for name in each.of_storage]
 
     @property
     def further_checks(self) -> list[str]:
@@ -58,18 +61,12 @@ class CoreChecks:
             HealthCheck(name="storage", run=self._check_storage),
             *(HealthCheck(name=f"storage_{name}", run=partial(self._check_further, name)) for name in self._further),
             HealthCheck(name="blobs", run=self._check_blobs, deadline=DATABASE_SECONDS),
-            HealthCheck(name="copies", run=self._copies.check, deadline=DATABASE_SECONDS),
-            *self._compact_checks(),
+            *(check for each in self._figures for check in each.checks),
             HealthCheck(name="trash", run=self._space.check),
             *(HealthCheck(name=f"trash_{name}", run=partial(self._check_trash, name)) for name in self._further),
             HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
             HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),
         ]
-
-    def _compact_checks(self) -> list[HealthCheck]:
-        return (
-            [HealthCheck(name="compact", run=self._compact.check, deadline=DATABASE_SECONDS)] if self._compacts else []
-        )
 
     def _check_database(self) -> None:
         self._database.check(for_writes=self._needs_worker)

@@ -15,6 +15,7 @@ from ...access.visibility.job_output import HIDDEN_OUTPUT, sees_output
 from ...base.plugin_failures import call_with_context
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport
+from ..figures import Figures
 from .check_runs import HealthChecks
 from .core_checks import CoreChecks
 
@@ -48,9 +49,9 @@ class Health:
     Raises `ConfigurationError` for a check of a plug-in that has the name of one of the core.
     """
 
-    def __init__(self, base: Foundation) -> None:
+    def __init__(self, base: Foundation, figures: Sequence[Figures] = ()) -> None:
         self._code = base.settings.health_check_code.get_secret_value()
-        self._core = CoreChecks(base)
+        self._core = CoreChecks(base, figures)
         core = describe_core(self._core)
         own = {check.name: Owned(spec=check, plugin=core) for check in core.health_checks}
         others = base.plugins.health_checks
@@ -73,7 +74,8 @@ class Health:
         if database:  # the checks that read the database only repeat that
             worker = jobs = (_UNKNOWN,)
         else:
-            storage += found["blobs"] + found["copies"]
+            for name in ("blobs", *self._core.of_features):
+                storage += found[name]
         storage += found["trash"]
         for name in self._core.further_checks:
             storage += found[name]

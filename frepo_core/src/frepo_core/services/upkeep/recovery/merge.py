@@ -34,6 +34,7 @@ from ...base.batches import batches
 from ...base.installation import ensure_id
 from ...content.objects.gate import lock_contents
 from ...content.objects.settlement import Settlement
+from ...content.objects.wishes import compare_again
 from ...content.storages.backends import Backends
 from ...events.actors import actor_of
 from ...events.facts import collection_event
@@ -42,7 +43,6 @@ from ..journal.journal import Journal
 from ..journal.json_rows import Values, names_of, to_row
 from ..journal.objects import table_of
 from ..journal.seals import JournalSeals
-from ..mirror.gaps import compare_again
 from ..reconcile.reconciliation import Reconciliation
 from ..reconcile.sources import (
     Listing,

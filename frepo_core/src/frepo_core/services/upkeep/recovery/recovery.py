@@ -38,13 +38,13 @@ from ...access.token_phrase import PHRASE_CHECK
 from ...base.batches import batches
 from ...base.installation import IDS_FROM, RECOVERY, find_origin
 from ...base.lease import LEADER
+from ...content.objects.wishes import compare_again
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import RECONCILE
 from ...content.storages.sweep_guard import Ownership
 from ..journal.json_rows import Values
 from ..journal.objects import OBJECTS, ObjectKind
 from ..journal.seals import JournalSeals
-from ..mirror.gaps import compare_again
 from ..reconcile.reconciliation import Reconciliation
 from ..reconcile.sources import (
     Listing,

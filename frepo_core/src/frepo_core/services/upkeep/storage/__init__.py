@@ -5,7 +5,7 @@ from ...content.storages.sweep_guard import Ownership, StorageDisputedError
 from .adoption import Comparison, compare
 from .progress import Progress
 from .sweep import SweepPlan, SweepReport, check_grace, sweep
-from .verify import VerifyOptions, VerifyReport, verify
+from .verify import VerifyOptions, VerifyReport, verify, verify_copies
 
 __all__ = [
     "Comparison",
@@ -22,4 +22,5 @@ __all__ = [
     "find_marks",
     "sweep",
     "verify",
+    "verify_copies",
 ]

@@ -79,14 +79,18 @@ def verify(database: Database, backends: Backends, **options: Unpack[VerifyOptio
 
 
 def verify_copies(
-    database: Database, backends: Backends, storage: str, **options: Unpack[VerifyOptions]
+    database: Database, backends: Backends, storages: Sequence[str], **options: Unpack[VerifyOptions]
 ) -> VerifyReport:
-    """Check the second copies in a storage in the same way: as they are stored, and without their bases.
+    """Check the second copies in these storages in the same way: as they are stored, and without their bases.
 
     One that is wrong or missing is made again by the job `mirror`.
     """
-    which = and_(is_second(backends), StoredObject.storage == storage)
-    return _verify(database, backends, which, storage, **options)
+
+    def check(storage: str) -> VerifyReport:
+        which = and_(is_second(backends), StoredObject.storage == storage)
+        return _verify(database, backends, which, storage, **options)
+
+    return sum(map(check, storages), start=VerifyReport(checked=0, size=0, damaged=()))
 
 
 def _verify(

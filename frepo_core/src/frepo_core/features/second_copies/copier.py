@@ -10,13 +10,12 @@ from typing import BinaryIO, Self, cast
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound, FrepoError, StorageError
 from frepo_core.plugins import Checksums, StorageBackend
-
-from ...base.failpoints import hit
-from ..chains.chain_reader import ChainReader
-from ..objects.blob_damage import UnreadableError, find_damage
-from ..objects.states import RAW
-from ..storages.backends import Backends
-from ..storages.write_guard import Presence
+from frepo_core.services.base.failpoints import hit
+from frepo_core.services.content.chains.chain_reader import ChainReader
+from frepo_core.services.content.objects.blob_damage import UnreadableError, find_damage
+from frepo_core.services.content.objects.states import RAW
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.write_guard import Presence
 
 log = logging.getLogger(__name__)
 

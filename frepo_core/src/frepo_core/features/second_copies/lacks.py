@@ -12,9 +12,8 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobNotFound
-
-from ...content.objects.states import CURRENT, LACKING, ObjectState
-from ...content.storages.backends import Backends
+from frepo_core.services.content.objects.states import CURRENT, LACKING, ObjectState
+from frepo_core.services.content.storages.backends import Backends
 
 PAGE = 500
 

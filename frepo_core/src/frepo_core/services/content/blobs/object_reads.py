@@ -19,26 +19,24 @@ from frepo_core.errors import (
 
 from ...base.records import BlobRecord
 from ..chains.chain_reader import ChainReader
+from ..copies import Doubt, Fallbacks
 from ..objects.places import find_places
 from ..objects.states import CURRENT, SOUND, ObjectState
 from ..objects.uses import is_second_copy
 from ..storages.backends import Backends
-from .fallback_notes import Doubt, FallbackNotes
 
 Result = TypeVar("Result")
 # What reading from a storage may raise.
 READ_FAILURES = (FrepoError, OSError)
 
 
-class CopyReads:
+class ObjectReads:
     """Tries the objects of a content in their order. What fails is noted, if another one has answered.
 
     Without `notes`, as in a service with one storage, nothing is noted.
     """
 
-    def __init__(
-        self, database: Database, backends: Backends, chains: ChainReader, notes: FallbackNotes | None
-    ) -> None:
+    def __init__(self, database: Database, backends: Backends, chains: ChainReader, notes: Fallbacks | None) -> None:
         self._chains = chains
         self._database = database
         self._backends = backends

@@ -11,11 +11,11 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Installation, StoredObject
 from frepo_core.errors import SweepStoppedError
+from frepo_core.services.base.failpoints import hit
+from frepo_core.services.content.objects.gate import Gate
+from frepo_core.services.content.objects.states import ObjectState
+from frepo_core.services.content.objects.uses import is_base
 
-from ...base.failpoints import hit
-from ...content.objects.gate import Gate
-from ...content.objects.states import ObjectState
-from ...content.objects.uses import is_base
 from .work_queue import BATCH
 
 MAX_PERCENT = 20

@@ -14,16 +14,16 @@ from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import BlobNotFound
+from frepo_core.services.content.objects.decodable import find_base_path
+from frepo_core.services.content.objects.gate import lock_contents
+from frepo_core.services.content.objects.places import find_current
+from frepo_core.services.content.objects.states import CURRENT, DELTA, ObjectState
+from frepo_core.services.content.objects.supersession import KEPT_FOR, take_place
+from frepo_core.services.content.objects.unnamed_bytes import delete_unnamed
+from frepo_core.services.content.objects.uses import is_second_copy
+from frepo_core.services.content.storages.backends import Backends
 
-from ...content.copies.copier import Copier, CopyTask, Outcome
-from ...content.objects.decodable import find_base_path
-from ...content.objects.gate import lock_contents
-from ...content.objects.places import find_current
-from ...content.objects.states import CURRENT, DELTA, ObjectState
-from ...content.objects.supersession import KEPT_FOR, take_place
-from ...content.objects.unnamed_bytes import delete_unnamed
-from ...content.objects.uses import is_second_copy
-from ...content.storages.backends import Backends
+from .copier import Copier, CopyTask, Outcome
 
 log = logging.getLogger(__name__)
 

@@ -4,14 +4,16 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from frepo_core.cli.base import FrepoCommand
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
 
-from ...base import FrepoCommand
+from ..services import SecondCopyServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
-    from frepo_core.services.upkeep.mirror.promotion import Plan
+
+    from ..promotion import Plan
 
 
 class Promote(FrepoCommand):
@@ -33,7 +35,7 @@ class Promote(FrepoCommand):
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Show what it means, ask, and promote. Raises `FrepoError` if copies are missing and nobody accepts that."""
         services = self.services()
-        promotions = services.promotions
+        promotions = services.feature(SecondCopyServices).promotions
         if arguments.former is None and services.backends.epoch and services.backends.current == arguments.storage:
             self._tell(services, f"{arguments.storage!r} is the first storage already.")
             return

@@ -4,17 +4,20 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.cli.columns import Size
+from frepo_core.cli.progress import ProgressBar
+from frepo_core.cli.tables import StorageCommand
 from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
-from ...columns import Size
-from ...progress import ProgressBar
-from .maintenance import StorageCommand
+from ..services import SecondCopyServices
 
 if TYPE_CHECKING:
     from frepo_core.plugins import JobContext
     from frepo_core.services.composition.container import Services
     from frepo_core.services.upkeep.engine.job_runner import RunResult
+
+    from ..mirror import Mirror
 
 BUSY_SECONDS = 2.0
 
@@ -38,9 +41,10 @@ class Resilver(StorageCommand):
         services.backends.check_name(target)
         if target == services.backends.current:
             raise FieldsError({"to": ["is the first storage; second copies are in another one"]})
-        services.mirror.require_works(target)
+        mirror = services.feature(SecondCopyServices).mirror
+        mirror.require_works(target)
         result = _run(services, target, rate, checks=arguments.check)
-        left = services.mirror.lack(target)
+        left = mirror.lack(target)
         rows = dict(result.summary or {})
         if "size" in rows:
             rows["size"] = Size(rows["size"])
@@ -58,17 +62,16 @@ def _run(services: "Services", target: str, rate: int | None, *, checks: bool) -
 
     by = console_actor()
     with ProgressBar("resilver") as bar:
-        shown = _Shown(services, target, bar)
+        mirror = services.feature(SecondCopyServices).mirror
+        shown = _Shown(mirror, target, bar)
 
         def work(context: "JobContext") -> dict[str, Any]:
             def keep_going() -> None:
                 context.check_lease()
                 shown.update()
 
-            missing = services.mirror.find_missing(target, keep_going=keep_going) if checks else 0
-            report = services.mirror.resilver(
-                target, rate=rate, keep_going=keep_going, progress=context.progress, by=by
-            )
+            missing = mirror.find_missing(target, keep_going=keep_going) if checks else 0
+            report = mirror.resilver(target, rate=rate, keep_going=keep_going, progress=context.progress, by=by)
             summary = {"missing": missing, "copied": report.copied, "size": report.size, "failed": report.failed}
             return summary | ({"problem": report.problem} if report.problem else {})
 
@@ -82,8 +85,8 @@ def _run(services: "Services", target: str, rate: int | None, *, checks: bool) -
 class _Shown:
     """The progress: how much the storage still lacks."""
 
-    def __init__(self, services: "Services", target: str, bar: ProgressBar) -> None:
-        self._mirror = services.mirror
+    def __init__(self, mirror: "Mirror", target: str, bar: ProgressBar) -> None:
+        self._mirror = mirror
         self._target = target
         self._bar = bar
         self._first = self._mirror.lack(target)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -12,17 +12,16 @@ from frepo_core.db.models import Collection, File, Installation, StoredObject, V
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import MirrorLateError
+from frepo_core.plugins import CopyStatus
+from frepo_core.services.content.objects.states import CURRENT, LACKING, ObjectState
+from frepo_core.services.content.objects.undecodable import find_undecodable
+from frepo_core.services.content.storages.backends import NO_MIRROR, Backends
+from frepo_core.services.content.storages.storage_troubles import read_troubles
+from frepo_core.services.upkeep.full_checks import FIRST_SIDE, read_full_checks
 from frepo_core.settings import Settings
 
-from ..base.copy_count import CopyCount
-from ..base.records import BlobRecord
-from ..content.objects.states import CURRENT, LACKING, ObjectState
-from ..content.objects.undecodable import find_undecodable
-from ..content.storages.backends import NO_MIRROR, Backends
-from ..content.storages.storage_troubles import read_troubles
-from ..upkeep.full_checks import FIRST_SIDE, read_full_checks
-from ..upkeep.mirror.gaps import is_compared, read_compared_at
-from ..upkeep.mirror.lag import find_copy_storages, find_oldest
+from .gaps import is_compared, read_compared_at
+from .lag import find_copy_storages, find_oldest
 
 # No more rows are counted, so that a report costs the same however many copies are missing.
 MOST = 100_000
@@ -72,6 +71,21 @@ class CopyFigures:
             return f"its bytes in {self.storage}, which is the first storage now"
         return f"a second copy in {self.storage}"
 
+    def status(self) -> CopyStatus:
+        """Return the figures that plug-ins read."""
+        return CopyStatus(
+            storage=self.storage,
+            behind=self.behind,
+            size=self.size,
+            oldest_at=self.oldest_at,
+            is_late=self.is_late,
+            versions_with_one_copy=self.versions,
+            fallbacks=self.fallbacks,
+            checked_at=self.checked_at,
+            first_checked_at=self.first_checked_at,
+            is_known=self.is_known,
+        )
+
     def age(self, now: datetime) -> timedelta:
         """Return for how long the one that waits longest waits, 0 if none does."""
         return timedelta() if self.oldest_at is None else max(timedelta(), now - self.oldest_at)
@@ -89,7 +103,7 @@ class CopyFigures:
         )
 
 
-class Copies:
+class CopyReports:
     """Reads the figures about second copies."""
 
     def __init__(self, database: Database, backends: Backends, settings: Settings) -> None:
@@ -113,24 +127,6 @@ class Copies:
                 )
                 for storage in storages
             ]
-
-    def count(self, blobs: Sequence[BlobRecord]) -> Mapping[int, CopyCount]:
-        """Return by the ids of blobs how many sound copies they have, and how many they should have.
-
-        Blobs that have no second copy, and shall have none, are left out.
-        """
-        if len(self._backends.configured) == 1 or not blobs:
-            return {}
-        is_present = case((StoredObject.state == ObjectState.PRESENT.value, 1), else_=0)
-        ids = (StoredObject.content_id.in_({blob.id for blob in blobs}), StoredObject.slot == CURRENT)
-        query = select(StoredObject.content_id, func.sum(is_present), func.count()).where(*ids)
-        with self._database.reading() as session:
-            rows = session.execute(query.group_by(StoredObject.content_id))
-            return {
-                content_id: CopyCount(present=int(present), wanted=wanted)
-                for content_id, present, wanted in rows
-                if content_id is not None and wanted > 1
-            }
 
     def check(self) -> None:
         """Raise `MirrorLateError` if a content has waited for its second copy for longer than `mirror.max_lag`.
@@ -161,8 +157,8 @@ def _read_wanted(session: Session) -> Mapping[str, int]:
 
 
 def _read(session: Session, storage: str, max_lag: timedelta) -> CopyFigures:
-    from ..content.copies.fallback_notes import COUNTER  # not each report reads contents
-    from ..upkeep.mirror.departures import stopped_name
+    from .departures import stopped_name
+    from .fallback_notes import COUNTER  # not each report reads contents
 
     behind = size = versions = damaged = 0
     for state in LACKING:  # one after the other: for several, SQLite reads the table

@@ -1,9 +1,8 @@
 """Checks the setting `mirror`. `Backends.mirror` is the storage that gets the second copies."""
 
 from frepo_core.errors import ConfigurationError
+from frepo_core.services.content.storages.backends import Backends
 from frepo_core.settings import Settings
-
-from ..storages.backends import Backends
 
 
 def check_mirror(settings: Settings, backends: Backends) -> None:

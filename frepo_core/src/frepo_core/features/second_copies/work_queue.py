@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
+from frepo_core.services.content.objects.states import CURRENT, LACKING
+from frepo_core.services.content.storages.backends import Backends
 
-from ...content.copies.copier import CopyTask
-from ...content.copies.copy_claims import claim, has_source
-from ...content.objects.states import CURRENT, LACKING
-from ...content.storages.backends import Backends
+from .copier import CopyTask
+from .copy_claims import claim, has_source
 
 BATCH = 100
 

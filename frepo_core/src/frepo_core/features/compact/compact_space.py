@@ -11,11 +11,11 @@ from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, StoredO
 from frepo_core.domain.backups.compaction import Encoding
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError, NotFoundError
+from frepo_core.services.content.objects.states import CURRENT, FIRST
+from frepo_core.services.reports.sizes import read_sizes
 from frepo_core.settings import Settings
 
-from ..content.objects.states import CURRENT, FIRST
 from .compact_figures import Figures, measure_debt, read_figures
-from .sizes import read_sizes
 
 PAGE = 500
 # First copies: second ones are not counted.

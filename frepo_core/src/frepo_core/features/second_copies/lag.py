@@ -10,10 +10,9 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Installation, StoredObject
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
-
-from ...content.objects.states import COPY, CURRENT, LACKING, ObjectState
-from ...content.storages.backends import Backends
-from ...events.recording import NewEvent, record
+from frepo_core.services.content.objects.states import COPY, CURRENT, LACKING, ObjectState
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.events.recording import NewEvent, record
 
 # The name of the value in the table `installation` that says since when a storage is late.
 LATE = "mirror.late."

@@ -11,23 +11,22 @@ from frepo_core.db.models import Collection, Content, File, StoredObject, TrashE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, StorageError
-
-from ...base.failpoints import hit
-from ...base.lease import find_older_process
-from ...content.blobs.lifecycle import Blobs
-from ...content.objects.decodable_set import find_decodable
-from ...content.objects.states import CURRENT, ObjectState
-from ...content.objects.uses import is_used
-from ...content.storages.first_storage import (
+from frepo_core.services.base.failpoints import hit
+from frepo_core.services.base.lease import find_older_process
+from frepo_core.services.content.blobs.lifecycle import Blobs
+from frepo_core.services.content.objects.decodable_set import find_decodable
+from frepo_core.services.content.objects.states import CURRENT, ObjectState
+from frepo_core.services.content.objects.uses import is_used
+from frepo_core.services.content.objects.wishes import compare_again
+from frepo_core.services.content.storages.first_storage import (
     Promotion,
     follow_promotion,
     hold_promotion,
     read_promotion,
     store_promotion,
 )
-from ...content.storages.storage_identity import NEWEST, is_there
-from ...events.recording import NewEvent, record
-from .gaps import compare_again
+from frepo_core.services.content.storages.storage_identity import NEWEST, is_there
+from frepo_core.services.events.recording import NewEvent, record
 
 NAMED = 20
 PAGE = 500

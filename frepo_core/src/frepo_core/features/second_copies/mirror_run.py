@@ -11,17 +11,17 @@ from frepo_core.db import Database
 from frepo_core.domain.identity import By
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import StorageError
+from frepo_core.services.base.failpoints import hit
+from frepo_core.services.base.rate_limit import RateLimit
+from frepo_core.services.content.blobs.blob_reader import BlobReader, new_gate
+from frepo_core.services.content.chains.chain_reader import ChainReader
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.storage_troubles import StorageStates
+from frepo_core.services.content.storages.sweep_guard import Ownership
+from frepo_core.services.content.storages.write_guard import Presence
 
-from ...base.failpoints import hit
-from ...base.rate_limit import RateLimit
-from ...content.blobs.blob_reader import BlobReader, new_gate
-from ...content.chains.chain_reader import ChainReader
-from ...content.copies.copier import Copier, CopyResult, CopyTask, Outcome
-from ...content.copies.copy_results import record_results
-from ...content.storages.backends import Backends
-from ...content.storages.storage_troubles import StorageStates
-from ...content.storages.sweep_guard import Ownership
-from ...content.storages.write_guard import Presence
+from .copier import Copier, CopyResult, CopyTask, Outcome
+from .copy_results import record_results
 from .work_queue import BATCH, claim_batch
 
 PARALLEL = 4  # copies at the same time

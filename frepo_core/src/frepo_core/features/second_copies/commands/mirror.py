@@ -3,10 +3,11 @@
 import argparse
 from typing import Any
 
+from frepo_core.cli.columns import Report
+from frepo_core.cli.tables import StorageCommand
 from frepo_core.errors import FieldsError
 
-from ...columns import Report
-from .maintenance import StorageCommand
+from ..services import SecondCopyServices
 
 
 class Mirror(StorageCommand):
@@ -36,7 +37,7 @@ class Mirror(StorageCommand):
             raise FieldsError({"storage": ["is required, because the setting mirror names no storage"]})
         services.backends.check_name(storage)
         if arguments.yes_delete is not None:
-            services.mirror.confirm(storage, arguments.yes_delete)
+            services.feature(SecondCopyServices).mirror.confirm(storage, arguments.yes_delete)
         result = services.jobs.run("mirror", cause=console_actor().name)
         rows = {"outcome": self.word(str(result.outcome))} | Report(result.summary or {}).cells()
         if result.error:

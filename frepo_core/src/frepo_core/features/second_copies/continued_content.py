@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import BinaryIO, Self
 
 from frepo_core.errors import BlobNotFound
-
-from ..read_ahead import PIECE, ReadAhead
-from .copy_reads import READ_FAILURES
-
-# Opens another copy from a position to the end of the part, or raises the error, with which the one before has failed.
-OpenOther = Callable[[int, Exception], BinaryIO]
+from frepo_core.services.content.blobs.object_reads import READ_FAILURES
+from frepo_core.services.content.copies import OpenOther
+from frepo_core.services.content.read_ahead import PIECE, ReadAhead
 
 
 class ContinuedContent:

@@ -8,12 +8,11 @@ from frepo_core.db import utc_now
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.db.row_inserts import insert_of, insert_rows
-
-from ...base.copy_count import CopyCount
-from ...base.records import BlobRecord
-from .places import find_leaving
-from .states import CURRENT, ObjectState
-from .wishes import wish
+from frepo_core.services.base.copy_count import CopyCount
+from frepo_core.services.base.records import BlobRecord
+from frepo_core.services.content.objects.places import find_leaving
+from frepo_core.services.content.objects.states import CURRENT, ObjectState
+from frepo_core.services.content.objects.wishes import wish
 
 _INSERT = insert_of(StoredObject)
 

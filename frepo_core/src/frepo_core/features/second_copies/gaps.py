@@ -15,22 +15,21 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Collection, Content, File, Installation, StoredObject, TrashEntry, Version
-
-from ...content.objects.gate import lock_contents
-from ...content.objects.promises import find_promises
-from ...content.objects.states import CURRENT, ObjectState
-from ...content.objects.uses import is_base_anywhere, is_second_copy, is_used
-from ...content.objects.wishes import CHANGED, find_storages, want, want_all
-from ...content.storages.backends import Backends
+from frepo_core.services.content.objects.gate import lock_contents
+from frepo_core.services.content.objects.promises import find_promises
+from frepo_core.services.content.objects.states import CURRENT, ObjectState
+from frepo_core.services.content.objects.uses import is_base_anywhere, is_second_copy, is_used
+from frepo_core.services.content.objects.wishes import COMPARED, find_storages, want, want_all
+from frepo_core.services.content.storages.backends import Backends
 
 PAGE = 500
 AGAIN_AFTER = timedelta(hours=24)
-# What the name of the value in the table `installation` begins with that says when contents were compared.
-PREFIX = "mirror.compared."
+# What the names of the values in the table `installation` begin with that name collections whose mirror was changed.
+CHANGED = "mirror.changed."
 
 
 def _name(backends: Backends) -> str:
-    return (PREFIX + (backends.mirror or ""))[:64]
+    return (COMPARED + (backends.mirror or ""))[:64]
 
 
 def read_compared_at(session: Session, backends: Backends) -> datetime | None:
@@ -50,9 +49,9 @@ def is_compared(session: Session, backends: Backends) -> bool:
     return session.scalar(select(Content.id).limit(1)) is None
 
 
-def compare_again(database: Database) -> None:
-    """Let the next run compare all contents with their objects, whenever the last one did."""
-    database.execute(delete(Installation).where(Installation.name.startswith(PREFIX, autoescape=True)))
+def note_change(session: Session, collection_id: str) -> None:
+    """Let the next run compare what the collection has with its objects, because its mirror was changed."""
+    session.merge(Installation(name=CHANGED + collection_id, value=read_clock(session).isoformat()))
 
 
 @dataclass(kw_only=True)

@@ -4,8 +4,8 @@ import atexit
 import logging
 import threading
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import partial
+from typing import BinaryIO, cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -15,15 +15,17 @@ from frepo_core.db.models import Installation, StoredObject
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BlobNotFound, FrepoError, StorageUnavailable
+from frepo_core.services.base.records import BlobRecord
+from frepo_core.services.content.copies import Doubt, OpenOther
+from frepo_core.services.content.objects.blob_damage import MISSING
+from frepo_core.services.content.objects.marks import mark_damaged
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.storage_troubles import StorageStates
+from frepo_core.services.content.storages.write_guard import Presence
+from frepo_core.services.events.event_counts import Counts
+from frepo_core.services.events.recording import NewEvent, record
 
-from ...base.records import BlobRecord
-from ...events.event_counts import Counts
-from ...events.recording import NewEvent, record
-from ..objects.blob_damage import MISSING
-from ..objects.marks import mark_damaged
-from ..storages.backends import Backends
-from ..storages.storage_troubles import StorageStates
-from ..storages.write_guard import Presence
+from .continued_content import ContinuedContent, ContinuedFile
 
 log = logging.getLogger(__name__)
 
@@ -33,18 +35,6 @@ COUNTER = "mirror.fallbacks."
 END_SECONDS = 5.0
 _THREAD = "frepo fallback"
 _READER = Actor(name="system:downloads")
-
-
-class Doubt(Enum):
-    """What a reader found: bytes that are missing or short, that could not be read, or that are wrong.
-
-    `KNOWN`: it did not try, because this is known already.
-    """
-
-    MISSING = auto()
-    UNREADABLE = auto()
-    WRONG = auto()
-    KNOWN = auto()
 
 
 def in_thread(work: Callable[[], None]) -> None:
@@ -87,6 +77,14 @@ class FallbackNotes:
         log.warning("the copy %s of blob %s in %s is not read: %s", place.key, blob.id, place.storage, problem)
         if not self._is_read_only:
             self._start(partial(self._write, blob, place, problem, doubt))
+
+    def continued(self, content: BinaryIO, start: int, length: int, open_other: OpenOther) -> BinaryIO:
+        """Return the stream of `length` bytes from `start`, which another object continues if this one fails."""
+        return cast(BinaryIO, ContinuedContent(content, start, length, open_other))
+
+    def continued_file(self, file: BinaryIO, size: int, open_other: OpenOther) -> BinaryIO:
+        """Return a local file of `size` bytes, which another object continues if it fails."""
+        return cast(BinaryIO, ContinuedFile(file, size, open_other))
 
     def _write(self, blob: BlobRecord, place: StoredObject, problem: str, doubt: Doubt) -> None:
         try:

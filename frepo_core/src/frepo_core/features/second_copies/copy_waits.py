@@ -11,13 +11,13 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import FrepoError, StorageError
+from frepo_core.services.base.plugin_deadlines import PluginHangs, PluginThreads
+from frepo_core.services.content.chains.chain_reader import ChainReader
+from frepo_core.services.content.objects.gate import Gate
+from frepo_core.services.content.objects.states import CURRENT, ObjectState
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.write_guard import Presence
 
-from ...base.plugin_deadlines import PluginHangs, PluginThreads
-from ..chains.chain_reader import ChainReader
-from ..objects.gate import Gate
-from ..objects.states import CURRENT, ObjectState
-from ..storages.backends import Backends
-from ..storages.write_guard import Presence
 from .copier import Copier, CopyTask, Outcome
 from .copy_claims import claim
 from .copy_results import record_results

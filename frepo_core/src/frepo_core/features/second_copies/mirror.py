@@ -2,24 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Unpack
 
 from frepo_core.db import Database
 from frepo_core.domain.identity import By
+from frepo_core.services.base.rate_limit import RateLimit
+from frepo_core.services.content.blobs.blob_reader import new_gate
+from frepo_core.services.content.chains.chain_reader import ChainReader
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.storage_troubles import StorageStates
+from frepo_core.services.content.storages.write_guard import Presence
 from frepo_core.settings import Settings
 
-from ...base.rate_limit import RateLimit
-from ...content.blobs.blob_reader import new_gate
-from ...content.chains.chain_reader import ChainReader
-from ...content.copies.copier import Copier
-from ...content.storages.backends import Backends
-from ...content.storages.storage_troubles import StorageStates
-from ...content.storages.write_guard import Presence
-from ..storage.verify import VerifyOptions, VerifyReport, verify_copies
+from .copier import Copier
 from .departures import Departures, confirm_departures, part_with_copies
 from .gaps import Compared, Gaps
 from .lacks import Lack, find_missing, make_due, read_lack
-from .lag import find_copy_storages, find_work
+from .lag import find_work
 from .mirror_run import CopyReport, MirrorRun
 from .renewal import Renewal
 
@@ -56,12 +54,6 @@ class Mirror:
         self._presence = presence
         self._states = states
         self._settings = settings
-
-    def verify(self, **options: Unpack[VerifyOptions]) -> VerifyReport:
-        """Check the second copies in all storages, see `verify_copies`."""
-        names = find_copy_storages(self._database, self._backends)
-        reports = [verify_copies(self._database, self._backends, storage, **options) for storage in names]
-        return sum(reports, start=VerifyReport(checked=0, size=0, damaged=()))
 
     def compare(self, *, keep_going: Callable[[], None]) -> Compared:
         """Compare what was changed with its copies, and once a day all: see `Gaps`."""

@@ -11,13 +11,13 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import By
+from frepo_core.services.content.objects.decodable import find_base_path
+from frepo_core.services.content.objects.gate import give_up, lock_contents, note_doomed
+from frepo_core.services.content.objects.marks import note_healed, verify_dependents
+from frepo_core.services.content.objects.states import CURRENT, DELTA, LACKING, ObjectState
+from frepo_core.services.content.objects.wishes import wish
+from frepo_core.services.content.storages.backends import Backends
 
-from ..objects.decodable import find_base_path
-from ..objects.gate import give_up, lock_contents, note_doomed
-from ..objects.marks import note_healed, verify_dependents
-from ..objects.states import CURRENT, DELTA, LACKING, ObjectState
-from ..objects.wishes import wish
-from ..storages.backends import Backends
 from .copier import CopyResult, Outcome
 
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)

@@ -7,12 +7,12 @@ from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.services.content.objects.decodable import find_base_path
+from frepo_core.services.content.objects.places import find_places
+from frepo_core.services.content.objects.states import CURRENT, DELTA, LACKING, RAW, SOUND, ObjectState
+from frepo_core.services.content.objects.uses import is_second_copy
+from frepo_core.services.content.storages.backends import Backends
 
-from ..objects.decodable import find_base_path
-from ..objects.places import find_places
-from ..objects.states import CURRENT, DELTA, LACKING, RAW, SOUND, ObjectState
-from ..objects.uses import is_second_copy
-from ..storages.backends import Backends
 from .copier import CopyTask
 
 

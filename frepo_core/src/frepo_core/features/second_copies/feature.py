@@ -1,0 +1,73 @@
+"""Second copies: contents get a copy in another storage, which is read if the first one fails."""
+
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from frepo_core.plugins import HealthCheck, JobContext
+from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
+from frepo_core.services.reports.figures import Figures
+
+from .services import SecondCopyServices
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+    from frepo_core.services.content.copies import Copies
+
+
+def mirror(services: "CoreServices", context: JobContext) -> Summary:
+    """Make the second copies that are due, and delete those whose contents were deleted `mirror.delete_delay` ago.
+
+    Repairs damaged first copies from second ones.
+
+    Raises `SweepStoppedError` if more than 20 % of the copies in a storage would be deleted within a day.
+    """
+    from frepo_core.services.composition.storage_jobs import job_actor
+
+    from .lag import report_lag
+
+    service, keep_going, by = services.feature(SecondCopyServices).mirror, context.check_lease, job_actor("mirror")
+    summary, problems = Counter[str](), list[str]()
+    summary.update(asdict(service.compare(keep_going=keep_going)))
+    for storage in service.storages():
+        report = service.run(storage, keep_going=keep_going, progress=context.progress, by=by)
+        summary.update({name: value for name, value in asdict(report).items() if name != "problem"})
+        report_lag(services.database, storage, services.settings.mirror_max_lag, by=by)
+        problems += [report.problem] if report.problem else []
+    return {"repaired": 0, **summary, **({"problem": "; ".join(problems)} if problems else {})}
+
+
+def _has_second_place(services: "CoreServices") -> bool:
+    return bool(services.settings.mirror) or len(services.backends.configured) > 1
+
+
+def _copies(services: "CoreServices") -> "Copies":
+    return services.feature(SecondCopyServices).copies
+
+
+def _figures(services: "CoreServices") -> Figures:
+    from frepo_core.services.reports.health.core_checks import DATABASE_SECONDS
+
+    reports = services.feature(SecondCopyServices).reports
+    return Figures(
+        checks=[HealthCheck(name="copies", run=reports.check, deadline=DATABASE_SECONDS)],
+        of_storage=["copies"],
+        statistics=lambda: {"copies": [one.status() for one in reports.read()]},
+    )
+
+
+SECOND_COPIES = Feature(
+    services=SecondCopyServices,
+    jobs=[
+        BuiltinJob(
+            name="mirror",
+            schedule="every 1m",
+            lane="mirror",
+            summary="Make second copies, and delete those of deleted contents",
+            work=mirror,
+            is_on=_has_second_place,
+        )
+    ],
+    copies=_copies,
+    figures=_figures,
+)

@@ -1,1 +1,0 @@
-"""Second copies of blobs: the wish for one, copying, and reading from the one that is left."""

@@ -1,0 +1,20 @@
+"""The port of figures: what a feature adds to what the nucleus reports about the service."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from frepo_core.plugins import HealthCheck
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What a feature adds. The empty form adds nothing.
+
+    - `checks`: its health checks. Those in `of_storage` count as checks of the storage in the report of the first API.
+    - `statistics`: returns values for the fields of `ServiceStatistics` that are empty without the feature.
+    """
+
+    checks: Sequence[HealthCheck] = ()
+    of_storage: Sequence[str] = ()
+    statistics: Callable[[], Mapping[str, Any]] = dict

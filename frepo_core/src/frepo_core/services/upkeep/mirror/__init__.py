@@ -1,1 +1,0 @@
-"""The job `mirror`: makes second copies, and deletes those whose blobs were deleted."""
