@@ -87,6 +87,7 @@ FEATURES = {
     "documents": set(),
     "enrolment": set(),
     "moves": set(),
+    "recovery": set(),
     "restore_tests": set(),
     "second_copies": set(),
 }
@@ -96,7 +97,7 @@ ORDER = {
     "services/content": "encodings storages objects checks decoding remote chains blobs",
     "services/access": "policies visibility rotation",
     "services/backups": "rows rotation holds trash versions runs collections",
-    "services/upkeep": "journal engine reconcile storage recovery",
+    "services/upkeep": "journal engine reconcile storage",
     "services/reports": "inventory health",
     "web": "base schemas content viewer views conventions openapi v1 routing",
 }

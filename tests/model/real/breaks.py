@@ -11,6 +11,7 @@ from sqlalchemy import select
 from frepo_core.db.models import Content, File, StoredObject, Version
 from frepo_core.features.moves import collection_move
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.recovery import merge
 from frepo_core.features.second_copies.copier import Copier, CopyResult, Outcome
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.base.records import BlobRecord
@@ -24,7 +25,6 @@ from frepo_core.services.content.objects.states import CURRENT, DELTA, ObjectSta
 from frepo_core.services.content.objects.supersession import supersede
 from frepo_core.services.content.storages.journal_comparison import JournalComparison
 from frepo_core.services.reports import copies
-from frepo_core.services.upkeep.recovery import merge
 
 from .places import DIGESTS, STORAGES
 from .site import Site, find_current_only

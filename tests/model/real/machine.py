@@ -27,6 +27,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.features.compact.encoder_process import EncoderProcess
 from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
@@ -164,7 +165,7 @@ class Machine(RandomHistory):
             with suppress(FrepoError):
                 Ownership(self.services.database, self.services.backends).adopt(name, keeps_unknown=True)
         for name in self.storages:
-            with suppress(FrepoError), self.services.merge(name, lambda text: None) as merge:
+            with suppress(FrepoError), self.services.feature(RecoveryServices).merge(name, lambda text: None) as merge:
                 reports.append(merge.run(merge.find(), by=None))
         assert known <= self.used(), ("not merged", self.log)
         digests = self._digests()
@@ -181,7 +182,7 @@ class Machine(RandomHistory):
         self._restart()
         self._backed_up_at = None
         name = self.draw.choice(self.storages[:2])
-        with self.services.recovery(name, lambda text: None) as recovery:
+        with self.services.feature(RecoveryServices).recovery(name, lambda text: None) as recovery:
             recovery.run(recovery.find(), with_tokens=True)
             said = {one.digest for one in recovery.missing()}
         self.by = self._identify(self.services)

@@ -10,9 +10,10 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobRetained
+from frepo_core.features.recovery import recovery
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.content.objects import gate
 from frepo_core.services.content.objects.states import ObjectState
-from frepo_core.services.upkeep.recovery import recovery
 
 from .breaks import is_unrecoverable
 from .places import DIGESTS, STORAGES
@@ -51,7 +52,7 @@ def repeat_refused_deletion(site: Site, folder: Path) -> str:
         patch.setattr(type(site.memory[STORAGES[0]]), "delete", _refuse)
         for row in doomed:
             site.services.blobs.gate.end(row)
-    with site.services.merge(STORAGES[0], lambda text: None, at=before) as merge:
+    with site.services.feature(RecoveryServices).merge(STORAGES[0], lambda text: None, at=before) as merge:
         report = merge.run(merge.find(), by=None)
     for row in doomed:
         site.services.blobs.gate.end(row)

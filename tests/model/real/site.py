@@ -18,6 +18,8 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError, StorageUnavailable
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.recovery.merge import MergeReport
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.records import BlobRecord
@@ -25,7 +27,6 @@ from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.states import CURRENT, ObjectState
 from frepo_core.services.content.storages.sweep_guard import Ownership
-from frepo_core.services.upkeep.recovery.merge import MergeReport
 from frepo_core.testing import MemoryStorage
 
 from .places import CONTENTS, DIGESTS, STORAGES
@@ -126,7 +127,7 @@ class Site:
 
     def reconcile(self, what: str) -> None:
         """Merge what a storage has."""
-        with self.services.merge(STORAGES["ABC".index(what[0])], lambda text: None) as merge:
+        with self.services.feature(RecoveryServices).merge(STORAGES["ABC".index(what[0])], lambda text: None) as merge:
             self.merged.append(merge.run(merge.find(), by=None))
 
     def move(self, _: str) -> None:
@@ -177,7 +178,7 @@ class Site:
     def _recover(self, storages: Any) -> None:
         for name in set(STORAGES) - {*storages}:
             self.services.backends._built[name] = AwayStorage()
-        with self.services.recovery(storages[0], lambda text: None) as recovery:
+        with self.services.feature(RecoveryServices).recovery(storages[0], lambda text: None) as recovery:
             recovery.run(recovery.find(), with_tokens=True)
         self.services.backends._built.update(self.memory)
 

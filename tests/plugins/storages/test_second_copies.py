@@ -14,6 +14,7 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
@@ -191,7 +192,7 @@ def test_a_burnt_machine_is_recovered_from_the_second_side(services, add, run, i
     recovered = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/recovered.db"}, {}, plugins)
     migrations.upgrade(recovered.database.engine)
     recovered.object_reads.notes._start = lambda work: work()
-    with recovered.recovery("second", lambda text: None) as recovery:
+    with recovered.feature(RecoveryServices).recovery("second", lambda text: None) as recovery:
         report = recovery.run(recovery.find(), with_tokens=True)
 
     assert (0, CONTENTS) == (report.missing, [read(recovered, file) for file in files])

@@ -16,6 +16,7 @@ import pytest
 from frepo_core.db import migrations
 from frepo_core.errors import NotFoundError
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.base.failpoints import ENVIRONMENT, JOURNAL_POINTS
 from support.paths import ROOT
 from support.reliability.invariants import eventually
@@ -115,7 +116,7 @@ def recover(ini, url, plugins):
     """Recover an empty database; return its services and up to when it has everything (Unix time)."""
     services = assemble(ini | {"database.url": url}, {}, plugins)
     migrations.upgrade(services.database.engine)
-    with services.recovery("local", lambda text: None) as recovery:
+    with services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery:
         source = recovery.find()
         report = recovery.run(source, with_tokens=True)
     assert (0, ()) == (report.missing, source.problems)

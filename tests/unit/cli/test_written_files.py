@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from frepo_core.cli.commands.recovery.lists import write_missing
+from frepo_core.features.recovery.commands.lists import write_missing
 from frepo_core.services.upkeep.reconcile.staging import MissingContent
 
 SECRET_TABLES = {

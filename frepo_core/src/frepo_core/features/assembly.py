@@ -15,10 +15,11 @@ from .enrolment.feature import ENROLMENT
 from .moves.feature import MOVES
 from .overview.feature import OVERVIEW
 from .preview.feature import PREVIEW
+from .recovery.feature import RECOVERY
 from .restore_tests.feature import RESTORE_TESTS
 from .second_copies.feature import SECOND_COPIES
 
-FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, OVERVIEW, RESTORE_TESTS, MOVES, SECOND_COPIES, COMPACT)
+FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, OVERVIEW, RESTORE_TESTS, MOVES, SECOND_COPIES, RECOVERY, COMPACT)
 
 
 def assemble(

@@ -12,6 +12,7 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import BlobDamaged
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService
@@ -131,7 +132,7 @@ def test_two_sealed_copies_repair_each_other_and_a_lost_database(
     run("catalogue")
     recovered = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/recovered.db"}, {}, plugins)
     migrations.upgrade(recovered.database.engine)
-    with recovered.recovery("sealed", lambda text: None) as recovery:
+    with recovered.feature(RecoveryServices).recovery("sealed", lambda text: None) as recovery:
         report = recovery.run(recovery.find(), with_tokens=True)
     assert 0 == report.missing
     assert CONTENTS == [read(recovered, file) for file in files]

@@ -9,6 +9,7 @@ import pytest
 
 from frepo_core.db import migrations
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.upkeep.journal.journal_files import JournalFile
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import verify
@@ -113,7 +114,7 @@ def recover(ini, plugins, migrated, tmp_path):
             if order:
                 services.backends._built[storage] = Ordered(services.backends.get(storage), order)
             notes = []
-            with services.recovery(storage, notes.append, unverified=unverified) as recovery:
+            with services.feature(RecoveryServices).recovery(storage, notes.append, unverified=unverified) as recovery:
                 source = recovery.find()
                 report = recovery.run(source, with_tokens=True)
             return Recovered(services, source, report, notes)

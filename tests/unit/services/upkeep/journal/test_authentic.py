@@ -11,9 +11,10 @@ from io import BytesIO
 import pytest
 
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.sources import RecoveryError
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from frepo_core.services.upkeep.journal.keys import JournalKey
-from frepo_core.services.upkeep.reconcile.sources import RecoveryError
 from support.paths import ROOT
 
 
@@ -159,11 +160,11 @@ def test_a_merge_refuses_what_cannot_be_verified(services, written):
     at = services.database.now() + timedelta(minutes=1)
 
     with (
-        services.merge("local", lambda text: None, at=at) as merging,
+        services.feature(RecoveryServices).merge("local", lambda text: None, at=at) as merging,
         pytest.raises(RecoveryError, match="--unverified"),
     ):
         merging.find()
-    with services.merge("local", lambda text: None, at=at, unverified=True) as merging:
+    with services.feature(RecoveryServices).merge("local", lambda text: None, at=at, unverified=True) as merging:
         assert merging.find().problems
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 from frepo_core.db import migrations
 from frepo_core.db.models import StoredObject
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -45,7 +46,7 @@ def recovered(ini, plugins, tmp_path):
             services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new.db"}, {}, plugins)
             stack.callback(services.database.engine.dispose)
             migrations.upgrade(services.database.engine)
-            with services.recovery("local", lambda text: None) as recovery:
+            with services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery:
                 report = recovery.run(recovery.find(), with_tokens=True)
             return services, report
 

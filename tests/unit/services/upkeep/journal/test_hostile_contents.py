@@ -10,6 +10,7 @@ from io import BytesIO
 import pytest
 
 from frepo_core.db import utc_now
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.encodings.format import MAGIC, Head
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
@@ -90,7 +91,7 @@ def test_they_come_back_after_they_were_deleted(services, collection, sender, tm
         if not path.exists():
             path.write_bytes(data)
 
-    with services.merge("local", lambda text: None, at=before) as merging:
+    with services.feature(RecoveryServices).merge("local", lambda text: None, at=before) as merging:
         report = merging.run(merging.find(), by=None)
 
     assert [] == report.missing

@@ -8,9 +8,10 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.sound_objects import SoundObjects
+from frepo_core.features.recovery.sources import RecoveryError
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.upkeep.reconcile.sources import RecoveryError
-from frepo_core.services.upkeep.recovery.sound_objects import SoundObjects
 from frepo_core.services.upkeep.storage import Ownership
 
 
@@ -28,7 +29,7 @@ def contents(services, collection):
 
 
 def merge(services, storage="local", at=None):
-    with services.merge(storage, lambda text: None, at=at) as merging:
+    with services.feature(RecoveryServices).merge(storage, lambda text: None, at=at) as merging:
         return merging.run(merging.find(), by=None)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.storage import Ownership, verify
 from frepo_core.testing import Fail, FaultyStorage
@@ -64,7 +65,7 @@ def restored(services, make_collection, push, contents, changes, back_up):
 
 
 def merge(services, storage="local"):
-    with services.merge(storage, lambda text: None) as merging:
+    with services.feature(RecoveryServices).merge(storage, lambda text: None) as merging:
         return merging.run(merging.find(), by=None)
 
 
@@ -105,7 +106,7 @@ def test_a_storage_that_cannot_be_listed_is_named(restored):
     new, _ = restored("move")
     new.backends._built["archive"] = FaultyStorage(new.backends.get("archive"), Fail("list"))
 
-    with new.merge("local", lambda text: None) as merging:
+    with new.feature(RecoveryServices).merge("local", lambda text: None) as merging:
         source = merging.find()
 
     assert ["archive cannot be read"] == [problem.partition(",")[0] for problem in source.problems]

@@ -12,6 +12,7 @@ from sqlalchemy import func, insert, select
 from frepo_core.db import migrations
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.plugins import BlobStat, StorageBackend
 from frepo_core.services.upkeep.journal.objects import table_of
 from support.scale import IS_BIG
@@ -124,7 +125,7 @@ def test_a_catalogue_of_a_million_versions_needs_little_memory_and_time(
     migrations.upgrade(recovered.database.engine)
     recovered.backends._built["local"] = ListsAMillion(recovered.backends.get("local"))
 
-    with Watch() as reading, recovered.recovery("local", lambda text: None) as recovery:
+    with Watch() as reading, recovered.feature(RecoveryServices).recovery("local", lambda text: None) as recovery:
         report = recovery.run(recovery.find(), with_tokens=True)
 
     with recovered.database.reading() as session:

@@ -15,6 +15,10 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.features.assembly import assemble
 from frepo_core.features.enrolment.services import EnrolmentServices
+from frepo_core.features.recovery import recovery as recovery_module
+from frepo_core.features.recovery.recovery import RecoveryReport
+from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.sources import RecoveryError, Source
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
@@ -22,9 +26,6 @@ from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
 from frepo_core.services.upkeep.journal.objects import OBJECTS
-from frepo_core.services.upkeep.reconcile.sources import RecoveryError, Source
-from frepo_core.services.upkeep.recovery import recovery as recovery_module
-from frepo_core.services.upkeep.recovery.recovery import RecoveryReport
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -67,7 +68,7 @@ def recover(open_empty):
 
     def recover(storage="local", *, with_tokens=True, unverified=False):
         services = open_empty()
-        with services.recovery(storage, lambda text: None, unverified=unverified) as recovery:
+        with services.feature(RecoveryServices).recovery(storage, lambda text: None, unverified=unverified) as recovery:
             source = recovery.find()
             report = recovery.run(source, with_tokens=with_tokens)
             return Recovered(services, source, report, list(recovery.missing()))
@@ -266,7 +267,10 @@ def test_a_database_that_is_not_empty_is_refused(services, run, upload):
     upload(b"one")
     run("catalogue")
 
-    with services.recovery("local", lambda text: None) as recovery, pytest.raises(RecoveryError, match="is not empty"):
+    with (
+        services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery,
+        pytest.raises(RecoveryError, match="is not empty"),
+    ):
         recovery.find()
 
 
@@ -276,7 +280,10 @@ def test_a_database_that_a_service_uses_is_refused(upload, run, open_empty):
     services = open_empty()
     assert Lease(services.database, LEADER, holder="host:1", terms=LeaseTerms()).try_acquire()
 
-    with services.recovery("local", lambda text: None) as recovery, pytest.raises(RecoveryError, match="Stop it first"):
+    with (
+        services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery,
+        pytest.raises(RecoveryError, match="Stop it first"),
+    ):
         recovery.find()
 
 
@@ -313,14 +320,17 @@ def test_an_interrupted_recovery_is_repeated(services, run, busy_day, open_empty
             raise KeyboardInterrupt
         load(self, kind, objects)
 
-    with monkeypatch.context() as patch, services.recovery("local", lambda text: None) as recovery:
+    with (
+        monkeypatch.context() as patch,
+        services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery,
+    ):
         patch.setattr(recovery_module.RowLoader, "load", load)
         with pytest.raises(KeyboardInterrupt):
             recovery.run(recovery.find(), with_tokens=True)
     with pytest.raises(ConfigurationError, match="frepo recover --from local"):
         require_no_recovery(services.database)
 
-    with services.recovery("local", lambda text: None) as recovery:
+    with services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery:
         recovery.run(recovery.find(), with_tokens=True)
 
     require_no_recovery(services.database)

@@ -11,6 +11,7 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.features.assembly import assemble
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey
@@ -52,7 +53,7 @@ def recovered(ini, plugins, tmp_path):
             services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new.db"}, {}, plugins)
             stack.callback(services.database.engine.dispose)
             migrations.upgrade(services.database.engine)
-            with services.recovery("local", lambda text: None) as recovery:
+            with services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery:
                 report = recovery.run(recovery.find(), with_tokens=True)
             return services, report
 

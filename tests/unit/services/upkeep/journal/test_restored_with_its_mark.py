@@ -10,6 +10,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject, TrashEntry
 from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages import journal_comparison
@@ -172,7 +173,7 @@ class TestWithoutAService:
         assert 2 == len(bytes_in()), "what was about to be deleted stays for 30 days"
 
     def test_it_is_refused_until_the_journal_was_read_back(self, restored, due, clean, bytes_in):
-        with restored.merge("local", lambda text: None) as merging:
+        with restored.feature(RecoveryServices).merge("local", lambda text: None) as merging:
             merging.run(merging.find(), by=None)
 
         clean()

@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from support.histories.random_history import RandomHistory
 from support.scale import IS_BIG
@@ -44,7 +45,9 @@ class History(RandomHistory):
     def merge(self):
         """Read back what was deleted some days ago, as trash."""
         at = self.now - timedelta(days=self.draw.randint(0, 6))
-        with self.services.merge(self.draw.choice(["second", "local"]), lambda text: None, at=at) as merging:
+        with self.services.feature(RecoveryServices).merge(
+            self.draw.choice(["second", "local"]), lambda text: None, at=at
+        ) as merging:
             merging.run(merging.find(), by=None)
 
     def stored(self):

@@ -22,7 +22,7 @@ from ...content.objects.states import ENDED, ObjectState
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import RECONCILE
 from ...content.storages.write_guard import Presence
-from .sources import list_storage
+from .listing import list_storage
 from .staging import Staging
 
 PAGE = 200

@@ -1,24 +1,19 @@
 """Finds in a storage what a database can be recovered from: a whole catalogue, and the journal after it."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import FrepoError, StorageError
-from frepo_core.plugins import BlobStat, StorageBackend
+from frepo_core.plugins import StorageBackend
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.upkeep.journal.journal_files import JournalDamagedError, JournalFile
+from frepo_core.services.upkeep.journal.keys import JournalKey
+from frepo_core.services.upkeep.journal.seals import JournalSeals
+from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
+from frepo_core.services.upkeep.reconcile.staging import Staging
 
-from ...base.batches import batches
-from ...content.storages.backends import Backends
-from ...content.storages.owner_mark import OwnerMark
-from ..journal.journal_files import JournalDamagedError, JournalFile
-from ..journal.keys import JournalKey
-from ..journal.seals import JournalSeals
-from .staging import Staging
-
-Notes = Callable[[str], None]
-_BATCH = 1000
 _PIECE = 1 << 20
 
 
@@ -45,34 +40,6 @@ class Source:
     database: str
     schema: str
     problems: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Listing:
-    """The keys of the journal and the catalogues in a storage, and the ids of the databases that have a mark there."""
-
-    keys: list[JournalKey]
-    owners: set[str]
-
-
-def list_storage(backend: StorageBackend, storage: str, staging: Staging, notes: Notes) -> Listing:
-    """List a storage once, and note its blobs."""
-    keys, owners, done = list[JournalKey](), set[str](), 0
-
-    def blobs(stats: list[BlobStat]) -> Iterator[tuple[str, str, int]]:
-        for stat in stats:
-            if key := JournalKey.parse(stat.key):
-                keys.append(key)
-            elif mark := OwnerMark.parse(stat.key):
-                owners.add(mark.database)
-            elif digest := parse_digest_in_key(stat.key):
-                yield digest, stat.key, stat.size
-
-    for batch in batches(backend.list(), _BATCH):
-        staging.add_stored(storage, blobs(batch))
-        done += len(batch)
-        notes(f"{storage}: {done} objects listed")
-    return Listing(keys=keys, owners=owners)
 
 
 def list_others(

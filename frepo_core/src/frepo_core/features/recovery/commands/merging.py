@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from frepo_core.cli.progress import ProgressLine
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ...progress import ProgressLine
+from ..services import RecoveryServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
@@ -41,7 +42,7 @@ def merge_all(
 
     One that has nothing to read back is passed over. Raises its `RecoveryError` if none has.
     """
-    from frepo_core.services.upkeep.reconcile.sources import RecoveryError
+    from ..sources import RecoveryError
 
     statuses, errors = list[int](), list[RecoveryError]()
     for storage in dict.fromkeys(storages):
@@ -62,7 +63,7 @@ def merge(
     """Read back what is lost, and say what was done; return 1 if contents are missing."""
     with (
         ProgressLine("recover") as progress,
-        services.merge(storage, progress, at=at, unverified=unverified) as merging,
+        services.feature(RecoveryServices).merge(storage, progress, at=at, unverified=unverified) as merging,
     ):
         source = merging.find()
         reaches = f"{source.reaches:%Y-%m-%d %H:%M:%S} UTC"

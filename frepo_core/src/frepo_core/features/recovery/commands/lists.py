@@ -8,14 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.cli.transfers.streams import target
 from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 
-from ...transfers.streams import target
-
 if TYPE_CHECKING:
-    from frepo_core.services.upkeep.reconcile.sources import Source
     from frepo_core.services.upkeep.reconcile.staging import MissingContent
-    from frepo_core.services.upkeep.recovery.recovery import Recovery
+
+    from ..recovery import Recovery
+    from ..sources import Source
 
 _MISSING = ("what", "name", "size", "digest", "storage", "key")
 _TOKENS = ("name", "roles", "collections", "expires_at")

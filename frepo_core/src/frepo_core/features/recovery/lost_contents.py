@@ -8,12 +8,11 @@ from sqlalchemy.orm import Session
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.naming import new_blob_key
-
-from ...content.objects.promises import find_promises
-from ...content.objects.states import CURRENT, FIRST, ObjectState
-from ...content.objects.uses import is_lost
-from ...content.storages.backends import Backends
-from ..reconcile.staging import MissingContent
+from frepo_core.services.content.objects.promises import find_promises
+from frepo_core.services.content.objects.states import CURRENT, FIRST, ObjectState
+from frepo_core.services.content.objects.uses import is_lost
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.upkeep.reconcile.staging import MissingContent
 
 
 def note_lost(backends: Backends, named: Sequence[MissingContent], session: Session) -> list[MissingContent]:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from frepo_core.db import Database
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.kept_blobs import find_adoption
+from frepo_core.services.content.storages.owner_mark import find_marks
+from frepo_core.services.content.storages.sweep_guard import Ownership
+from frepo_core.services.upkeep.journal.cursors import read_cursors
+from frepo_core.services.upkeep.journal.journal import Journal
+from frepo_core.services.upkeep.journal.keys import JournalKey
 
-from ...content.storages.backends import Backends
-from ...content.storages.kept_blobs import find_adoption
-from ...content.storages.owner_mark import find_marks
-from ...content.storages.sweep_guard import Ownership
-from ..journal.cursors import read_cursors
-from ..journal.journal import Journal
-from ..journal.keys import JournalKey
-from ..reconcile.sources import RecoveryError
+from .sources import RecoveryError
 
 
 def find_first_epoch(

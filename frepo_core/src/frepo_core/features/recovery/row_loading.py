@@ -23,10 +23,9 @@ from frepo_core.db.models import (
     file_tag,
 )
 from frepo_core.domain.naming import printable, stored_name
-
-from ..journal.json_rows import Values, to_row
-from ..journal.objects import PLACES, ObjectKind, table_of
-from ..reconcile.staging import Key, MissingContent, Staging
+from frepo_core.services.upkeep.journal.json_rows import Values, to_row
+from frepo_core.services.upkeep.journal.objects import PLACES, ObjectKind, table_of
+from frepo_core.services.upkeep.reconcile.staging import Key, MissingContent, Staging
 
 _FILE, _TAG, _CONTENT = table_of(File), table_of(Tag), table_of(Content)
 _TOKENS, _COLLECTIONS = table_of(Token).c.key, table_of(Collection).c.id

@@ -27,37 +27,30 @@ from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import RestoreConflictError
+from frepo_core.services.backups.rows.removal import TrashReason, incarnation_of
+from frepo_core.services.backups.trash.trash import Trash
+from frepo_core.services.base.batches import batches
+from frepo_core.services.base.installation import ensure_id
+from frepo_core.services.content.objects.gate import lock_contents
+from frepo_core.services.content.objects.settlement import Settlement
+from frepo_core.services.content.objects.wishes import compare_again
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.events.actors import actor_of
+from frepo_core.services.events.facts import collection_event
+from frepo_core.services.events.recording import record
+from frepo_core.services.upkeep.journal.journal import Journal
+from frepo_core.services.upkeep.journal.json_rows import Values, names_of, to_row
+from frepo_core.services.upkeep.journal.objects import table_of
+from frepo_core.services.upkeep.journal.seals import JournalSeals
+from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
+from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
+from frepo_core.services.upkeep.reconcile.staging import Key, Staging
 
-from ...backups.rows.removal import TrashReason, incarnation_of
-from ...backups.trash.trash import Trash
-from ...base.batches import batches
-from ...base.installation import ensure_id
-from ...content.objects.gate import lock_contents
-from ...content.objects.settlement import Settlement
-from ...content.objects.wishes import compare_again
-from ...content.storages.backends import Backends
-from ...events.actors import actor_of
-from ...events.facts import collection_event
-from ...events.recording import record
-from ..journal.journal import Journal
-from ..journal.json_rows import Values, names_of, to_row
-from ..journal.objects import table_of
-from ..journal.seals import JournalSeals
-from ..reconcile.reconciliation import Reconciliation
-from ..reconcile.sources import (
-    Listing,
-    Notes,
-    Source,
-    SourceFiles,
-    find_source,
-    list_others,
-    list_storage,
-)
-from ..reconcile.staging import Key, Staging
 from .first_epoch import find_first_epoch
 from .lost_contents import find_lost
 from .row_loading import insert_new
 from .sound_objects import SoundObjects, has_sound_object
+from .sources import Source, SourceFiles, find_source, list_others
 
 log = logging.getLogger(__name__)
 

@@ -8,10 +8,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Installation
+from frepo_core.services.base.installation import RECOVERY
+from frepo_core.services.upkeep.journal.keys import JournalKey
 
-from ...base.installation import RECOVERY
-from ..journal.keys import JournalKey
-from ..reconcile.sources import Source
+from .sources import Source
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,14 +9,13 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import FrepoError
-
-from ...content.chains.chain_damage import find_object_damage
-from ...content.chains.chain_reader import ChainReader
-from ...content.objects.blob_damage import UnreadableError
-from ...content.objects.marks import mark_sound
-from ...content.objects.places import find_places
-from ...content.objects.states import SOUND
-from ...content.storages.backends import Backends
+from frepo_core.services.content.chains.chain_damage import find_object_damage
+from frepo_core.services.content.chains.chain_reader import ChainReader
+from frepo_core.services.content.objects.blob_damage import UnreadableError
+from frepo_core.services.content.objects.marks import mark_sound
+from frepo_core.services.content.objects.places import find_places
+from frepo_core.services.content.objects.states import SOUND
+from frepo_core.services.content.storages.backends import Backends
 
 log = logging.getLogger(__name__)
 

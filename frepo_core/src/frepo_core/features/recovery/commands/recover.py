@@ -4,13 +4,14 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
+from frepo_core.cli.base import FrepoCommand
+from frepo_core.cli.progress import ProgressLine
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.naming import printable
 from frepo_core.domain.permissions import administrative_roles
 from frepo_core.errors import FieldsError, FrepoError
 
-from ...base import FrepoCommand
-from ...progress import ProgressLine
+from ..services import RecoveryServices
 from .lists import write_missing, write_tokens
 from .merging import SHOWN, merge_all, parse_time
 from .missing_secrets import with_secrets
@@ -18,8 +19,9 @@ from .secrets_of_old import use_secrets
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
-    from frepo_core.services.upkeep.reconcile.sources import Source
-    from frepo_core.services.upkeep.recovery.recovery import Recovery, RecoveryReport
+
+    from ..recovery import Recovery, RecoveryReport
+    from ..sources import Source
 
 MISSING, HOSTS, TOKENS = "frepo-missing.csv", "frepo-hosts.csv", "frepo-tokens.csv"
 
@@ -85,9 +87,8 @@ class Recover(FrepoCommand):
         """Recover; return 1 if contents are missing. Raises `FrepoError` if the answer is not yes."""
         if arguments.merge or arguments.deleted_since:
             return self._merge(arguments)
+        from frepo_core.cli.commands.setup.upgrade import upgrade, upgrade_plugins
         from frepo_core.services.access import kept_secrets, token_phrase
-
-        from ..setup.upgrade import upgrade, upgrade_plugins
 
         if arguments.secrets:
             use_secrets(arguments.secrets, self.read_ini(), self.say)
@@ -100,7 +101,9 @@ class Recover(FrepoCommand):
         unverified, (storage, *also) = arguments.unverified or arguments.without_secrets, arguments.sources
         with (
             ProgressLine("recover") as progress,
-            services.recovery(storage, progress, also=also, unverified=unverified) as recovery,
+            services.feature(RecoveryServices).recovery(
+                storage, progress, also=also, unverified=unverified
+            ) as recovery,
         ):
             source = recovery.find()
             self._describe(source, services)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..reconcile.sources import RecoveryError, Source
+from .sources import RecoveryError, Source
 
 
 def find_furthest(storages: Sequence[str], read: Callable[[str], Source]) -> Source:

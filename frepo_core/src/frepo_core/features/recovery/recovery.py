@@ -33,34 +33,26 @@ from frepo_core.db.models import (
 )
 from frepo_core.db.sequences import continue_sequences
 from frepo_core.domain.enrolment import collection_of_host
+from frepo_core.services.access.token_phrase import PHRASE_CHECK
+from frepo_core.services.base.batches import batches
+from frepo_core.services.base.installation import IDS_FROM, RECOVERY, find_origin
+from frepo_core.services.base.lease import LEADER
+from frepo_core.services.content.objects.wishes import compare_again
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.kept_blobs import RECONCILE
+from frepo_core.services.content.storages.sweep_guard import Ownership
+from frepo_core.services.upkeep.journal.json_rows import Values
+from frepo_core.services.upkeep.journal.objects import OBJECTS, ObjectKind
+from frepo_core.services.upkeep.journal.seals import JournalSeals
+from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
+from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
+from frepo_core.services.upkeep.reconcile.staging import Key, MissingContent, Staging
 
-from ...access.token_phrase import PHRASE_CHECK
-from ...base.batches import batches
-from ...base.installation import IDS_FROM, RECOVERY, find_origin
-from ...base.lease import LEADER
-from ...content.objects.wishes import compare_again
-from ...content.storages.backends import Backends
-from ...content.storages.kept_blobs import RECONCILE
-from ...content.storages.sweep_guard import Ownership
-from ..journal.json_rows import Values
-from ..journal.objects import OBJECTS, ObjectKind
-from ..journal.seals import JournalSeals
-from ..reconcile.reconciliation import Reconciliation
-from ..reconcile.sources import (
-    Listing,
-    Notes,
-    RecoveryError,
-    Source,
-    SourceFiles,
-    find_source,
-    list_others,
-    list_storage,
-)
-from ..reconcile.staging import Key, MissingContent, Staging
 from .furthest_source import find_furthest
 from .interruption import Interruption, read_interruption
 from .lost_contents import find_used_storages, note_lost
 from .row_loading import RowLoader
+from .sources import RecoveryError, Source, SourceFiles, find_source, list_others
 
 log = logging.getLogger(__name__)
 
