@@ -65,6 +65,7 @@ MAY_IMPORT = {
         "plugins.console_slot",
         "plugins.pages",
     },
+    "script": {"assemble", "cli", "gc_pause"},
     "features": {"services", "domain", "db", "plugins", "errors", "settings", "web", "cli"},
     "cli": {
         "services",
@@ -119,14 +120,9 @@ def test_the_rules_name_every_room():
     assert {*MAY_IMPORT, "main", "pytest_plugin", "testing"} == {room(path) for path in CORE_FILES}
 
 
-def is_main(path):
-    """Return whether a file is the main of the application or of the command: these load the features."""
-    return path in {CORE / "__init__.py", CORE / "cli/__init__.py"}
-
-
 def test_a_room_imports_only_the_rooms_it_may():
     def forbidden(path):
-        allowed = MAY_IMPORT[room(path)] | {room(path), *({"features.assembly"} if is_main(path) else ())}
+        allowed = MAY_IMPORT[room(path)] | {room(path)}
         return [name for name in core_imports(path) if not is_allowed(name, allowed)]
 
     assert {} == found_in([path for path in CORE_FILES if room(path) in MAY_IMPORT], forbidden)
@@ -135,11 +131,18 @@ def test_a_room_imports_only_the_rooms_it_may():
 def test_no_rooms_import_each_other_in_a_circle():
     rooms = {room(path) for path in CORE_FILES}
     arrows = {name: set() for name in rooms}
-    for path in (path for path in CORE_FILES if not is_main(path)):
+    for path in CORE_FILES:
         arrows[room(path)] |= {name.partition(".")[0] for name in core_imports(path)} & rooms - {room(path)}
 
     assert {"web", "cli"} <= arrows["features"]
     graphlib.TopologicalSorter(arrows).prepare()  # raises `CycleError`, which names them
+
+
+def test_only_the_composition_root_imports_features():
+    nucleus = [path for path in CORE_FILES if room(path) != "features"]
+    found = found_in(nucleus, lambda path: [name for name in core_imports(path) if is_allowed(name, {"features"})])
+
+    assert {str((CORE / "__init__.py").relative_to(ROOT))} == set(found)
 
 
 def test_within_a_room_imports_are_relative():

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
     from frepo_core.errors import FrepoError
 
     try:
-        from frepo_core.features.assembly import assemble
         from frepo_core.log_stream import guard_output
         from frepo_core.services.base.log_records import log_safely
         from frepo_core.services.composition.startup import make_ready, warn_about_first_storage, warn_about_strategies
@@ -50,6 +50,13 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         raise SystemExit(f"frepo cannot start. {error.message}") from error
     finally:
         gc_pause.resume()
+
+
+def assemble(ini: Mapping[str, str], *more: Any) -> "Services":
+    """Return the services with all features, as `features.assembly` makes them. Nothing else names these."""
+    from frepo_core.features.assembly import assemble
+
+    return assemble(ini, *more)
 
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:

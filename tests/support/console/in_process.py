@@ -17,7 +17,7 @@ import cliff.command
 import plaster
 import pytest
 
-import frepo_core.cli
+import frepo_core.script
 from frepo_core import gc_pause
 from frepo_core.cli import app, command_discovery
 from frepo_core.features.second_copies import fallback_notes
@@ -140,7 +140,7 @@ def _closed_at_the_end(stream):
 def _run_command(arguments):
     """Run the command; return the exit status that Python would end with."""
     try:
-        return frepo_core.cli.main(arguments) or 0
+        return frepo_core.script.main(arguments) or 0
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except Exception:  # noqa: BLE001  # as Python ends a script

@@ -139,7 +139,7 @@ def _set_up(order) -> None:
 
 def _command(order) -> int:
     """Run a command of the console; only the fork calls this."""
-    from frepo_core.cli import main
+    from frepo_core.script import main
 
     _set_up(order)
     return main(order["console"])

@@ -78,7 +78,7 @@ def _make_database(path: Path) -> Path:
 
 
 def _run(*arguments: str) -> None:
-    from frepo_core.cli import main
+    from frepo_core.script import main
 
     with contextlib.redirect_stdout(io.StringIO()) as output:
         assert main(list(arguments)) == 0, output.getvalue()

@@ -35,7 +35,7 @@ def test_a_command_does_not_read_the_metadata_of_every_package(console, command)
         import sys
         opened = []
         sys.addaudithook(lambda event, given: opened.append(str(given[0])) if event == "open" else None)
-        from frepo_core.cli import main
+        from frepo_core.script import main
         main(sys.argv[1:])
         print(*(path for path in opened if path.endswith("METADATA")), file=sys.stderr)"""
     python = [sys.executable, "-c", code, *command.split()]

@@ -12,14 +12,14 @@ START = """if True:
     frepo_core.main({}, **{"app.env": "test", "read_only": "true"})"""
 COMMAND = """if True:
     import json, sys
-    from frepo_core.cli import main
+    from frepo_core.script import main
     status = main(sys.argv[1:])
     print(json.dumps(sorted(sys.modules)))
     sys.exit(status)"""
 STATUS = """if True:
     import json, sys
     from functools import cached_property
-    from frepo_core.cli import main
+    from frepo_core.script import main
     from frepo_core.features import assembly
     assemble, made = assembly.assemble, []
     assembly.assemble = lambda ini: made.append(assemble(ini)) or made[0]
@@ -28,7 +28,7 @@ STATUS = """if True:
     print(json.dumps([built, sorted(sys.modules)]))"""
 GARBAGE = """if True:
     import atexit, gc, json, sys
-    from frepo_core.cli import main
+    from frepo_core.script import main
     before = gc.get_stats()[0]["collections"]
     atexit.register(lambda: print(json.dumps([looked, gc.isenabled(), len(gc.get_objects())])))
     status = main(sys.argv[1:])
@@ -96,7 +96,7 @@ def test_a_command_for_tokens_imports_only_their_services(started, command):
 def test_the_status_builds_only_the_services_that_it_asks(started):
     built, modules = started(STATUS, "status")
 
-    assert {"health", "collection_states", "restore_ages", "copies", "compact_spaces"} == set(built)
+    assert {"health", "collection_states", "restore_ages", "figures"} == set(built)
     services = {
         name.removeprefix("frepo_core.services.") for name in modules if name.startswith("frepo_core.services.")
     }

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.costly
 SITE = Path(sys.modules["pluggy"].__file__).parents[1]
 SOURCE = Path(frepo_core.__file__).parents[1]
 HIDDEN = ("frepo_storage_local", "__editable__")
-RUN = "import sys; from frepo_core.cli import main; sys.exit(main(sys.argv[1:]))"
+RUN = "import sys; from frepo_core.script import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import urllib3
 
+from frepo_core import assemble
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import PluginContext, StorageSettings, StorageSpec
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
