@@ -54,6 +54,7 @@ from .lifecycle import Lifecycle
 from .markers import hookimpl
 from .notifier import Notifier
 from .pages import MenuEntry, Pages
+from .service.administration import CollectionValues, IssuedToken, TokenValues
 from .service.collector import Collector
 from .service.figures import (
     CollectionUsage,
@@ -110,6 +111,7 @@ __all__ = [
     "CollectionState",
     "CollectionStrategy",
     "CollectionUsage",
+    "CollectionValues",
     "Collector",
     "CompactStatus",
     "ConfigurationError",
@@ -134,6 +136,7 @@ __all__ = [
     "IdempotencyConflictError",
     "Identity",
     "IncomingVersion",
+    "IssuedToken",
     "Job",
     "JobContext",
     "JobStatus",
@@ -184,6 +187,7 @@ __all__ = [
     "StrategySpec",
     "Subscriber",
     "Tables",
+    "TokenValues",
     "UploadCheck",
     "UploadPolicy",
     "UploadStart",

@@ -17,6 +17,7 @@ from ..checks.upload_check import (
 from ..events.event import Event, EventCount
 from ..events.message import BoundNotifier, Message
 from ..pages import Pages
+from .administration import AdministeringService
 from .collector import Collector
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
 from .http import HttpAnswer, RequestObserver
@@ -25,7 +26,7 @@ from .store import Store
 from .writing import WritingService
 
 
-class Service(ReadingService, WritingService, Protocol):
+class Service(ReadingService, WritingService, AdministeringService, Protocol):
     """What plug-ins can ask the service. Later versions add methods; none is removed before 1.0 without notice.
 
     Every method may be called by any thread, and opens and ends its own transaction. Errors are those of

@@ -39,6 +39,7 @@ from ...backups.collections.states import BackupState
 from ...base.records import CollectionRecord, FileRecord, collection_info
 from ...content.storages.storage_space import temporary_folder
 from ...reports.statistics import read_collection_usage, read_statistics
+from .administration import AdministeringFacade
 from .reading import ReadingFacade
 from .writing import WritingFacade
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class PluginService(ReadingFacade, WritingFacade):
+class PluginService(ReadingFacade, WritingFacade, AdministeringFacade):
     """Gives a plug-in access to the service."""
 
     @property
