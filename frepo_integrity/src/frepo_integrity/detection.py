@@ -6,6 +6,7 @@ from .formats import sql_dump, tar_archive
 from .formats.codecs import CODECS
 from .formats.compressed import is_skippable
 from .formats.single_pass import FORMATS
+from .formats.sql_programs import Program
 
 HEAD = 4096
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08PK\x03\x04")
@@ -38,7 +39,7 @@ class Detected:
     """A format: `kind` is one of the kinds of the settings; `program` is the program that wrote a dump in SQL."""
 
     kind: str
-    program: sql_dump.Program | None = None
+    program: Program | None = None
 
 
 def detect(head: bytes) -> Detected | None:

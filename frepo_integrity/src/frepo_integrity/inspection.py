@@ -13,6 +13,7 @@ from .formats.compressed import decompress
 from .formats.encrypted import openssl
 from .formats.format import Format
 from .formats.single_pass import DUMPS, FORMATS
+from .formats.sql_programs import Program
 from .outcomes import (
     BoundReached,
     BrokenContent,
@@ -143,7 +144,7 @@ def _is_meant(broken: BrokenContent, name: str) -> bool:
     return not isinstance(broken, LittleContent) or detection.encrypts_backup(name)
 
 
-def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, budget: Budget) -> Report:
+def _inspect_sql(source: ByteStream, head: bytes, program: Program, budget: Budget) -> Report:
     dumps, rest = sql_dump.check_sql(source, program, budget)
     check_in_front_of_dump(head, program)
     check_behind_dump(rest)
@@ -161,7 +162,7 @@ def _inspect_sql(source: ByteStream, head: bytes, program: sql_dump.Program, bud
     )
 
 
-def check_in_front_of_dump(head: bytes, program: sql_dump.Program) -> None:
+def check_in_front_of_dump(head: bytes, program: Program) -> None:
     """Raise `BrokenContent` if a whole dump follows the message of another one that failed."""
     if line := messages.find_fatal(sql_dump.text_in_front(head, program)):
         raise BrokenContent("sql", f"In front of the dump is a message: {line}", verdict="suspicious")
@@ -173,7 +174,7 @@ def check_behind_dump(rest: bytes) -> None:
         raise BrokenContent("sql", f"Behind the dump is a message: {line}", verdict="suspicious")
 
 
-def _inspect_behind_text(source: ByteStream, program: sql_dump.Program, inspection: Inspection) -> Report:
+def _inspect_behind_text(source: ByteStream, program: Program, inspection: Inspection) -> Report:
     """Inspect a dump that other text precedes. A cut one is not condemned, as it may be a text about dumps."""
     head = source.peek(detection.HEAD)
     try:

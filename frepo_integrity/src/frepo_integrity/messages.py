@@ -46,10 +46,13 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 
-# What a program says before it gives up. mysqldump goes on after its other errors, and pg_dump has no others.
+# What a program says before it gives up, or one that could not start it. mysqldump goes on after its other errors, and
+# pg_dump has no others.
 _FATAL = re.compile(
     r"pg_dump(?:all)?(?:\.exe)?: (?:error|fatal|\[.*\] .*failed): |(?:mysql|mariadb-)dump(?:\.exe)?: Got error: "
-    r".* when (?:trying to connect|selecting the database)"
+    r".* when (?:trying to connect|selecting the database)|ssh: (?:connect to host|Could not resolve hostname) |"
+    r"Error (?:response from daemon:|from server \(|: no such container)|"
+    r"(?:[\w./-]+: )?(?:(?:line )?\d+: )?[\w./-]*dump\w*(?:\.exe)?: (?:command )?not found"
 )
 
 

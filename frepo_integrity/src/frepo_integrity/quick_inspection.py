@@ -9,6 +9,7 @@ from typing import BinaryIO
 from . import detection, messages, split_parts, text_encoding
 from .byte_stream import FileStream
 from .formats import sql_dump, xz_index, zip_directory
+from .formats.sql_programs import PROGRAMS
 from .inspection import Inspection, check_behind_dump, check_in_front_of_dump
 from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfTime, Report, switched_off
 from .tar_inspection import inspect_tar
@@ -60,5 +61,5 @@ def _check_ends(
         check_in_front_of_dump(source.peek(detection.HEAD), found.program)
         file.seek(max(0, size - sql_dump.TAIL), os.SEEK_SET)
         tail = file.read(sql_dump.TAIL)
-        check_behind_dump(sql_dump.check_tail(tail, found.program, *sql_dump.PROGRAMS))  # of several, the last one's
+        check_behind_dump(sql_dump.check_tail(tail, found.program, *PROGRAMS))  # of several, the last one's
     return None

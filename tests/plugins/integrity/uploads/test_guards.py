@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Event
-from frepo_integrity.formats.sql_dump import PROGRAMS
+from frepo_integrity.formats.sql_programs import PROGRAMS
 from support.compressors import tar_of
 
 V1 = "/api/v1/collections"
