@@ -10,7 +10,9 @@ from .outcomes import BrokenContent, EmptyContent, Report
 _PART = re.compile(r".+\.(?:[zr]\d{2,3}|part\d+\.(?:rar|zip|7z|exe))|(?:.*[._-])?part[._-]?(?:\d+|[a-d][a-z])")
 # What `split`, 7-Zip and others add to a name; what comes before it has to be the name of a backup, or a part is the
 # first one. `.1` is what a rotation of logs adds.
-_NUMBERED = re.compile(r"(.+?)[._-]?(?:\d{2,3}|0\d{3,}|[a-z]{2}|aa[a-z])")
+_NUMBERED = re.compile(r"(.+?)(?:[._-]?(?:\d{2,3}|0\d{3,}|[a-d][a-z]|aa[a-z])|[._-][a-z]{2})")
+# Ends of names of whole files that look so, such as `shop.sqlar` and `shop.sql.br`.
+_WHOLE = re.compile(r".+(?:\.sqlar|\.(?:bk|br|bz|db|lz|ok|xz|zz))")
 _FIRST = re.compile(r"x?aa|.+\.(?:aa|00[01])")
 _SPLIT_ZIP = b"PK\x07\x08PK\x03\x04"
 
@@ -22,7 +24,7 @@ def is_part(name: str, head: bytes) -> bool:
         return True
     if promises_backup(lower, is_packed=False):
         return False
-    numbered = _NUMBERED.fullmatch(lower)
+    numbered = None if _WHOLE.fullmatch(lower) else _NUMBERED.fullmatch(lower)
     return numbered is not None and promises_backup(numbered[1], is_packed=False)
 
 

@@ -76,6 +76,7 @@ def test_a_part_that_the_format_names_needs_no_name(check, check_quickly, tmp_pa
 def test_other_names_are_those_of_whole_files(check):
     names = ["shop", "shop.tar.gz", "shop.sql.gz.1", "shop.gz.part", "shop-2026-11-26.gz", "shop.gz.20261126"]
     names += ["shop.tar.xz", "shop.sql.bak", "shop.parted", "counterpart", "shop15", "backup-de", "db.sql.old"]
+    names += ["shop.sql.gzip", "shop.7zip", "shop.targz", "shop.tarxz", "shop.sqlar", "shop.sql.br", "shop.dump.db"]
     for name in names:
         assert isinstance(check(WHOLE["gz"][:-100], name), BrokenContent), name
         assert "suspicious" != check(WHOLE["gz"][:-100], name).verdict
