@@ -2,6 +2,8 @@
 
 import pytest
 
+from frepo_core.features.assembly import assemble
+from model.real.databases import PostgresqlServer, SqliteFile
 from model.real.machine import STEPS, STEPS_OF_DATABASES, STORAGES, Machine
 from support.scale import IS_BIG
 
@@ -32,7 +34,7 @@ def ini(request, ini, folders, tmp_path):
 @pytest.mark.costly
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_no_history_of_a_machine_loses_anything(open_services, ini, folders, tmp_path, monkeypatch, seed):
-    machine = Machine(tmp_path, folders, lambda folder: open_services(folder, ini), seed)
+    machine = Machine(SqliteFile(tmp_path, lambda folder: open_services(folder, ini)), folders, seed)
 
     machine.live(monkeypatch, STEPS + STEPS_OF_DATABASES, LENGTH)
 
@@ -40,7 +42,9 @@ def test_no_history_of_a_machine_loses_anything(open_services, ini, folders, tmp
 @pytest.mark.costly
 @pytest.mark.databases("postgresql")
 @pytest.mark.parametrize("seed", range(HISTORIES))
-def test_nor_with_a_database_that_stays(services, folders, tmp_path, monkeypatch, seed):
-    machine = Machine(tmp_path, folders, lambda folder: services, seed)
+def test_nor_on_postgresql(ini, plugins, postgresql_server, folders, tmp_path, monkeypatch, seed):
+    url = ini["database.url"]
+    database = PostgresqlServer(tmp_path, url, lambda: assemble(ini, {}, plugins), postgresql_server.emptied)
+    machine = Machine(database, folders, seed)
 
-    machine.live(monkeypatch, STEPS, LENGTH)
+    machine.live(monkeypatch, STEPS + STEPS_OF_DATABASES, LENGTH)

@@ -7,10 +7,7 @@ points.
 import hashlib
 import logging
 import os
-import shutil
 import signal
-import sqlite3
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -37,6 +34,7 @@ from frepo_core.services.composition.facade.plugin_service import PluginService
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects.places import find_places
 from frepo_core.services.content.storages.sweep_guard import Ownership
+from model.real.databases import Kept
 from support.encodings.nights import nights
 from support.histories.random_history import RandomHistory
 from support.histories.stored_bytes import FolderBytes, ServerBytes
@@ -55,12 +53,12 @@ LONGEST = timedelta(hours=40)
 class Machine(RandomHistory):
     """Steps that `RandomHistory` draws, and what they must keep."""
 
-    def __init__(self, folder: Path, folders: dict[str, Path], opens: Callable[[Path], Any], seed: int) -> None:
-        """`folders` are those of the storages. One that has none is on a server. `opens`: see `Site`."""
-        self._folder, self._opens, self._backup = folder, opens, folder / "backup"
+    def __init__(self, database: Kept, folders: dict[str, Path], seed: int) -> None:
+        """`folders` are those of the storages. One that has none is on a server."""
+        self._database = database
         self._backed_up_at: Any = None
         self._said, self._written = set[str](), set[str]()
-        services = opens(folder)
+        services = database.open()
         token = services.tokens.generate(NewToken(roles=(Role.ADMINISTRATOR,), expires="never")).id
         self._token = token
         super().__init__(services, self._identify(services), self._run, list(folders.values()), seed)
@@ -143,11 +141,7 @@ class Machine(RandomHistory):
 
     def back_up(self) -> None:
         """Back up the database, as each night."""
-        self._backup.unlink(missing_ok=True)
-        source, target = sqlite3.connect(self._folder / "frepo.db"), sqlite3.connect(self._backup)
-        source.backup(target)
-        source.close()
-        target.close()
+        self._database.back_up()
         self._backed_up_at = self.now
 
     def restore_database(self) -> None:
@@ -159,7 +153,7 @@ class Machine(RandomHistory):
             raise FrepoError("there is no backup of the last night")
         self._write_journal()
         known, reports = self.used(), []
-        self._restart(self._backup)
+        self._restart(restored=True)
         self._backed_up_at = None
         for name in self.storages:
             with suppress(FrepoError):
@@ -243,14 +237,8 @@ class Machine(RandomHistory):
             self.run("catalogue")
         self._written = self.used()
 
-    def _restart(self, database: Path | None = None) -> None:
-        self.close()
-        for path in self._folder.glob("frepo.db*"):
-            path.unlink()
-        self.services = self._opens(self._folder)
-        if database:
-            self.services.database.engine.dispose()
-            shutil.copy(database, self._folder / "frepo.db")
+    def _restart(self, *, restored: bool = False) -> None:
+        self.services = self._database.restart(self.services, restored=restored)
         self.services.object_reads.notes._start = lambda work: work()
 
     def _identify(self, services: Any) -> Any:

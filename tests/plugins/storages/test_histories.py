@@ -2,6 +2,7 @@
 
 import pytest
 
+from model.real.databases import SqliteFile
 from model.real.machine import STEPS, STEPS_OF_DATABASES, Machine
 from support.scale import IS_BIG
 
@@ -35,6 +36,6 @@ def ini(request, ini, folders, settings_of):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_no_history_over_servers_loses_anything(open_services, ini, folders, tmp_path, monkeypatch, seed):
-    machine = Machine(tmp_path, folders, lambda folder: open_services(folder, ini), seed)
+    machine = Machine(SqliteFile(tmp_path, lambda folder: open_services(folder, ini)), folders, seed)
 
     machine.live(monkeypatch, STEPS + STEPS_OF_DATABASES, LENGTH)
