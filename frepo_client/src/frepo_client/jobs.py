@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from .configuration.file import Job
 from .errors import COMMAND_FAILED, STORED, ClientError, CommandFailedError
-from .private_files import FOR_ALL, write
+from .private_files import FOR_ALL, open_own, write
 from .reporter import Reporter
 from .server.api import Api
 from .stages import Pipeline
@@ -94,7 +94,10 @@ class JobRunner:
 
 
 def write_metrics(path: str, name: str, status: int, began: float, ended: float) -> None:
-    """Write the result of a job for the text file collector of Prometheus' node exporter, others' lines unchanged."""
+    """Write the result of a job for the text file collector of Prometheus' node exporter, others' lines unchanged.
+
+    Raises `OSError`, such as that of a link: its lines, which may be secrets, would be readable for all.
+    """
     label = f'{{job="{name}"}}'
     lines = {
         f"frepo_client_exit_status{label}": str(status),
@@ -103,8 +106,9 @@ def write_metrics(path: str, name: str, status: int, began: float, ended: float)
     }
     if status == STORED:
         lines[f"frepo_client_last_stored_timestamp_seconds{label}"] = f"{ended:.0f}"
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8", errors="replace") as file:
-        for line in file:
-            series, _, value = line.rstrip("\n").rpartition(" ")
-            lines.setdefault(series, value)
+    with contextlib.suppress(FileNotFoundError), open(path, "rb", opener=open_own) as file:
+        for line in file.read().decode("utf-8", "replace").split("\n"):
+            series, blank, value = line.rpartition(" ")
+            if blank:
+                lines.setdefault(series, value)
     write(path, "".join(f"{series} {value}\n" for series, value in sorted(lines.items())), FOR_ALL)

@@ -6,6 +6,7 @@ Every file that the client writes is made here: a folder such as /tmp may be one
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -41,6 +42,8 @@ def open_own(path: str, flags: int = os.O_RDONLY, _mode: int = 0) -> int:
     """
     if os.path.islink(path):
         raise NotOwnError(path)
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     descriptor = os.open(path, flags | _FLAGS | getattr(os, "O_NONBLOCK", 0))  # a pipe would block
     if not _is_own(os.fstat(descriptor)):
         os.close(descriptor)

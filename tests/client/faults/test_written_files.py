@@ -196,6 +196,24 @@ def test_a_file_that_another_user_has_made_is_not_used(machine):
     assert [7, 6] == [version["size"] for version in machine.versions()]
 
 
+def test_what_somebody_has_planted_as_the_metrics_file_is_not_read(machine, victim):
+    """Its lines would be in a file that everybody may read, and a pipe would hold all jobs for ever."""
+    home = machine.home
+    home.joinpath("client.toml").write_text(JOB.format(home=home).replace("nope.sql", "shop.sql"))
+    metrics = home / "shop.prom"
+    metrics.symlink_to(victim)
+    linked = machine.run("--config", "client.toml", "run").stderr
+    metrics.unlink()
+    os.mkfifo(metrics)
+
+    piped = machine.run("--config", "client.toml", "run").stderr
+
+    for said in (linked, piped):
+        assert f"metrics_file {metrics} cannot be written: it is a link or belongs to another user".encode() in said
+    assert metrics.is_fifo()
+    assert [1, 2] == sorted(version["number"] for version in machine.versions())
+
+
 def test_a_device_is_not_replaced_by_a_restore(machine):
     machine.run("pipe", "shop.sql", "--", "echo", "INSERT")
     pipe = machine.home / "pipe"
