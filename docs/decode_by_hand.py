@@ -15,10 +15,11 @@ import json
 import os
 import re
 import secrets
+import shutil
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,6 +36,7 @@ MOST_HEAD = 64 << 10
 MOST_SEGMENT = 16 << 20
 MOST_WINDOW = 64 << 20
 MOST_SIZE = 1 << 62
+NO_SIZES: Mapping[str, int] = {}
 
 
 def read_head(source: BinaryIO) -> dict[str, Any] | None:
@@ -90,17 +92,20 @@ def decode(source: BinaryIO, head: dict[str, Any], base: BinaryIO | None, target
         target.write(data)
 
 
-def write(storage: Path, digest: str, target: Path, above: tuple[str, ...] = ()) -> None:
+def write(
+    storage: Path, digest: str, target: Path, above: tuple[str, ...] = (), sizes: Mapping[str, int] = NO_SIZES
+) -> None:
     """Write the content with this SHA-256 from its first sound object. Raises ValueError if no object is sound.
 
-    `above` are the contents that need this one: objects that need each other are passed over.
+    `above` are the contents that need this one: objects that need each other are passed over. `sizes` are those of the
+    contents that are known, by their SHA-256: nothing larger is written.
     """
     if digest in above or len(above) > DEEPEST:
         raise ValueError(f"{above[0]} needs itself, or too many others")
     problem = "it is missing"
     for path in sorted(storage.glob(f"{digest[:2]}/{digest}-*")):
         try:
-            write_one(storage, path, digest, target, above)
+            write_one(storage, path, digest, target, above, sizes)
         except (OSError, ValueError) as error:
             problem = f"{path}: {error}"
             continue
@@ -123,28 +128,72 @@ def create(target: Path) -> Iterator[BinaryIO]:
         os.replace(part, target)
 
 
-def write_one(storage: Path, path: Path, digest: str, target: Path, above: tuple[str, ...] = ()) -> None:
+def write_one(
+    storage: Path,
+    path: Path,
+    digest: str,
+    target: Path,
+    above: tuple[str, ...] = (),
+    sizes: Mapping[str, int] = NO_SIZES,
+) -> None:
     """Write the content of one object, which may be raw: then its own bytes have the digest."""
+    if not path.is_file():
+        raise ValueError("it is no file")  # a pipe would be waited for, and a device has no end
     with path.open("rb") as source, create(target) as writer:
         head = read_head(source)
         if head is None or head.get("sha256") != digest:
-            source.seek(0)
-            for piece in iter(lambda: source.read(PIECE), b""):
-                writer.write(piece)
-        elif check_head(head, path.stat().st_size) == "zstd":
-            decode(source, head, None, writer)
+            copy(source, writer, room_for(path.stat().st_size, sizes.get(digest), target))
         else:
-            below = target.with_name(f"{target.name}.base")
-            write(storage, head["base"], below, (*above, digest))
-            with below.open("rb") as base:
-                decode(source, head, base, writer)
-            below.unlink()
+            codec = check_head(head, path.stat().st_size)
+            if room_for(head["size"], sizes.get(digest), target) != head["size"]:
+                raise ValueError(
+                    f"it says that its content has {head['size']} bytes, which is more than its record says"
+                )
+            if codec == "zstd":
+                decode(source, head, None, writer)
+            else:
+                with written_base(storage, head["base"], target, (*above, digest), sizes) as base:
+                    decode(source, head, base, writer)
     found = hashlib.sha256()
     with target.open("rb") as written:
         for piece in iter(lambda: written.read(PIECE), b""):
             found.update(piece)
     if found.hexdigest() != digest:
         raise ValueError("its SHA-256 is wrong")
+
+
+def room_for(size: int, known: int | None, target: Path) -> int:
+    """Return how many of `size` bytes are written: at most the size that is known.
+
+    Raises ValueError if the disk has no room for them.
+    """
+    size, free = size if known is None else min(size, known), shutil.disk_usage(target.parent).free
+    if size > free:
+        raise ValueError(f"its content would have {size} bytes, and {free} are free")
+    return size
+
+
+def copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
+    """Copy the first `size` bytes, fewer only at the end."""
+    source.seek(0)
+    while size > 0 and (piece := source.read(min(PIECE, size))):
+        target.write(piece)
+        size -= len(piece)
+
+
+@contextlib.contextmanager
+def written_base(
+    storage: Path, digest: str, target: Path, above: tuple[str, ...], sizes: Mapping[str, int]
+) -> Iterator[BinaryIO]:
+    """Write the base of a content next to its target, and delete it at the end."""
+    below = target.with_name(f"{target.name}.base")
+    try:
+        write(storage, digest, below, above, sizes)
+        with below.open("rb") as base:
+            yield base
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            below.unlink()
 
 
 def main() -> None:

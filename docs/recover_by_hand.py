@@ -13,6 +13,7 @@ import contextlib
 import gzip
 import hashlib
 import hmac
+import itertools
 import json
 import os
 import re
@@ -28,6 +29,9 @@ Objects = dict[tuple[Any, ...], list[Line]]
 NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 BLOB = re.compile(r"[0-9a-f]{2}/([0-9a-f]{64})-[0-9a-f]{16}")
 PIECE = 1 << 20
+# A line holds one object. Longer ones, and those with more values, are not from frepo, and would take all memory.
+LONGEST_LINE = 64 << 20
+MOST_VALUES = 2_000_000
 # In bytes. A name gets `.DAMAGED`, or `.base` for each content that it is the difference to.
 LONGEST_NAME = 160
 
@@ -84,38 +88,53 @@ def read_file(path: Path, seals: Seals | None) -> Written:
 
     Raises ValueError if it is damaged, or cannot be verified.
     """
-    digest = hashlib.sha256()
-    lines: list[Line] = []
     try:
-        with gzip.open(path, "rb") as file:
-            for raw in file:
-                line = json.loads(raw)
-                if "end" in line:
-                    if line["end"] != {"objects": len(lines) - 1, "sha256": digest.hexdigest()}:
-                        raise ValueError("its digest is wrong")
-                    seal = read_seal(file)
-                    if seals:
-                        seals.verify(path, digest.hexdigest(), seal)
-                    return Written(*check(lines), digest.hexdigest(), seal.get("before"))
-                digest.update(raw)
-                lines.append(line)
+        if not path.is_file():
+            raise ValueError("it is no file")  # a pipe would be waited for
+        digest, seal = verify(path)
+        if seals:
+            seals.verify(path, digest, seal)
+        return Written(*check(path), digest, seal.get("before"))
     except (OSError, EOFError, zlib.error, TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
+
+
+def verify(path: Path) -> tuple[str, Line]:
+    """Return the digest of the lines, and the seal. Nothing is kept in memory: somebody else may have written it."""
+    digest, count = hashlib.sha256(), -1
+    with gzip.open(path, "rb") as file:
+        for raw, line in read_lines(file):
+            if "end" in line:
+                if line["end"] != {"objects": count, "sha256": digest.hexdigest()}:
+                    raise ValueError("its digest is wrong")
+                return digest.hexdigest(), read_seal(file)
+            digest.update(raw)
+            count += 1
     raise ValueError("it has no end")
+
+
+def read_lines(file: IO[bytes]) -> Iterator[tuple[bytes, Line]]:
+    """Yield the lines, and what they say."""
+    while raw := file.readline(LONGEST_LINE):
+        if raw.count(b",") > MOST_VALUES:
+            raise ValueError(f"a line has more than {MOST_VALUES} values")
+        yield raw, json.loads(raw)
 
 
 def read_seal(file: IO[bytes]) -> Line:
     """Return the seal, the last line of a file; empty if it has none."""
     try:
-        last = json.loads(file.readline() or b"{}")
+        last = next(read_lines(file), (b"", {}))[1]
     except (OSError, EOFError, zlib.error, ValueError, RecursionError):
         return {}
     seal = last.get("seal") if isinstance(last, dict) else None
     return seal if isinstance(seal, dict) else {}
 
 
-def check(lines: list[Line]) -> tuple[Line, list[Line]]:
-    """Return the head and the objects. Raises ValueError if a line has another form."""
+def check(path: Path) -> tuple[Line, list[Line]]:
+    """Return the head and the objects of a file whose digest is right. Raises ValueError if a line has another form."""
+    with gzip.open(path, "rb") as file:
+        lines = [line for _, line in itertools.takewhile(lambda found: "end" not in found[1], read_lines(file))]
     if not lines or not all(isinstance(line, dict) for line in lines) or not {"database", "made_at"} <= {*lines[0]}:
         raise ValueError("it has no head")
     for line in lines[1:]:
@@ -200,6 +219,16 @@ def find_content(kind: str, key: list[Any], one: Line, names: Line) -> tuple[str
     return "versions" if kind == "version" else "trash", folder, f"{number}-{file}", blob
 
 
+def find_sizes(objects: Objects) -> dict[str, int]:
+    """Return the sizes of all contents by their SHA-256: an object that says more than its record does is not read."""
+    sizes: dict[str, int] = {}
+    for one in itertools.chain.from_iterable(objects.values()):
+        blob = one.get("blob")
+        if isinstance(blob, dict) and isinstance(blob.get("digest"), str) and isinstance(blob.get("size"), int):
+            sizes[blob["digest"]] = max(blob["size"], sizes.get(blob["digest"], 0))
+    return sizes
+
+
 def safe_name(part: str) -> str:
     """Return a text as the name of a file: its start and its end if it is long, so that the disk takes it."""
     name = NOT_IN_NAMES.sub("_", part).lstrip(".") or "_"
@@ -259,7 +288,7 @@ def copy(source: Path, target: Path, digest: str) -> str | None:
     return "damaged"
 
 
-def decode(root: Path, source: Path, target: Path, digest: str) -> str | None:
+def decode(root: Path, source: Path, target: Path, digest: str, sizes: dict[str, int]) -> str | None:
     """Write the content of an encoded object. Return what is wrong, or None."""
     sys.path.append(str(Path(__file__).resolve().parent))
     try:
@@ -268,7 +297,7 @@ def decode(root: Path, source: Path, target: Path, digest: str) -> str | None:
         return f"compressed, and cannot be read without {error.name}"
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        decode_by_hand.write_one(root, source, digest, target)
+        decode_by_hand.write_one(root, source, digest, target, sizes=sizes)
     except (OSError, ValueError) as error:
         if target.exists():
             target.rename(target.with_name(f"{target.name}.DAMAGED"))
@@ -276,15 +305,17 @@ def decode(root: Path, source: Path, target: Path, digest: str) -> str | None:
     return None
 
 
-def recover(root: Path, stored: dict[str, list[Path]], target: Path, blob: Line) -> str | None:
+def recover(root: Path, stored: dict[str, list[Path]], target: Path, blob: Line, sizes: dict[str, int]) -> str | None:
     """Write a content to the target from the first sound copy of it. Return what is wrong, or None."""
     problem: str | None = "missing"
     for source in stored.get(blob["digest"], ()):
         try:
-            if source.stat().st_size == blob["size"]:  # raw, whatever its bytes are
+            if not source.is_file():
+                problem = "not copied (it is no file)"  # a pipe would be waited for, and a device has no end
+            elif source.stat().st_size == blob["size"]:  # raw, whatever its bytes are
                 problem = copy(source, target, blob["digest"])
             else:
-                problem = decode(root, source, target, blob["digest"])
+                problem = decode(root, source, target, blob["digest"], sizes)
         except OSError as error:
             problem = f"not copied ({error})"
         if problem is None:
@@ -311,7 +342,9 @@ def main() -> int:
         parser.error("name the folder to write to, or use --list")
     used: set[tuple[str, ...]] = set()
     stored, problems, written = find_stored(arguments.storage), 0, 0
-    for kind, folder, name, blob in find_contents(read_objects(arguments.storage, seals)):
+    objects = read_objects(arguments.storage, seals)
+    sizes = find_sizes(objects)
+    for kind, folder, name, blob in find_contents(objects):
         if arguments.only not in folder:
             continue
         parts = unused([safe_name(part) for part in (kind, folder, name) if part], used)
@@ -319,7 +352,7 @@ def main() -> int:
             shown = ("/".join(parts), str(blob["size"]), blob["digest"], blob["key"])
             sys.stdout.write("\t".join(map(printable, shown)) + "\n")
             continue
-        problem = recover(arguments.storage, stored, Path(arguments.target, *parts), blob)
+        problem = recover(arguments.storage, stored, Path(arguments.target, *parts), blob, sizes)
         written += problem is None
         if problem:
             problems += 1

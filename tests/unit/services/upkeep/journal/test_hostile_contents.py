@@ -1,9 +1,13 @@
 """Contents that look like objects of frepo come back as they were: whatever a client stores, a recovery goes on."""
 
+import gzip
+import os
+import resource
 import struct
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 
@@ -12,14 +16,16 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.content.encodings.format import MAGIC, Head
+from frepo_core.services.content.encodings.format import MAGIC, Entry, Head
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
+from support.compressors import zstd
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs, sha256
 from support.paths import ROOT
 from support.pythons import find_oldest
 
 ID = "2b0a1c5e-7f0e-4a4d-9a3e-3a0d1c2b3f4a"
+LITTLE_MEMORY, LITTLE_ROOM = 512 << 20, 64 << 20
 
 
 def begin(text):
@@ -153,6 +159,98 @@ def test_the_script_lets_no_name_command_a_terminal(services, tmp_path):
 
     assert (0, True) == (done.returncode, "cannot be used" in done.stderr)
     assert "\x1b" not in done.stderr
+
+
+def storage_paths(tmp_path, content):
+    """Return the objects of a content in the storage; they can be written to."""
+    paths = sorted((tmp_path / "storage").glob(f"??/{sha256(content)}-*"))
+    for path in paths:
+        path.chmod(0o600)
+    return paths
+
+
+@pytest.fixture
+def by_hand(tmp_path):
+    """Run the script with little memory, for small files; return what it did, and the sizes of its files."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (LITTLE_MEMORY, LITTLE_MEMORY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LITTLE_ROOM, LITTLE_ROOM))
+
+    def by_hand():
+        arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60, preexec_fn=limit)
+        return done, {path: path.stat().st_size for path in (tmp_path / "out").rglob("*") if path.is_file()}
+
+    return by_hand
+
+
+def test_the_script_waits_for_no_pipe(collection, by_hand, tmp_path):
+    collection, contents = collection
+    blob = next(iter(storage_paths(tmp_path, contents[1])))
+    for path in (blob, tmp_path / "storage/catalogue/99991231T000000Z-ffffffff-ffffffff"):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+
+    done, written = by_hand()
+
+    assert f"{len(contents) - 1} contents were written, 1 are missing or damaged" == done.stderr.splitlines()[-1]
+    assert 2 == done.stderr.count("it is no file"), done.stderr
+    assert len(contents) - 1 == len(written)
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"a":[' + b"{}," * (20 << 20) + b"{}]}\n", b'{"a":"' + b"x" * (1 << 30)], ids=["values", "text"]
+)
+def test_the_script_passes_over_a_catalogue_that_would_take_all_memory(collection, by_hand, tmp_path, line):
+    _, contents = collection
+    with gzip.open(tmp_path / "storage/catalogue/99991231T000000Z-ffffffff-ffffffff", "wb", 1) as file:
+        file.write(line)
+
+    done, written = by_hand()
+
+    assert 0 == done.returncode, done.stderr
+    assert "99991231T000000Z-ffffffff-ffffffff cannot be used" in done.stderr
+    assert len(contents) == len(written)
+
+
+SEGMENT = 16 << 20
+FRAME = zstd.compress(bytes(SEGMENT))
+
+
+def announce(digest, base=None):
+    """Return a small object that says that this content has 64 GiB: each segment is the same frame."""
+    head = Head(digest=digest, size=64 << 30, segment=SEGMENT, stored=0, base=base)
+    entry = Entry(offset=head.data, length=len(FRAME), window_offset=0, window_length=0, checksum=0, window_checksum=0)
+    head = replace(head, stored=head.data + len(FRAME))
+    return head.pack() + b"".join(entry.pack(digest, index) for index in range(head.count)) + FRAME
+
+
+def needs(base, digest, size):
+    """Return the difference of a content of `size` bytes to such a base."""
+    head = Head(digest=digest, size=size, stored=600, base=base)
+    entry = Entry(offset=head.data, length=20, window_offset=0, window_length=9, checksum=0, window_checksum=0)
+    return head.pack() + entry.pack(digest, 0) + bytes(20)
+
+
+def test_the_script_writes_no_more_than_the_records_say(collection, by_hand, tmp_path):
+    """One object is larger than its content, one says that it becomes larger, and one needs another that says so."""
+    _, contents = collection
+    newest = sha256(contents[max(contents)])
+    larger, says_so, needs_one = (next(iter(storage_paths(tmp_path, contents[number]))) for number in (1, 2, 3))
+    with larger.open("ab") as file:
+        file.truncate(1 << 40)
+    says_so.write_bytes(announce(sha256(contents[2])))
+    needs_one.write_bytes(needs(newest, sha256(contents[3]), len(contents[3])))
+    for path in storage_paths(tmp_path, contents[max(contents)]):
+        path.write_bytes(announce(newest))
+
+    done, written = by_hand()
+
+    assert 1 == done.returncode
+    assert 3 == done.stderr.count("\ndamaged"), done.stderr  # the first bytes of the large one are its content
+    assert all(size <= max(map(len, contents.values())) for size in written.values())
+    assert not [path for path in written if path.name.endswith(".base")]
 
 
 ODD = {
