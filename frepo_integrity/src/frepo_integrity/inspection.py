@@ -64,6 +64,7 @@ def inspect(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Rep
             return inspect_zip(
                 *(file, size, name, inspection.budget, inspection.memory),
                 lambda member, inside: _inspect(member, inside, inspection, depth=1),
+                inspection.is_on,
             )
         return _inspect(source, name, inspection, depth=0)
     except BrokenContent as broken:

@@ -190,3 +190,37 @@ def test_what_is_no_single_dump_says_nothing_about_the_archive(check):
         report = check(_single(content, name), "shop.zip")
 
         assert ("good", "container", ("zip",)) == (report.outcome, report.covers, report.kinds), name
+
+
+def _of_names(*names, content=b"x"):
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, b"" if name.endswith("/") else content)
+    return file.getvalue()
+
+
+def test_a_folder_of_one_dump_is_looked_into_as_in_tar(check):
+    """`zip -r shop.zip shop` of the folder of a program that was killed."""
+    pg_dump = check(_of_names("shop/", "shop/3021.dat.gz", "shop/3022.dat.gz"))
+    mydumper = check(_of_names("shop.orders.00000.sql.gz", "metadata.partial"))
+    single = check(_of_names("backups/", "backups/shop.sql", content=DUMP[:-20]))
+
+    assert ["suspicious", "suspicious", "broken"] == [one.verdict for one in (pg_dump, mydumper, single)]
+    assert "pg_dump -Fd without toc.dat" in pg_dump.message
+    whole = [_of_names("shop/", "shop/3021.dat.gz", "README"), _of_names("a.sql", "b.sql", content=DUMP[:-20])]
+    whole += [_of_names("metadata", "shop.orders.00000.sql.gz"), _of_names("3021.dat.gz", "x")]
+    assert ["good"] * 4 == [check(content).outcome for content in whole]
+    assert "content" == check(_of_names("backups/", "backups/shop.sql", content=DUMP)).covers
+    toc = b"PGDMP\1\x0e\0\4\x08\3"
+    assert ("content", "PostgreSQL archive") == (
+        check(_of_names("shop/toc.dat", "shop/3021.dat.gz", content=toc)).covers,
+        check(_of_names("shop/toc.dat", "shop/3021.dat.gz", content=toc)).names[-1],
+    )
+
+
+def test_an_archive_of_folders_is_suspicious(check):
+    """`zip -r srv.zip /srv` of a disk that is not mounted."""
+    found = check(_of_names("srv/", "srv/www/"))
+
+    assert ("suspicious", "The zip archive has only folders, and no file") == (found.verdict, found.message)

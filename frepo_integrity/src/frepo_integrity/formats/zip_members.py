@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from ..budget import Budget
 from ..byte_stream import CHUNK, ByteStream, read_at
-from ..outcomes import BoundReached, NotCheckable
+from ..outcomes import BoundReached, BrokenContent, NotCheckable
 from .codecs import MEMORY, ZSTD, Decompressor, raw_deflate
 from .compressed import STEP
 from .zip_directory import Directory, Entry, broken, entries
@@ -44,10 +44,13 @@ def check_members(
     unchecked = checked = packed = 0
     for entry in entries(file, directory, budget):
         if pieces := _open_member(file, entry, budget, memory):
-            content = ByteStream(_verified(pieces, entry))
+            failures: list[BrokenContent] = []
+            content = ByteStream(_noted(_verified(pieces, entry), failures))
             if look:
                 look(content, entry.name.decode("utf-8", "replace"))
             content.drain()
+            for failure in failures:  # `look` may not have passed it on
+                raise failure
             checked += 1
         else:
             unchecked += 1
@@ -75,6 +78,14 @@ def _open_member(file: BinaryIO, entry: Entry, budget: Budget, memory: int) -> I
         return None
     file.seek(entry.offset + _LOCAL.size + name_size + extra_size)
     return _unpack(file, entry, budget, memory)
+
+
+def _noted(pieces: Iterator[bytes], failures: list[BrokenContent]) -> Iterator[bytes]:
+    try:
+        yield from pieces
+    except BrokenContent as broken:
+        failures.append(broken)
+        raise
 
 
 def _verified(pieces: Iterator[bytes], entry: Entry) -> Iterator[bytes]:
