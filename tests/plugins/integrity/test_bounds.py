@@ -85,7 +85,7 @@ def test_a_bomb_is_not_checked_because_of_its_size(check, bomb):
     report = check(bomb, max_output=10 << 20, max_ratio=1e9)
 
     assert "not checked" == report.outcome
-    assert "more than 10485760 bytes, see integrity.max_output" in report.message
+    assert "more than 10.5 MB, see integrity.max_output" in report.message
 
 
 def test_a_check_ends_when_its_time_is_over(check):
