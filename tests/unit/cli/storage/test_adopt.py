@@ -57,6 +57,9 @@ def test_a_restored_database_sweeps_nothing_until_it_has_adopted_the_storage(con
     assert "epoch 2, written by" in shown
     assert "1 blobs; 1 of them (6 bytes) are unknown to this database" in shown
     assert "belongs to this database now, with the epoch 3" in shown
+    assert "the unknown blobs are kept for 30 days" in shown
+    assert "frepo recover --merge local" in shown
+    assert "sweeps delete" not in shown
     swept = json.loads(console.answer("storage:sweep", "--yes-delete", "1", "-f", "json", **restored))
     assert (0, 1) == (swept["orphans"], swept["kept"])
     assert orphan.exists()

@@ -38,10 +38,16 @@ def note_figures(database: Database, waiting: int) -> None:
     database.write(lambda session: session.merge(Installation(name=_NAME, value=value)))
 
 
-def read_figures(session: Session) -> Figures:
-    """Return what the last run has counted."""
+def read_figures(session: Session) -> Figures | None:
+    """Return what the last run has counted; None if there was none, as after a recovery."""
     value = session.scalar(select(Installation.value).where(Installation.name == _NAME))
-    return Figures(**json.loads(value)) if value else Figures()
+    return Figures(**json.loads(value)) if value else None
+
+
+def is_any_encoded(session: Session) -> bool:
+    """Return whether any object is encoded, also a second copy."""
+    query = select(StoredObject.id).where(StoredObject.encoding.in_([Encoding.ZSTD, Encoding.DELTA]))
+    return session.scalar(query.limit(1)) is not None
 
 
 def _depth(session: Session) -> int:

@@ -15,7 +15,7 @@ from frepo_core.services.content.objects.states import CURRENT, FIRST
 from frepo_core.services.reports.sizes import read_sizes
 from frepo_core.settings import Settings
 
-from .compact_figures import Figures, measure_debt, read_figures
+from .compact_figures import Figures, is_any_encoded, measure_debt, read_figures
 
 PAGE = 500
 # First copies: second ones are not counted.
@@ -26,11 +26,12 @@ _IS_STORED = (StoredObject.role == FIRST, StoredObject.slot == CURRENT)
 class CompactSpace:
     """What compact storage saves in the whole service, as its last run has counted it.
 
-    `debt` (bytes) is what is only kept as the base of others, now.
+    `debt` (bytes) is what is only kept as the base of others, now. Before the first run, nothing was counted.
     """
 
     figures: Figures
     debt: int
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +59,11 @@ class CompactSpaces:
     def read(self) -> CompactSpace | None:
         """Return the figures of the service; None if nothing is encoded and the setting is off."""
         with self._database.reading() as session:
-            figures = read_figures(session)
-            if not (self._settings.compact or figures.encoded):
+            found = read_figures(session)
+            is_encoded = bool(found.encoded) if found else is_any_encoded(session)
+            if not (self._settings.compact or is_encoded):
                 return None
-            return CompactSpace(figures=figures, debt=measure_debt(session))
+            return CompactSpace(figures=found or Figures(), debt=measure_debt(session), is_counted=found is not None)
 
     def read_collection(self, collection_id: str) -> CollectionSpace:
         """Return what the versions of a collection take. Raises `NotFoundError`."""

@@ -28,6 +28,8 @@ def check_compact(services: Services) -> Iterator[Finding]:
         yield problem("compact", error.message, _REMEDY)
     figures = found.figures
     text = f"{figures.encoded} contents are encoded, which saves {readable_size(figures.saved)}"
+    if not found.is_counted:
+        text = "What is encoded was not counted yet: the job compact does so"
     if not services.settings.compact:
         remedy = "Set `compact = true`, or run `frepo compact --expand`"
         yield warning("compact", f"{text}, but compact is off: evicted versions stay that others need", remedy)

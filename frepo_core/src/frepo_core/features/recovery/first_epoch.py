@@ -7,7 +7,7 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.kept_blobs import find_adoption
 from frepo_core.services.content.storages.owner_mark import find_marks
 from frepo_core.services.content.storages.sweep_guard import Ownership
-from frepo_core.services.upkeep.journal.cursors import read_cursors
+from frepo_core.services.upkeep.journal.cursors import Cursor, read_cursors
 from frepo_core.services.upkeep.journal.journal import Journal
 from frepo_core.services.upkeep.journal.keys import JournalKey
 
@@ -23,7 +23,7 @@ def find_first_epoch(
     """
     with database.reading() as session:
         cursor = read_cursors(session).get(storage)
-    if cursor and not cursor.is_broken and any(key.place > (cursor.epoch, cursor.number) for key in keys):
+    if cursor and not cursor.is_broken and any(key.place > _last_place(cursor) for key in keys):
         return journal.break_off(storage)
     epoch = find_adoption(database, storage)
     if epoch is None:
@@ -34,6 +34,12 @@ def find_first_epoch(
             "back from it. If something is missing, name the other storages that had it: --merge NAME"
         )
     return epoch
+
+
+def _last_place(cursor: Cursor) -> tuple[int, int]:
+    """Return the last place that this database has written to. A sweep may have raised the epoch before a catalogue."""
+    catalogue = JournalKey.parse(cursor.catalogue)
+    return max((cursor.epoch, cursor.number), catalogue.place if catalogue else (0, 0))
 
 
 def _describe_nothing(database: Database, backends: Backends, storage: str) -> str:

@@ -48,7 +48,8 @@ from frepo_core.services.upkeep.reconcile.staging import Key, Staging
 
 from .first_epoch import find_first_epoch
 from .lost_contents import find_lost
-from .row_loading import insert_new
+from .replayed_evictions import make_room, pin_again
+from .row_loading import add_checks, insert_new
 from .sound_objects import SoundObjects, has_sound_object
 from .sources import Source, SourceFiles, find_source, list_others
 
@@ -199,17 +200,23 @@ class Merge:
             number = self._database.write(partial(self._add, values, by)) if is_sound else None
             if number is None:
                 report.missing.append(key)
-            elif self._at is None and self._restore(key[0], number, by):
+            elif self._at is None and self._restore(values, number, by):
                 report.versions += 1
             else:
                 report.in_trash.append((key[0], number))
             self._notes(f"{report.versions} versions, {len(report.in_trash)} in the trash")
 
-    def _restore(self, collection: str, number: int, by: By) -> bool:
+    def _restore(self, version: Values, number: int, by: By) -> bool:
+        collection = version["collection_id"]
+        left = {key[1] for key in self._staging.find_removed("version", collection)}
         try:
-            self._trash.restore(collection, number, by=by)
+            self._trash.restore(
+                collection, number, by=by, make_room=partial(make_room, left=left, keep=KEPT_FOR, by=by)
+            )
         except RestoreConflictError:
             return False
+        if version["pinned"]:
+            self._database.write(partial(pin_again, version, by))
         return True
 
     def _without_known(self, session: Session, found: Sequence[_Lost]) -> list[_Lost]:
@@ -270,6 +277,7 @@ class Merge:
         del row["id"]
         insert_rows(session, _TRASH, [row])
         session.flush()
+        add_checks(session, version)
         Settlement(self._database, self._backends).settle([content.id], KEPT_FOR, session)
         collection.last_number = max(collection.last_number, number)
         return int(number)

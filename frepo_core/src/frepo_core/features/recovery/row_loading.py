@@ -19,6 +19,7 @@ from frepo_core.db.models import (
     Tag,
     Token,
     TrashCheck,
+    TrashEntry,
     VersionCheck,
     file_tag,
 )
@@ -182,6 +183,14 @@ def _insert_files(session: Session, objects: Sequence[Values]) -> None:
             row["stored_name"] = stored_name(one["blob"]["digest"], row["requested_name"], row["id"])
         rows.append(row)
     insert_new(session, _FILE, rows)
+
+
+def add_checks(session: Session, version: Values) -> None:
+    """Insert the results of checks of a version that is in the trash now."""
+    entry = select(TrashEntry.id).where(TrashEntry.version_id == version["id"]).order_by(TrashEntry.id.desc())
+    trash_id, table = session.scalar(entry.limit(1)), table_of(TrashCheck)
+    if rows := [to_row(table, {**check, "trash_id": trash_id}) for check in version.get("checks", ())]:
+        session.execute(insert(table), rows)
 
 
 def insert_new(session: Session, table: Table, rows: Sequence[Values]) -> None:

@@ -68,7 +68,8 @@ class CopyFigures:
     @property
     def _what(self) -> str:
         if self.is_first:  # as after a recovery from another one, and after a promotion
-            return f"its bytes in {self.storage}, which is the first storage now"
+            place = f"in {self.storage}, which is the first storage now"
+            return f"{'its' if self.behind <= 1 else 'their'} bytes {place}"
         return f"a second copy in {self.storage}"
 
     def status(self) -> CopyStatus:

@@ -8,9 +8,12 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
+from frepo_core.domain.identity import Actor
 from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.recovery.sound_objects import SoundObjects
 from frepo_core.features.recovery.sources import RecoveryError
+from frepo_core.services.backups.versions.version_checks import NewCheck
+from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.storage import Ownership
 
@@ -61,6 +64,25 @@ def test_what_came_after_the_backup_is_read_back(services, run, make_collection,
     assert (3, 4) == (facts.versions_count, facts.last_number)
 
 
+def test_catalogues_of_the_restored_service_are_not_what_was_lost(services, run, make_collection, push, back_up):
+    collection = make_collection(9)
+    run("catalogue")
+    restore = back_up()
+    push(collection, b"lost")
+    services.journal.write_changes()
+    Ownership(services.database, services.backends).raise_epoch("local")
+    restored = restore()
+    ownership = Ownership(restored.database, restored.backends)
+    ownership.adopt("local")
+    restored.journal.write_catalogue()
+    ownership.raise_epoch("local")  # as a sweep does
+    restored.journal.write_catalogue()
+
+    report = merge(restored)
+
+    assert (1, {1: b"lost"}) == (report.versions, contents(restored, collection))
+
+
 def test_what_the_restored_service_has_removed_itself_stays_removed(
     services, run, make_collection, push, sender, back_up
 ):
@@ -80,20 +102,96 @@ def test_what_the_restored_service_has_removed_itself_stays_removed(
     assert [2, 3] == sorted(contents(restored, collection))
 
 
-def test_a_version_without_room_stays_in_the_trash(services, run, make_collection, push, back_up):
-    collection = make_collection(1)
-    push(collection, b"one")
+def test_a_full_collection_has_its_newest_versions_again(services, run, make_collection, push, back_up):
+    collection = make_collection(4)
+    for content in (b"one", b"two", b"three", b"four"):
+        push(collection, content)
     run("catalogue")
     restore = back_up()
-    push(collection, b"two")
+    push(collection, b"five")
+    push(collection, b"six")
     services.journal.write_changes()
     restored = restore()
 
     report, again = merge(restored), merge(restored)
 
-    assert ([(collection, 2)], 0) == (report.in_trash, report.versions)
+    assert (2, []) == (report.versions, report.in_trash)
+    assert (0, []) == (again.versions, again.in_trash)
+    assert {3: b"three", 4: b"four", 5: b"five", 6: b"six"} == contents(restored, collection)
+    assert [2, 1] == [entry.number for entry in restored.trash.list(collection)]
+
+
+def test_a_version_that_may_not_leave_stays_and_the_lost_one_waits_in_the_trash(
+    services, run, make_collection, push, sender, back_up
+):
+    collection = make_collection(2)
+    first, _ = (push(collection, content).version for content in (b"one", b"two"))
+    run("catalogue")
+    restore = back_up()
+    push(collection, b"three")
+    services.journal.write_changes()
+    restored = restore()
+    restored.version_edits.edit(collection, first.id, VersionChange(pinned=True), by=sender)
+
+    report, again = merge(restored), merge(restored)
+
+    assert ([(collection, 3)], 0) == (report.in_trash, report.versions)
     assert ([], 0) == (again.in_trash, again.versions)
-    assert [2] == [entry.number for entry in restored.trash.list(collection)]
+    assert {1: b"one", 2: b"two"} == contents(restored, collection)
+    assert [3] == [entry.number for entry in restored.trash.list(collection)]
+
+
+def test_a_version_that_was_pinned_is_pinned_again(services, run, make_collection, push, sender, back_up):
+    collection = make_collection(9)
+    run("catalogue")
+    restore = back_up()
+    version = push(collection, b"lost").version
+    pin = {"reason": "before the move", "until": utc_now() + timedelta(days=9)}
+    before = services.version_edits.edit(collection, version.id, VersionChange(pinned=True, pin=pin), by=sender)
+    services.journal.write_changes()
+    restored = restore()
+
+    merge(restored)
+
+    after = restored.versions.find(collection, "v1")
+    assert (True, "before the move", before.pinned_until) == (after.pinned, after.pin_reason, after.pinned_until)
+
+
+def test_a_version_in_quarantine_is_there_again_and_evicts_nothing(services, run, make_collection, push, back_up):
+    guards = {"min_version_size": 4, "action": "quarantine"}
+    collection = make_collection(1, guards=guards)
+    push(collection, b"the first")
+    run("catalogue")
+    restore = back_up()
+    before = push(collection, b"two").version
+    services.journal.write_changes()
+    restored = restore()
+
+    report = merge(restored)
+
+    after = restored.versions.find(collection, "v2")
+    assert (1, [], []) == (report.versions, report.in_trash, restored.trash.list(collection))
+    assert (True, before.quarantine_reason) == (after.is_quarantined, after.quarantine_reason)
+    assert 1 == restored.collections.get(collection).versions_count
+
+
+def test_what_checks_have_found_is_read_back(services, run, make_collection, push, back_up):
+    collection = make_collection(9)
+    run("catalogue")
+    restore = back_up()
+    for outcome in ("good", "broken"):
+        version = push(collection, outcome.encode()).version
+        check = NewCheck(name="restore", outcome=outcome, message="", details={"seconds": 3})
+        services.late_results.record(version.id, check, by=Actor(name="system:restore_tests"))
+    services.journal.write_changes()
+    before = services.version_checks.of_collection(collection)
+    restored = restore()
+
+    merge(restored)
+
+    verdicts = [version.verdict.value for version in restored.versions.list(collection)]
+    assert ["restored", "broken"] == verdicts
+    assert before == restored.version_checks.of_collection(collection)
 
 
 def test_a_version_whose_number_was_used_again_gets_the_next_one(services, run, make_collection, push, sender, back_up):

@@ -11,6 +11,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import Event
 from frepo_core.domain.identity import Actor
+from frepo_core.features.doctor.compact import check_compact
 from frepo_core.features.doctor.copies import check_copies
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.overview.status import read_status
@@ -143,6 +144,19 @@ def test_an_object_whose_base_is_gone_is_not_taken_if_another_can_be_decoded(
 
     assert {1: contents[0], 3: contents[2]} == new.read(collection)
     assert (0, []) == (new.report.missing, new.damaged())
+
+
+def test_the_doctor_does_not_say_what_compact_saves_before_it_was_counted(services, make_collection, push, recover):
+    collection, (older, newer), blobs = make_collection(9), nights(2, 2000), StoredBlobs(services)
+    for content in (older, newer):
+        push(collection, content)
+    assert blobs.encode(older, newer)
+    write_catalogue(services)
+
+    [found] = check_compact(recover().services)
+
+    assert "What is encoded was not counted yet: the job compact does so" in found.message
+    assert "compact is off" in found.message
 
 
 @pytest.fixture

@@ -75,5 +75,9 @@ def _describe(sides: "Comparison", storage: str, database: str) -> Iterator[str]
         yield f"  {older}: the job sweep leaves them"
     if sides.problem:
         yield f"Difference: {sides.problem}."
-    if sides.problem or sides.older:
+    if sides.problem:
+        yield "If you accept this, the unknown blobs are kept for 30 days, and other databases are refused."
+        if sides.unknown:
+            yield f"What a restored database lacks is read back afterwards by `frepo recover --merge {storage}`."
+    elif sides.older:
         yield "If you accept this, the next sweeps delete the unknown blobs, and refuse other databases."

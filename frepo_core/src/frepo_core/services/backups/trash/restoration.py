@@ -25,18 +25,33 @@ from ..rows.kept_checks import give_checks_back
 from ..rows.verdicts import is_bad, judge_again, release
 
 
-def require_room(session: Session, row: Collection, entry: TrashEntry) -> None:
+def require_room(session: Session, row: Collection, entry: TrashEntry, *, is_recovered: bool = False) -> None:
     """Raise `RestoreConflictError` if the collection has no room for the version, or its number is in use.
 
     Next to the version, which is not evicted for some time, one of the size of the newest must fit: otherwise all
-    uploads would be refused. `limits` in the context of the error are those that would be enough.
+    uploads would be refused. `limits` in the context of the error are those that would be enough. One that is
+    recovered as it was may be evicted by the next upload, and needs no room in quarantine or while it is pending.
     """
     collection = CollectionRecord.of(row)
-    if needed := _limits_needed(session, collection, entry):
+    needed = _limits_of_recovered(collection, entry) if is_recovered else _limits_needed(session, collection, entry)
+    if needed:
         raise RestoreConflictError(_no_room(collection, entry, needed), context={"limits": needed})
     same = select(Version.id).where(Version.collection_id == row.id, Version.number == entry.number)
     if session.scalar(same):
         raise RestoreConflictError(f"The collection has another version with the number {entry.number}")
+
+
+def has_room_as_it_was(row: Collection, entry: TrashEntry) -> bool:
+    """Return whether the limits of the collection have room for a version that is recovered as it was."""
+    return not _limits_of_recovered(CollectionRecord.of(row), entry)
+
+
+def _limits_of_recovered(collection: CollectionRecord, entry: TrashEntry) -> dict[str, int]:
+    if entry.quarantine_reason or entry.verdict == Verdict.PENDING:
+        return {}
+    needed = {"versions": collection.versions_count + 1, "total_size": collection.stored_size + entry.size}
+    limits = vars(collection.limits)
+    return {name: least for name, least in needed.items() if 0 < limits[name] < least}
 
 
 def _limits_needed(session: Session, collection: CollectionRecord, entry: TrashEntry) -> dict[str, int]:

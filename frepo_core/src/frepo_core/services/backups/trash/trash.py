@@ -1,14 +1,15 @@
 """The use cases of the trash of a collection: list, restore and end."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import TypeAlias
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import TrashEntry
+from frepo_core.db.models import Collection, TrashEntry
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.errors import NotFoundError
 
@@ -24,6 +25,8 @@ from .entries import EndReason, TrashedVersion, end_entries, select_with_blobs
 from .restoration import give_back, lock_for_use, require_room
 
 log = logging.getLogger(__name__)
+# Called in the transaction of a restoration with the collection, which is locked, and the entry.
+RoomMaker: TypeAlias = Callable[[Session, Collection, TrashEntry], None]
 
 
 class Trash:
@@ -55,11 +58,14 @@ class Trash:
         with self._database.reading() as session:
             return TrashedVersion.of(_find(session, collection_id, number))
 
-    def restore(self, collection_id: str, number: int, *, by: By) -> VersionRecord:
+    def restore(self, collection_id: str, number: int, *, by: By, make_room: RoomMaker | None = None) -> VersionRecord:
         """Restore a version under its number. It is protected from eviction for `keep`.
 
-        Raises `NotFoundError` if it is not in the trash, and `RestoreConflictError` if it has no room there.
+        With `make_room`, as after the loss of a database, it comes back as it was, also in quarantine or pending, and
+        is not protected. What `make_room` evicts stays if the version has no room then. Raises `NotFoundError` if it is
+        not in the trash, and `RestoreConflictError` if it has no room there.
         """
+        keep = None if make_room else self.keep
 
         def work(session: Session) -> VersionRecord:
             content_id = _find(session, collection_id, number).content_id
@@ -67,9 +73,12 @@ class Trash:
             self._blobs.want_copies(session, [content_id])
             collection = lock_collection(session, collection_id)
             entry = _find(session, collection_id, number, lock=True)
-            require_room(session, collection, entry)
-            until = utc_now() + self.keep if self.keep else None
-            version, event = give_back(session, collection, entry, protected_until=until, by=by, releases=True)
+            if make_room:
+                make_room(session, collection, entry)
+            require_room(session, collection, entry, is_recovered=make_room is not None)
+            until = utc_now() + keep if keep else None
+            releases = make_room is None
+            version, event = give_back(session, collection, entry, protected_until=until, by=by, releases=releases)
             note_newest(session, collection)
             record(session, event)
             return version

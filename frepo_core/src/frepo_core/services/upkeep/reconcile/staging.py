@@ -105,6 +105,13 @@ class Staging:
             for values in json.loads(state):
                 yield tuple(json.loads(key)), values
 
+    def find_removed(self, kind: str, first: str) -> list[Key]:
+        """Return the keys of a kind that begin with this value, and whose objects do not exist any more."""
+        begin = dump([first])[:-1]
+        query = "SELECT key FROM changed WHERE kind = ? AND key > ? AND key < ? AND state = '[]'"
+        rows = self._connection.execute(query, (kind, f"{begin},", f"{begin}-"))
+        return [tuple(json.loads(key)) for (key,) in rows]
+
     def add_doubted(self, places: Iterable[tuple[str, str]]) -> None:
         """Note storages and keys of objects that were known to be damaged or missing."""
         self._connection.executemany("INSERT OR IGNORE INTO doubted VALUES (?, ?)", places)
