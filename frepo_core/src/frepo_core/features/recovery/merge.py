@@ -150,6 +150,8 @@ class Merge:
         for batch in batches(self._states(source, "collection"), BATCH):
             report.collections += self._add_collections(batch, by)
         for batch in batches(self._states(source, "version"), BATCH):
+            self._staging.add_present(key for key, _ in batch)
+        for batch in batches(self._states(source, "version"), BATCH):
             self._add_versions(batch, report, by)
         compare_again(self._database)  # what was read back may have one copy only
         return report
@@ -208,10 +210,10 @@ class Merge:
 
     def _restore(self, version: Values, number: int, by: By) -> bool:
         collection = version["collection_id"]
-        left = {key[1] for key in self._staging.find_removed("version", collection)}
+        stayed = self._staging.find_present(collection)
         try:
             self._trash.restore(
-                collection, number, by=by, make_room=partial(make_room, left=left, keep=KEPT_FOR, by=by)
+                collection, number, by=by, make_room=partial(make_room, stayed=stayed, keep=KEPT_FOR, by=by)
             )
         except RestoreConflictError:
             return False

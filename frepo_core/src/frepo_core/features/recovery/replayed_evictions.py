@@ -25,13 +25,13 @@ from frepo_core.services.upkeep.journal.objects import table_of
 
 
 def make_room(
-    session: Session, collection: Collection, entry: TrashEntry, *, left: Group[int], keep: timedelta, by: By
+    session: Session, collection: Collection, entry: TrashEntry, *, stayed: Group[int], keep: timedelta, by: By
 ) -> None:
-    """Evict versions with the numbers `left` into the trash for `keep`, the oldest first, until the entry has room.
+    """Evict versions into the trash for `keep`, the oldest first, until the entry has room; not the numbers `stayed`.
 
     Only versions that are older than it, and that rotation may evict; the newest good one only for a good one.
     """
-    for row in _find_leaving(session, collection, entry, left):
+    for row in _find_leaving(session, collection, entry, stayed):
         if has_room_as_it_was(collection, entry):
             break
         version = VersionRecord.of(row)
@@ -50,10 +50,10 @@ def pin_again(version: Values, by: By, session: Session) -> None:
         record(session, pin(collection, row, until=was["pinned_until"], reason=was["pin_reason"], by=by))
 
 
-def _find_leaving(session: Session, collection: Collection, entry: TrashEntry, left: Group[int]) -> Sequence[Version]:
+def _find_leaving(session: Session, collection: Collection, entry: TrashEntry, stayed: Group[int]) -> Sequence[Version]:
     now, guards = utc_now(), CollectionRecord.of(collection).guards
     numbers = set(session.scalars(select(Version.number).where(Version.collection_id == collection.id)))
-    query = select_with_files().where(Version.collection_id == collection.id, Version.number.in_(numbers & {*left}))
+    query = select_with_files().where(Version.collection_id == collection.id, Version.number.in_(numbers - {*stayed}))
     query = query.where(Version.number < entry.number, Version.created_at < entry.created_at)
     query = query.where(Version.pinned.is_(False), Version.is_counted, ~is_restored(now))
     query = query.where(is_unlocked(Version.locked_until, session))

@@ -102,7 +102,8 @@ def test_what_the_restored_service_has_removed_itself_stays_removed(
     assert [2, 3] == sorted(contents(restored, collection))
 
 
-def test_a_full_collection_has_its_newest_versions_again(services, run, make_collection, push, back_up):
+@pytest.mark.parametrize("has_catalogue", [False, True])
+def test_a_full_collection_has_its_newest_versions_again(services, run, make_collection, push, back_up, has_catalogue):
     collection = make_collection(4)
     for content in (b"one", b"two", b"three", b"four"):
         push(collection, content)
@@ -110,6 +111,8 @@ def test_a_full_collection_has_its_newest_versions_again(services, run, make_col
     restore = back_up()
     push(collection, b"five")
     push(collection, b"six")
+    if has_catalogue:
+        run("catalogue")
     services.journal.write_changes()
     restored = restore()
 

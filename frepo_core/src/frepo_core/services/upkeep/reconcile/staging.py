@@ -39,6 +39,7 @@ class Staging:
             PRAGMA synchronous = OFF;
             CREATE TABLE stored (digest TEXT, storage TEXT, key TEXT, size INTEGER);
             CREATE TABLE changed (kind TEXT, key TEXT, state TEXT, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+            CREATE TABLE present (collection TEXT, number INTEGER, PRIMARY KEY (collection, number)) WITHOUT ROWID;
             CREATE TABLE doubted (storage TEXT, key TEXT, PRIMARY KEY (storage, key)) WITHOUT ROWID;
             CREATE TABLE named (what TEXT, name TEXT, size INTEGER, digest TEXT, storage TEXT, key TEXT);
             CREATE TABLE missing (what TEXT, name TEXT, size INTEGER, digest TEXT, storage TEXT, key TEXT);
@@ -105,12 +106,14 @@ class Staging:
             for values in json.loads(state):
                 yield tuple(json.loads(key)), values
 
-    def find_removed(self, kind: str, first: str) -> list[Key]:
-        """Return the keys of a kind that begin with this value, and whose objects do not exist any more."""
-        begin = dump([first])[:-1]
-        query = "SELECT key FROM changed WHERE kind = ? AND key > ? AND key < ? AND state = '[]'"
-        rows = self._connection.execute(query, (kind, f"{begin},", f"{begin}-"))
-        return [tuple(json.loads(key)) for (key,) in rows]
+    def add_present(self, keys: Iterable[Key]) -> None:
+        """Note the keys of versions that existed then."""
+        self._connection.executemany("INSERT OR IGNORE INTO present VALUES (?, ?)", (key[:2] for key in keys))
+
+    def find_present(self, collection: str) -> set[int]:
+        """Return the numbers of the versions that a collection had then."""
+        rows = self._connection.execute("SELECT number FROM present WHERE collection = ?", (collection,))
+        return {number for (number,) in rows}
 
     def add_doubted(self, places: Iterable[tuple[str, str]]) -> None:
         """Note storages and keys of objects that were known to be damaged or missing."""
