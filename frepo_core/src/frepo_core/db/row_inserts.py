@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Insert, insert
 from sqlalchemy.orm import Session
 
+from . import prepared_statements
 from .models.base import Base
 
 
@@ -19,11 +20,12 @@ def insert_row(session: Session, statement: Insert, values: Mapping[str, Any]) -
 
     Pending changes of models are not written before it.
     """
-    key = session.connection().execute(statement, dict(values)).inserted_primary_key
-    assert key is not None
-    return int(key[0])
+    return prepared_statements.insert(session.connection(), statement, values)
 
 
 def insert_rows(session: Session, statement: Insert, rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert rows with known ids, or whose ids nobody needs, in the session's transaction."""
-    session.connection().execute(statement, [dict(row) for row in rows])
+    if len(rows) == 1:
+        prepared_statements.change(session.connection(), statement, rows[0])
+    else:
+        session.connection().execute(statement, [dict(row) for row in rows])

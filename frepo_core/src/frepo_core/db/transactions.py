@@ -19,6 +19,7 @@ from .commit_watch import CommitWatch
 from .driver_errors import FULL, translated
 from .engine import BUSY_SECONDS, public_url, session_limits_of
 from .retries import RetryPolicy, Transactions, ended, is_conflict, spread_writers, until
+from .sqlite.readers import read
 from .sqlite.reserve import LOANS, Reserve, was_rolled_back
 from .sqlite.row_cache import RowCache
 from .sqlite.writer_pool import CURRENT_THREAD
@@ -32,12 +33,8 @@ Result = TypeVar("Result")
 
 ATTEMPTS = 10
 CHECKPOINT_SECONDS = 1
-# A single query needs no transaction. MariaDB begins one without a statement of its own, the others would need two
-# more.
-_SINGLE_QUERY: dict[str, dict[str, Any]] = {
-    "sqlite": {"sqlite_begin": ""},
-    "postgresql": {"isolation_level": "AUTOCOMMIT"},
-}
+# A single query needs no transaction. MariaDB begins one without a statement of its own, PostgreSQL needs two more.
+_SINGLE_QUERY: dict[str, dict[str, Any]] = {"postgresql": {"isolation_level": "AUTOCOMMIT"}}
 # On PostgreSQL and MariaDB, each statement sees what was committed before it, in a transaction or not.
 _READING: dict[str, dict[str, Any]] = {**_SINGLE_QUERY, "sqlite": {"sqlite_begin": "DEFERRED"}}
 
@@ -256,6 +253,8 @@ class Database:
             return self._query_once(query, values)  # the pool has closed its broken connections
 
     def _query_once(self, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        if self._row_cache is not None:
+            return read(self.engine, query, values)
         with self.engine.connect() as connection:
             # Not on an engine, which would have a listener then and take longer.
             connection.execution_options(**_SINGLE_QUERY.get(self.engine.dialect.name, {}))

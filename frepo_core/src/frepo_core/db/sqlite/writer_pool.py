@@ -5,7 +5,9 @@ A connection of SQLite caches pages, and drops all of them after a commit by ano
 """
 
 import threading
+from typing import Any
 
+from sqlalchemy import Connection
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.util.queue import Queue
 
@@ -33,3 +35,18 @@ class WriterPool(QueuePool):
 
     __module__ = QueuePool.__module__  # it logs where the pools of SQLAlchemy do
     _queue_class = _TwoEnds
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Those that are kept for single queries, see `readers`.
+        self.readers: list[Connection] = []
+
+    def checkedout(self) -> int:
+        """Return how many connections are in use."""
+        return super().checkedout() - len(self.readers)
+
+    def dispose(self) -> None:
+        """Close all connections that are not in use."""
+        while self.readers:
+            self.readers.pop().close()
+        super().dispose()

@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Token
+from frepo_core.db.prepared_statements import fetch
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import AccessDeniedError
 
@@ -47,7 +48,7 @@ def _exists(session: Session, identity: Identity) -> bool:
     """Return whether the token is there, or the identity has none. Each upload asks it: so without a model."""
     if not identity.token:
         return True
-    return session.connection().execute(_FIND, {"key": identity.token}).first() is not None
+    return bool(fetch(session.connection(), _FIND, {"key": identity.token}))
 
 
 def log_consumed_token(identity: Identity) -> None:

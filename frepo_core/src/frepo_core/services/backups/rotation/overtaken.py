@@ -14,6 +14,7 @@ from sqlalchemy import Row, bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Base, Collection, CollectionSender, File, Version
+from frepo_core.db.prepared_statements import change, fetch
 from frepo_core.domain.identity import Identity
 
 from ...base.records import BlobRecord
@@ -49,7 +50,8 @@ def find_sender(session: Session, collection: Collection, by: Identity) -> Row[A
     """
     if not by.token:
         return None
-    return session.connection().execute(_FIND, {"collection": incarnation_of(collection), "by": by.client}).first()
+    rows = fetch(session.connection(), _FIND, {"collection": incarnation_of(collection), "by": by.client})
+    return rows[0] if rows else None
 
 
 def is_given_up(
@@ -88,7 +90,7 @@ def note_accepted(
         )
     elif (sending.noted, sending.began_at) > (sender.noted, sender.noted_at):
         known = {"collection": sender.incarnation, "by": sender.client}
-        session.connection().execute(_NOTE, {**known, "number": sending.noted, "at": sending.began_at})
+        change(session.connection(), _NOTE, {**known, "number": sending.noted, "at": sending.began_at})
 
 
 def _clear(session: Session, now: datetime) -> None:

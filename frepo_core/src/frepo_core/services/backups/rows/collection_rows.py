@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection
+from frepo_core.db.prepared_statements import fetch
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.identity import parse_uuid4
@@ -41,10 +42,10 @@ def find_collection(session: Session, collection_id: str, *, lock: bool = False)
 
 def read_collection(session: Session, collection_id: str) -> CollectionRecord:
     """Return the collection as it is now, without a model: at a third of the cost. Raises as `find_collection`."""
-    row = session.connection().execute(_RECORD, {"id": parse_uuid4(collection_id.lower())}).first()
-    if row is None:
+    rows = fetch(session.connection(), _RECORD, {"id": parse_uuid4(collection_id.lower())})
+    if not rows:
         raise collection_not_found(collection_id)
-    return CollectionRecord.of(row)
+    return CollectionRecord.of(rows[0])
 
 
 def find_by_id_or_name(session: Session, name: str) -> Collection:

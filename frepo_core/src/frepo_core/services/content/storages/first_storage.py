@@ -4,13 +4,14 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import CursorResult, bindparam, func, select, text
+from sqlalchemy import bindparam, func, select, text
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Content, Installation, StoredObject
+from frepo_core.db.prepared_statements import change
 from frepo_core.db.row_inserts import insert_of
 
 from ...base.installation import ID
@@ -104,7 +105,7 @@ def insert_if_current(session: Session, backends: Backends, digest: str, values:
     Then follow the promotion and return False. One statement does both, because each upload waits for it.
     """
     known = {**values, "digest": digest, "promotion": backends.promotion}
-    if cast(CursorResult[Any], session.connection().execute(_INSERT, known)).rowcount:
+    if change(session.connection(), _INSERT, known):
         return True
     follow(session, backends)
     return False
