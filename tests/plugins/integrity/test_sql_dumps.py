@@ -196,6 +196,13 @@ WHOLE = {
     + HEAD
     + TAIL,
     "with a line of kubectl first": b'Defaulted container "db" out of: db, exporter\n' + HEAD + TAIL,
+    "with a warning of docker compose first": b'time="2026-11-29T02:00:00Z" level=warning a="The \\"X\\" is not set."\n'
+    + HEAD
+    + TAIL,
+    "with a line of podman first": b"Emulate Docker CLI using podman. Create /etc/containers/nodocker\n" + HEAD + TAIL,
+    "with lines of a shell without a terminal first": b"mesg: ttyname failed: Inappropriate ioctl for device\n"
+    b"bash: cannot set terminal process group (-1): Inappropriate ioctl for device\n"
+    b"bash: no job control in this shell\nUnable to use a TTY - input is not a terminal\n" + HEAD + TAIL,
     "with a greeting first": b"Welcome to db7!\nLast login: Sat Nov 28\n\n" + HEAD + TAIL,
     "with a greeting, of sqlite3": b"Welcome to db7!\n" + SQLITE,
     "with a verbose program": HEAD + TAIL + b"mysqldump: [Warning] Using a password can be insecure.\n-- errors: 0\n",
@@ -244,7 +251,8 @@ def test_a_cut_dump_behind_other_text_is_no_whole_one(check, check_quickly):
 
 
 def test_a_cut_dump_behind_a_warning_is_broken(check):
-    for name in ("with a warning of ssh first", "with a line of kubectl first", "of HeidiSQL"):
+    names = [name for name in WHOLE if name.endswith("first") and "greeting" not in name]
+    for name in (*names, "of HeidiSQL"):
         content = WHOLE[name]
 
         assert isinstance(check(content[: -len(TAIL)]), BrokenContent), name

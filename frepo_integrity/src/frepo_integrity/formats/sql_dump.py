@@ -17,10 +17,12 @@ HEAD = 4096
 TAIL = 256 << 10
 
 # What may come before a dump's first line: comments, statements that somebody added, warnings of the program, and those
-# of ssh, shells and kubectl.
+# of ssh, shells, kubectl and containers.
 _BEFORE = re.compile(
     rb"\s*|\s*(?:--|#|/\*|\\).*|.*;\s*|[a-z_-]*dump(?:all)?(?:\.exe)?: .*"
-    rb"|(?:[\w./-]+: )?(?i:warning): .*|Defaulted container .*"
+    rb"|(?:[\w./-]+: )?(?i:warning): .*|Defaulted container .*|Unable to use a TTY .*|Emulate Docker CLI using podman.*"
+    rb"|time=\S+ level=warning .*|(?:stdin|stty|mesg|tput): .*"
+    rb"|bash: (?:cannot set terminal process group|no job control).*"
 )
 _NO_TABLES = re.compile(rb"\s*PRAGMA foreign_keys=OFF;\s*BEGIN TRANSACTION;\s*COMMIT;\s*")
 
