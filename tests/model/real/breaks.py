@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Content, File, StoredObject, Version
+from frepo_core.features.compact import encoding_switch
 from frepo_core.features.moves import collection_move
 from frepo_core.features.moves.services import MoveServices
 from frepo_core.features.recovery import merge
@@ -18,7 +19,6 @@ from frepo_core.services.base.records import BlobRecord
 from frepo_core.services.content.blobs import lifecycle, object_reads
 from frepo_core.services.content.blobs.blob_write import BlobWrite
 from frepo_core.services.content.blobs.upload_transaction import UploadTransaction
-from frepo_core.services.content.chains import encoding_switch
 from frepo_core.services.content.objects import gate, necessity, settlement
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.states import CURRENT, DELTA, ObjectState

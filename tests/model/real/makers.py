@@ -12,12 +12,13 @@ from sqlalchemy.orm import Session
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
+from frepo_core.features.compact.encoding_switch import NewObject
+from frepo_core.features.compact.services import CompactServices
 from frepo_core.features.second_copies.copier import Copier, CopyResult, CopyTask, Outcome
 from frepo_core.features.second_copies.copy_claims import _find_source
 from frepo_core.features.second_copies.copy_results import record_results
 from frepo_core.features.second_copies.work_queue import claim_batch
 from frepo_core.services.content.blobs.blob_reader import BlobReader
-from frepo_core.services.content.chains.encoding_switch import NewObject
 from frepo_core.services.content.objects.uses import is_used
 from model.state import DAMAGED, MISSING, PRESENT, RAW, WANTED
 from support.encodings.stored import StoredBlobs
@@ -114,7 +115,7 @@ class Encodings:
 
     def __init__(self, services: Any, places: Places) -> None:
         self._places = places
-        self._switch = services.encoding_switch
+        self._switch = services.feature(CompactServices).switch
         self._blobs = StoredBlobs(services)
         self._all: list[Encoding] = []
 

@@ -8,8 +8,8 @@ import random
 import sys
 from pathlib import Path
 
+from frepo_core.features.compact.encoder.encoder import Base, encode
 from frepo_core.services.content.encodings.decoder import DecodedContent
-from frepo_core.services.content.encodings.encoder import Base, encode
 
 MIB = 1 << 20
 PIECE = 8 * MIB

@@ -3,8 +3,8 @@
 import hashlib
 from io import BytesIO
 
+from frepo_core.features.compact.encoder.encoder import Base, encode
 from frepo_core.services.content.encodings.decoder import DecodedContent
-from frepo_core.services.content.encodings.encoder import Base, encode
 
 
 def sha256(content):

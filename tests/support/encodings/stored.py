@@ -7,7 +7,8 @@ from itertools import pairwise
 from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
-from frepo_core.services.content.encodings.encoder import Base, encode
+from frepo_core.features.compact.encoder.encoder import Base, encode
+from frepo_core.features.compact.services import CompactServices
 
 SEGMENT = 64 << 10
 
@@ -36,7 +37,9 @@ class StoredBlobs:
         base_row = None if base is None else self.row(base)
         head = self.write_object(row, base_row, target)
         target.seek(0)
-        return self.services.encoding_switch.replace(row, target, head, digest=sha256(target.getvalue()), **more)
+        return self.services.feature(CompactServices).switch.replace(
+            row, target, head, digest=sha256(target.getvalue()), **more
+        )
 
     def write_object(self, row, base_row, target):
         reader, about = self.services.chain_reader, None
@@ -61,4 +64,4 @@ class StoredBlobs:
         self.services.blobs.gate.delete_superseded(self.services.backends.current, 1 << 40, reads=True)
 
     def expand(self, content):
-        return self.services.encoding_switch.expand(self.row(content))
+        return self.services.feature(CompactServices).switch.expand(self.row(content))

@@ -14,7 +14,7 @@ from frepo_core.db import make_engine, migrations, utc_now
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.features.assembly import assemble
-from frepo_core.services.content.encodings.encoder import Base, encode
+from frepo_core.features.compact.encoder.encoder import Base, encode
 from frepo_core.services.upkeep.reconcile.reconciliation import is_reconciled
 from support.encodings.nights import nights
 from support.reliability.upgrades import schema_differences, upgrade_to

@@ -16,7 +16,6 @@ from frepo_core.plugins import LeaseLost
 from frepo_core.services.base.processor_share import ProcessorShare
 from frepo_core.services.base.rate_limit import RateLimit
 from frepo_core.services.content.blobs.lifecycle import Blobs
-from frepo_core.services.content.chains.encoding_switch import EncodingSwitch
 from frepo_core.services.content.encodings.format import read_head
 from frepo_core.services.content.encodings.libraries import require_libraries
 from frepo_core.services.content.objects.states import CURRENT
@@ -27,6 +26,7 @@ from .compact_figures import note_figures
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE
+from .encoding_switch import EncodingSwitch
 from .expansion import Expansion, is_unchanged
 from .plans import Plans
 from .survey import Survey

@@ -10,9 +10,9 @@ from typing import Self
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 from frepo_core.services.base.failpoints import hit
-from frepo_core.services.content.encodings.tasks import Task
 from frepo_core.services.content.storages.backends import Backends
 
+from .encoder.tasks import Task
 from .encoder_process import EncoderProcess
 from .object_files import ObjectFiles
 

@@ -11,9 +11,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from frepo_core.errors import FrepoError
-from frepo_core.services.content.encodings import work_process
-from frepo_core.services.content.encodings.choice import Outcome
-from frepo_core.services.content.encodings.tasks import Task
+
+from .encoder import work_process
+from .encoder.choice import Outcome
+from .encoder.tasks import Task
 
 WAIT_SECONDS = 1.0
 # A tenth of the share of other processes: with 19, a busy machine starves it for hours.

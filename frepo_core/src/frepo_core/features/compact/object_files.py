@@ -11,9 +11,10 @@ from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import StorageFull
-from frepo_core.services.content.encodings.tasks import ObjectFile
 from frepo_core.services.content.objects.decodable import find_path
 from frepo_core.services.content.storages.backends import Backends
+
+from .encoder.tasks import ObjectFile
 
 _PIECE = 1 << 20
 # So much of the disk stays free for uploads.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from .compact_space import CompactSpaces
     from .compaction import Compaction
+    from .encoding_switch import EncodingSwitch
 
 
 class CompactServices:
@@ -26,6 +27,23 @@ class CompactServices:
         return CompactSpaces(self._core.database, self._core.settings)
 
     @cached_property
+    def switch(self) -> "EncodingSwitch":
+        """Let another object take the place of the current one of a content."""
+        from frepo_core.services.content.objects.supersession import KEPT_FOR
+
+        from .encoding_switch import EncodingSwitch
+
+        core, blobs = self._core, self._core.blobs
+        return EncodingSwitch(
+            core.database,
+            core.backends,
+            core.presence,
+            core.chain_reader,
+            lambda digests: blobs.collect(blobs.find_ids(digests)),
+            KEPT_FOR,
+        )
+
+    @cached_property
     def compaction(self) -> "Compaction":
         """Encode, expand and forecast.
 
@@ -39,6 +57,4 @@ class CompactServices:
         if core.settings.compact:
             require_libraries()
         previews = core.feature(PreviewServices).previews
-        return Compaction(
-            core.database, core.blobs, core.encoding_switch, previews, core.settings, core.ingest.directory
-        )
+        return Compaction(core.database, core.blobs, self.switch, previews, core.settings, core.ingest.directory)

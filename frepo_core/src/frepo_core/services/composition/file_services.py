@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..content.blobs.object_reads import ObjectReads
     from ..content.blobs.stored_content import StoredContent
     from ..content.chains.chain_reader import ChainReader
-    from ..content.chains.encoding_switch import EncodingSwitch
     from ..content.checks.upload_checks import UploadChecks
     from ..content.copies import Copies
     from ..content.exports import Exports
@@ -168,21 +167,6 @@ class FileServices(Foundation):
         from ..content.chains.chain_reader import ChainReader
 
         return ChainReader(self.database, self.backends)
-
-    @cached_property
-    def encoding_switch(self) -> "EncodingSwitch":
-        from ..content.chains.encoding_switch import EncodingSwitch
-        from ..content.objects.supersession import KEPT_FOR
-
-        blobs = self.blobs
-        return EncodingSwitch(
-            self.database,
-            self.backends,
-            self.presence,
-            self.chain_reader,
-            lambda digests: blobs.collect(blobs.find_ids(digests)),
-            KEPT_FOR,
-        )
 
     @cached_property
     def stored_content(self) -> "StoredContent":

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from frepo_core.services.content.encodings.anchors import Anchors
+from frepo_core.features.compact.encoder.anchors import Anchors
 from support.encodings.nights import nights
 from support.encodings.objects import EncodedObjects
 from support.paths import TESTS

@@ -8,12 +8,12 @@ from io import BytesIO
 import pytest
 
 from frepo_core.errors import DamagedBaseError, DamagedObjectError
-from frepo_core.services.content.encodings import base_index, choice, encoder
-from frepo_core.services.content.encodings.choice import Choice
-from frepo_core.services.content.encodings.encoder import Base, encode
+from frepo_core.features.compact.encoder import base_index, choice, encoder
+from frepo_core.features.compact.encoder.choice import Choice
+from frepo_core.features.compact.encoder.encoder import Base, encode
+from frepo_core.features.compact.encoder.object_check import check_object
+from frepo_core.features.compact.encoder.tasks import ObjectFile, Task
 from frepo_core.services.content.encodings.format import MAGIC
-from frepo_core.services.content.encodings.object_check import check_object
-from frepo_core.services.content.encodings.tasks import ObjectFile, Task
 from support.encodings.nights import nights
 from support.encodings.objects import EncodedObjects, sha256
 

@@ -40,7 +40,7 @@ def test_changes_between_the_plan_and_the_switch(history, services, monkeypatch)
     chance, collection = random.Random(3), history.make(count=8)
     for _ in range(8):
         history.push(collection)
-    replace, left = services.encoding_switch.replace, [CHANGES]
+    replace, left = services.feature(CompactServices).switch.replace, [CHANGES]
 
     def replace_late(*arguments, **more):
         if left[0]:
@@ -49,7 +49,7 @@ def test_changes_between_the_plan_and_the_switch(history, services, monkeypatch)
                 change(history, chance, collection)
         return replace(*arguments, **more)
 
-    monkeypatch.setattr(services.encoding_switch, "replace", replace_late)
+    monkeypatch.setattr(services.feature(CompactServices).switch, "replace", replace_late)
     for _ in range(40):
         if not left[0]:
             break

@@ -12,7 +12,8 @@ from sqlalchemy import select
 from frepo_core.db.models import Content, StoredObject, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import FrepoError
-from frepo_core.features.compact import content_encoder
+from frepo_core.features.compact import content_encoder, encoding_switch
+from frepo_core.features.compact.encoder import choice
 from frepo_core.features.compact.encoder_process import EncoderProcess
 from frepo_core.features.compact.services import CompactServices
 from frepo_core.features.moves.migration import Migrator
@@ -20,8 +21,6 @@ from frepo_core.features.second_copies import copier, departures, mirror_run
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base import failpoints
 from frepo_core.services.base.records.file_records import BlobRecord
-from frepo_core.services.content.chains import encoding_switch
-from frepo_core.services.content.encodings import choice
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.objects import gate
 from frepo_core.services.files.files import NewFile

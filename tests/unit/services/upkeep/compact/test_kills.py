@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from frepo_core.db.types import simulated_time
-from frepo_core.services.content.chains import encoding_switch
+from frepo_core.features.compact import encoding_switch
 from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from support.scale import IS_BIG
 

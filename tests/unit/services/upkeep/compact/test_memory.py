@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from frepo_core.features.compact import encoder_process
+from frepo_core.features.compact.encoder.tasks import ObjectFile, Task
 from frepo_core.features.compact.encoder_process import EncoderProcess
-from frepo_core.services.content.encodings.tasks import ObjectFile, Task
 from support.scale import IS_BIG
 
 SIZE = (2 << 30) if IS_BIG else (16 << 20)

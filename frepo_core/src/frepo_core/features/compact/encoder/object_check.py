@@ -5,8 +5,7 @@ import os
 from typing import BinaryIO
 
 from frepo_core.errors import DamagedObjectError
-
-from .format import ENTRY_SIZE, checksum, read_fully, read_head, unpack_entry
+from frepo_core.services.content.encodings.format import ENTRY_SIZE, checksum, read_fully, read_head, unpack_entry
 
 
 def check_object(stored: BinaryIO, digest: str) -> str:

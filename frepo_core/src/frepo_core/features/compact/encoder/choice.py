@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from frepo_core.errors import DamagedObjectError
+from frepo_core.services.content.encodings.decoder import DecodedContent
+from frepo_core.services.content.encodings.format import DELTA, SEGMENT_SIZE, ZSTD, Head, read_fully
+from frepo_core.services.content.encodings.frames import LEVEL, compress
 
 from .base_index import BaseIndex
-from .decoder import DecodedContent
 from .encoder import Base, encode
-from .format import DELTA, SEGMENT_SIZE, ZSTD, Head, read_fully
-from .frames import LEVEL, compress
 from .object_check import check_object
 from .tasks import ObjectFile, Task
 

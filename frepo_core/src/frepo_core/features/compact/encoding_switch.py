@@ -16,18 +16,17 @@ from frepo_core.db.commit_watch import CommitWatch
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import DamagedObjectError
-
-from ...base.failpoints import hit
-from ..encodings.format import Head
-from ..objects.blob_damage import find_damage
-from ..objects.decodable import MOST_LEVELS, find_base_path, find_dependents
-from ..objects.gate import lock_contents
-from ..objects.states import CURRENT, RAW, ObjectState
-from ..objects.supersession import take_place
-from ..objects.unnamed_bytes import delete_unnamed
-from ..storages.backends import Backends
-from ..storages.write_guard import Presence
-from .chain_reader import ChainReader
+from frepo_core.services.base.failpoints import hit
+from frepo_core.services.content.chains.chain_reader import ChainReader
+from frepo_core.services.content.encodings.format import Head
+from frepo_core.services.content.objects.blob_damage import find_damage
+from frepo_core.services.content.objects.decodable import MOST_LEVELS, find_base_path, find_dependents
+from frepo_core.services.content.objects.gate import lock_contents
+from frepo_core.services.content.objects.states import CURRENT, RAW, ObjectState
+from frepo_core.services.content.objects.supersession import take_place
+from frepo_core.services.content.objects.unnamed_bytes import delete_unnamed
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.write_guard import Presence
 
 log = logging.getLogger(__name__)
 

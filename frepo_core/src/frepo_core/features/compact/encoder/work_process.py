@@ -11,10 +11,10 @@ from dataclasses import asdict
 from typing import Any
 
 from frepo_core.errors import FrepoError
+from frepo_core.services.base.processor_share import ProcessorShare
+from frepo_core.services.content.encodings.format import SEGMENT_SIZE
 
-from ...base.processor_share import ProcessorShare
 from .choice import Choice
-from .format import SEGMENT_SIZE
 from .tasks import Task
 
 PROGRESS_SECONDS = 0.5

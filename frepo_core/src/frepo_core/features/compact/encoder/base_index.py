@@ -7,9 +7,9 @@ from functools import partial
 from typing import BinaryIO, cast
 
 from frepo_core.errors import DamagedBaseError
+from frepo_core.services.content.encodings.format import checksum, read_fully
 
 from .anchors import Anchors
-from .format import checksum, read_fully
 
 # A reader of blocks of this size is a small part of the memory that a segment takes.
 _BLOCK = 1 << 20

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from frepo_core.errors import DamagedObjectError
+from frepo_core.services.content.encodings import libraries
+from frepo_core.services.content.encodings.format import ENTRY_SIZE, SEGMENT_SIZE, Entry, Head, checksum, read_fully
+from frepo_core.services.content.encodings.frames import LEVEL, compress, decompress, make_prefix
+from frepo_core.services.content.encodings.windows import Windows
 
-from . import libraries
 from .alignment import Alignment
 from .base_index import BaseIndex
-from .format import ENTRY_SIZE, SEGMENT_SIZE, Entry, Head, checksum, read_fully
-from .frames import LEVEL, compress, decompress, make_prefix
-from .windows import Windows
 
 
 @dataclass(frozen=True, kw_only=True)
