@@ -13,6 +13,7 @@ from frepo_core.features.compact import encoding_switch
 from frepo_core.features.moves import collection_move
 from frepo_core.features.moves.services import MoveServices
 from frepo_core.features.recovery import merge
+from frepo_core.features.second_copies import copy_reports
 from frepo_core.features.second_copies.copier import Copier, CopyResult, Outcome
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.base.records import BlobRecord
@@ -24,7 +25,6 @@ from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.states import CURRENT, DELTA, ObjectState
 from frepo_core.services.content.objects.supersession import supersede
 from frepo_core.services.content.storages.journal_comparison import JournalComparison
-from frepo_core.services.reports import copies
 
 from .places import DIGESTS, STORAGES
 from .site import Site, find_current_only
@@ -165,7 +165,7 @@ def _read_first_storage_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def _count_what_is_wanted(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(copies, "is_compared", lambda *_: True)
+    patch.setattr(copy_reports, "is_compared", lambda *_: True)
     patch.setattr(settlement, "want", lambda *_: 0)
 
 
