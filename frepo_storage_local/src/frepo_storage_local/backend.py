@@ -179,8 +179,8 @@ class LocalStorage(StorageBackend):
         path = self._below_root(key)
         with _translated(key):
             status = os.lstat(path)
-        if stat.S_ISLNK(status.st_mode):
-            raise _is_link(key, path)
+        if not stat.S_ISREG(status.st_mode):
+            raise _is_link(key, path) if stat.S_ISLNK(status.st_mode) else BlobNotFound(f"{path} is no file")
         with _translated(key):
             return path, _describe(key, status)
 
@@ -270,7 +270,11 @@ def _describe(key: str, status: os.stat_result) -> BlobStat:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)  # opening a named pipe would block otherwise
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)  # opening a named pipe would block otherwise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileNotFoundError(errno.ENOENT, "it is no file", path)
+    return descriptor
 
 
 def _refuse_link(key: str, path: str) -> None:

@@ -1,5 +1,6 @@
 """Finds in a storage what a database can be recovered from: a whole catalogue, and the journal after it."""
 
+import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,10 @@ from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_st
 from frepo_core.services.upkeep.reconcile.staging import Staging
 
 _PIECE = 1 << 20
+# A head is complete before so many compressed bytes.
+_BEGINNING = 64 << 10
+# What stays free on the local disk for the objects of the journal.
+_LEFT_FREE = 64 << 20
 
 
 class RecoveryError(FrepoError):
@@ -85,13 +90,12 @@ class SourceFiles:
         """Copy a file to the local disk; return it with the number of its objects, None if it cannot be used."""
         path = self._folder / ("catalogue" if key.made_at else "part")
         try:
-            with self._backend.open(key.text) as stored, path.open("wb") as target:
-                while piece := stored.read(_PIECE):
-                    target.write(piece)
+            self._copy(key, path)
             file = JournalFile(path)
             count = file.check()
         except (JournalDamagedError, StorageError) as error:
             self.problems.append(f"{key.text} cannot be used: {error.message}")
+            path.unlink(missing_ok=True)
             return None
         if self._seals is not None and (problem := self._seals.find_problem(key, file.digest, file.seal)):
             self.problems.append(f"{key.text} cannot be verified: {problem}")
@@ -99,6 +103,23 @@ class SourceFiles:
             self.of_other_secrets += self._seals.is_of_others(file.seal)
             return None
         return file, count
+
+    def _copy(self, key: JournalKey, path: Path) -> None:
+        """Copy a file, no further if it does not begin like one, or if there is no room for it.
+
+        Raises `JournalDamagedError`, `StorageError`, and `RecoveryError` if the local disk is full already.
+        """
+        room, begins = shutil.disk_usage(self._folder).free - _LEFT_FREE, False
+        if room <= 0:
+            raise RecoveryError(f"{self._folder.parent} is nearly full: set temp_directory to a folder with more room")
+        with self._backend.open(key.text) as stored, path.open("wb") as target:
+            while piece := stored.read(_PIECE):
+                target.write(piece)
+                if not begins and target.tell() >= _BEGINNING:
+                    target.flush()
+                    begins = bool(JournalFile(path))
+                if target.tell() > room:
+                    raise JournalDamagedError(f"{self._folder.parent} has no room for its first {target.tell()} bytes")
 
 
 def find_source(

@@ -1,6 +1,7 @@
 """Contents that look like objects of frepo come back as they were: whatever a client stores, a recovery goes on."""
 
 import gzip
+import json
 import os
 import resource
 import struct
@@ -10,14 +11,17 @@ import zlib
 from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
+from types import SimpleNamespace
 
 import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.sources import RecoveryError
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.encodings.format import MAGIC, Entry, Head
 from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
+from frepo_core.services.upkeep.journal.keys import JournalKey
 from support.compressors import zstd
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs, sha256
@@ -251,6 +255,85 @@ def test_the_script_writes_no_more_than_the_records_say(collection, by_hand, tmp
     assert 3 == done.stderr.count("\ndamaged"), done.stderr  # the first bytes of the large one are its content
     assert all(size <= max(map(len, contents.values())) for size in written.values())
     assert not [path for path in written if path.name.endswith(".base")]
+
+
+@pytest.fixture
+def small_files():
+    """From the call on, no file may become large, so that a test that fails fills no disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LITTLE_ROOM, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """The path of a catalogue that would be read first."""
+    return tmp_path / "storage/catalogue/99991231T000000Z-ffffffff-ffffffff"
+
+
+def test_a_large_file_that_is_no_catalogue_is_not_copied(collection, recover, planted, small_files):
+    collection, contents = collection
+    planted.touch(0o600)
+    os.truncate(planted, 1 << 40)
+    small_files()
+
+    new = recover()
+
+    assert contents == new.read(collection)
+    assert [] != [problem for problem in new.source.problems if problem.startswith(f"catalogue/{planted.name} cannot")]
+
+
+def test_a_catalogue_without_room_on_the_local_disk_is_passed_over(
+    collection, recover, planted, storage, keys, small_files, monkeypatch
+):
+    """Its beginning is right: whoever can write to a storage can add to it."""
+    collection, contents = collection
+    planted.write_bytes(storage.path(max(keys())).read_bytes() + bytes(64 << 10))
+    os.truncate(planted, 1 << 40)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=LITTLE_ROOM + (2 << 20)))
+    small_files()
+
+    new = recover()
+
+    assert contents == new.read(collection)
+    assert "has no room for its first" in " ".join(new.source.problems)
+
+
+def test_a_local_disk_that_is_full_before_ends_the_recovery(collection, recover, monkeypatch):
+    """What cannot be copied would be lost."""
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1 << 20))
+
+    with pytest.raises(RecoveryError, match="is nearly full: set temp_directory"):
+        recover()
+
+
+def write_part(storage, keys, *lines):
+    """Write a part of the journal after the newest catalogue, with these lines."""
+    head = JournalFile(storage.path(max(keys()))).head | {"frepo": "journal", "since_position": 0}
+    body = b"".join(line + b"\n" for line in (json.dumps(head).encode(), *lines))
+    end = json.dumps({"end": {"objects": len(lines), "sha256": sha256(body)}}).encode()
+    newest = JournalKey.parse(max(keys()))
+    content = gzip.compress(body + end + b"\n")
+    storage.store(JournalKey(epoch=newest.epoch, number=newest.number + 1).text, BytesIO(content), len(content))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b'{"object":"token","key":["a"],"values":[{"name":"\\ud800"}]}', "half of a surrogate pair"),
+        (b'{"object":"token","key":["a"],"values":[{"name":"\xed\xa0\x80"}]}', "invalid continuation byte"),
+        (b'{"object":"token","key":["a"],"values":[' + b"{}," * (2 << 20) + b"{}]}", "a line has more than"),
+    ],
+    ids=["escaped", "bytes", "values"],
+)
+def test_a_part_with_what_frepo_does_not_write_is_passed_over(collection, storage, keys, recover, line, why):
+    collection, contents = collection
+    write_part(storage, keys, line)
+
+    new = recover(unverified=True)
+
+    assert contents == new.read(collection)
+    assert why in " ".join(new.source.problems)
 
 
 ODD = {

@@ -31,6 +31,8 @@ _LEVEL = 6
 _NOTHING: Values = {}
 # A line holds one object. A longer one is not from frepo.
 _LONGEST_LINE = 64 << 20
+# Each takes about a hundred bytes of memory.
+_MOST_VALUES = 2_000_000
 
 
 class JournalDamagedError(FrepoError):
@@ -114,6 +116,8 @@ class JournalFile:
         try:
             with gzip.open(self._path, "rb") as file:
                 while raw := file.readline(_LONGEST_LINE):
+                    if raw.count(b",") > _MOST_VALUES:
+                        raise ValueError(f"a line has more than {_MOST_VALUES} values")
                     yield raw, parse_object(raw)
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise JournalDamagedError(f"it cannot be read: {type(error).__name__}: {error}") from error
