@@ -58,7 +58,8 @@ class ObjectFiles:
             if not path.exists():
                 self.require_room(row.object_size)
                 with backend.open(key) as content, path.open("wb") as file:
-                    while piece := content.read(_PIECE):
+                    # What is longer than its record is found to be wrong, and may be terabytes.
+                    while file.tell() <= row.object_size and (piece := content.read(_PIECE)):
                         file.write(piece)
                         self._pace(len(piece))
         return ObjectFile(path=str(path), encoding=row.encoding, digest=row.digest)

@@ -1,7 +1,9 @@
 """What the job `compact` encodes, what it leaves, and what it stores raw again."""
 
 import gzip
+import os
 import random
+import resource
 from datetime import timedelta
 from io import BytesIO
 
@@ -378,3 +380,35 @@ def test_the_former_bytes_are_deleted_after_two_days(history, services):
     with services.database.reading() as session:
         assert session.scalar(select(StoredObject.encoding).where(StoredObject.id == raw.id)) == "delta"
     history.check()
+
+
+@pytest.fixture
+def small_files():
+    """From the call on, no file may become large, so that a test that fails fills no disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_an_object_is_copied_no_further_than_its_record_says(history, services, small_files):
+    """Whoever can write to a bucket could fill the disk for temporary files otherwise."""
+
+    class WithoutPaths:
+        def __getattr__(self, name):
+            return getattr(local, name)
+
+        def path(self, key):
+            return None
+
+    local, collection = services.backends.get("local"), history.make()
+    services.backends._built["local"] = WithoutPaths()
+    for _ in range(3):
+        history.push(collection)
+    oldest = min(history.rows(collection).items())[1]
+    local.path(oldest.key).chmod(0o600)
+    os.truncate(local.path(oldest.key), 1 << 40)
+    small_files()
+
+    found = history.job()
+
+    assert (1, 1) == (found["encoded"], found["failed"])
