@@ -39,6 +39,16 @@ _SINGLE_QUERY: dict[str, dict[str, Any]] = {"postgresql": {"isolation_level": "A
 _READING: dict[str, dict[str, Any]] = {**_SINGLE_QUERY, "sqlite": {"sqlite_begin": "DEFERRED"}}
 
 
+class _WriterSession(Session):
+    """A session of one transaction. To look up its connection for each statement would take as long as a small one."""
+
+    kept: Connection | None = None
+
+    def connection(self, *arguments: Any, **options: Any) -> Connection:
+        """Return the connection of the transaction."""
+        return self.kept or super().connection(*arguments, **options)
+
+
 class Database:
     """Runs short transactions. Do not keep one open while contents are transferred.
 
@@ -52,7 +62,7 @@ class Database:
         self._autocommit_engine = engine.execution_options(sqlite_begin="")
         # Called after each commit of `write`, in its thread; the worker looks for new events then.
         self.on_commit: Callable[[], None] | None = None
-        self._sessions = sessionmaker(engine, expire_on_commit=False)
+        self._sessions = sessionmaker(engine, class_=_WriterSession, expire_on_commit=False)
         self._transactions = Transactions(explicit=True)
         join_transactions(self._sessions, self._transactions)
         # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
@@ -193,7 +203,7 @@ class Database:
                     session = self._sessions()
                     current.join(RetryPolicy(manager, deadline))
                     current.join(watch.restart(manager))
-                    connection = session.connection()
+                    session.kept = connection = session.connection()
                     if patience is None:
                         self._limits.lift(connection, "statement")
                     result = work(session)

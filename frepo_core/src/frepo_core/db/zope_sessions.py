@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import transaction
-from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.orm import sessionmaker
 
 _DRIVERS = ("psycopg", "psycopg2", "cx_Oracle", "pymysql")
 
@@ -32,7 +32,7 @@ with _not_importable(_DRIVERS):
     from zope.sqlalchemy.datamanager import STATUS_CHANGED
 
 
-def join_transactions(sessions: "sessionmaker[Session]", manager: transaction.TransactionManager) -> None:
+def join_transactions(sessions: "sessionmaker[Any]", manager: transaction.TransactionManager) -> None:
     """Let the manager's transactions commit the sessions, which count as changed from their start.
 
     Otherwise statements on tables would be rolled back: only the ORM marks a session as changed.

@@ -236,13 +236,14 @@ class BlobWrite:
             self._replaced = give_way(session, self._backends, found, self._problem, by=self._by)
         content.checksum = self._content.checksum
         session.flush()
-        row = self._use_key(session, content)
+        values = self._use_key(session)
+        row = StoredObject(content_id=content.id, digest=content.digest, size=content.size, encoding=RAW, **values)
         if is_healing:
             note_healed(session, self._backends, row, by=self._by)
         return BlobRecord.of(content, row)
 
-    def _use_key(self, session: Session, content: ContentRow | None = None) -> StoredObject:
-        """Insert the object; return its row, in no session. Raises `BlobVanishedError` after a promotion."""
+    def _use_key(self, session: Session) -> dict[str, Any]:
+        """Insert the object; return its values. Raises `BlobVanishedError` after a promotion."""
         values = {
             "storage": self.storage,
             "key": self._key,
@@ -255,8 +256,7 @@ class BlobWrite:
         if not insert_if_current(session, self._backends, self._content.digest, values):
             raise BlobVanishedError
         self._row_uses_key = True
-        known = {} if content is None else {"content_id": content.id}
-        return StoredObject(digest=self._content.digest, size=self._content.size, encoding=RAW, **known, **values)
+        return values
 
     def _store(self) -> None:
         """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
