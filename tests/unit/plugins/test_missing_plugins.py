@@ -38,7 +38,8 @@ def frepo(tmp_path):
             check=False,
         )
 
-    (tmp_path / "development.ini").write_text("[app:main]\napp.env = dev\napp.secrets_file = %(here)s/secrets.json\n")
+    lines = ("[app:main]", "use = egg:frepo-core", "app.env = dev", "app.secrets_file = %(here)s/secrets.json")
+    (tmp_path / "development.ini").write_text("\n".join(lines))
     return run
 
 
