@@ -48,7 +48,7 @@ from frepo_core.services.upkeep.reconcile.staging import Key, Staging
 
 from .first_epoch import find_first_epoch
 from .lost_contents import find_lost
-from .replayed_evictions import make_room, pin_again
+from .replayed_evictions import make_room, set_as_it_was
 from .row_loading import add_checks, insert_new
 from .sound_objects import SoundObjects, has_sound_object
 from .sources import Source, SourceFiles, find_source, list_others
@@ -217,8 +217,7 @@ class Merge:
             )
         except RestoreConflictError:
             return False
-        if version["pinned"]:
-            self._database.write(partial(pin_again, version, by))
+        self._database.write(partial(set_as_it_was, version, by))
         return True
 
     def _without_known(self, session: Session, found: Sequence[_Lost]) -> list[_Lost]:

@@ -13,9 +13,10 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import By
 from frepo_core.services.backups.holds.pins import pin
 from frepo_core.services.backups.rows.collection_rows import lock_collection
+from frepo_core.services.backups.rows.expected_backups import set_arrived_before
 from frepo_core.services.backups.rows.locks import is_unlocked
 from frepo_core.services.backups.rows.removal import TrashReason, eviction_events, move_to_trash
-from frepo_core.services.backups.rows.verdicts import find_newest_good, note_newest
+from frepo_core.services.backups.rows.verdicts import find_newest_good, is_bad, note_newest
 from frepo_core.services.backups.rows.version_rows import is_restored, select_with_files
 from frepo_core.services.backups.trash.restoration import has_room_as_it_was
 from frepo_core.services.base.records import CollectionRecord, VersionRecord
@@ -42,11 +43,15 @@ def make_room(
     note_newest(session, collection)
 
 
-def pin_again(version: Values, by: By, session: Session) -> None:
-    """Pin a version that was read back, as it was pinned before."""
+def set_as_it_was(version: Values, by: By, session: Session) -> None:
+    """Pin a version that was read back, as it was before, and let its collection expect the next one after it."""
     row = session.scalar(select_with_files().where(Version.id == version["id"]))
-    if row is not None and not row.pinned:
-        was, collection = to_row(table_of(Version), version), lock_collection(session, row.collection_id)
+    if row is None:
+        return
+    was, collection = to_row(table_of(Version), version), lock_collection(session, row.collection_id)
+    if not row.is_quarantined and not is_bad(Verdict(row.verdict)):
+        set_arrived_before(collection, row.created_at)
+    if was["pinned"] and not row.pinned:
         record(session, pin(collection, row, until=was["pinned_until"], reason=was["pin_reason"], by=by))
 
 

@@ -144,6 +144,27 @@ def test_a_version_that_may_not_leave_stays_and_the_lost_one_waits_in_the_trash(
     assert [3] == [entry.number for entry in restored.trash.list(collection)]
 
 
+def test_a_collection_expects_its_next_backup_after_the_newest_that_came_back(
+    services, run, make_collection, push, back_up
+):
+    """It is not called overdue, because of what the backup of the database did not know, until its next upload."""
+    guards = {"min_version_size": 4, "action": "quarantine"}
+    collection = make_collection(1, expected_every="1d", guards=guards)
+    push(collection, b"the first")
+    run("catalogue")
+    restore = back_up()
+    push(collection, b"the second")
+    expected = services.collections.get(collection)
+    push(collection, b"bad")
+    services.journal.write_changes()
+    restored = restore()
+
+    merge(restored)
+
+    facts = restored.collections.get(collection)
+    assert (expected.arrived_at, expected.due_at) == (facts.arrived_at, facts.due_at)
+
+
 def test_a_version_that_was_pinned_is_pinned_again(services, run, make_collection, push, sender, back_up):
     collection = make_collection(9)
     run("catalogue")

@@ -69,6 +69,14 @@ def set_arrived(row: Collection, at: datetime) -> None:
     set_deadline(row)
 
 
+def set_arrived_before(row: Collection, at: datetime) -> None:
+    """Note that a version that arrived at a time is there again, or counts now: nothing newer may have arrived."""
+    row.full_since = None
+    if row.arrived_at is None or row.arrived_at < at:
+        row.arrived_at = at
+        set_deadline(row)
+
+
 def _set_expected_every(row: Collection, text: str, now: datetime) -> None:
     expected = parse_expectation(text).text if text else None
     if expected != row.expected_every:

@@ -28,7 +28,7 @@ from ..rotation.newest_size import find_newest_size
 from ..rotation.questions import Question
 from ..rotation.strategies import Strategies
 from ..rows.collection_rows import lock_collection
-from ..rows.expected_backups import set_deadline
+from ..rows.expected_backups import set_arrived_before
 from ..rows.locks import require_removable
 from ..rows.quarantine import end_nights, is_there_for
 from ..rows.verdicts import failures_of, is_bad, judge_again, note_newest, release
@@ -157,7 +157,7 @@ class VersionEdits:
         start_anew(collection, row)
         end_nights(collection)
         session.flush()
-        _set_arrived(collection, row)
+        set_arrived_before(collection, row.created_at)
         note_newest(session, collection, over=over)
         edit.events.append(version_event(EventKind.VERSION_RELEASED, VersionRecord.of(row), by=by, reason=reason))
 
@@ -165,14 +165,6 @@ class VersionEdits:
 def _is_held(row: Version) -> bool:
     """Return whether there is something to release: quarantine, waiting, or a verdict that speaks against it."""
     return not row.is_counted or is_bad(Verdict(row.verdict))
-
-
-def _set_arrived(collection: Collection, version: Version) -> None:
-    """Note that a released version arrived when it was uploaded."""
-    collection.full_since = None
-    if collection.arrived_at is None or collection.arrived_at < version.created_at:
-        collection.arrived_at = version.created_at
-        set_deadline(collection)
 
 
 def _edit_pin(
