@@ -119,7 +119,7 @@ def test_a_restored_database_gets_back_what_it_has_lost(console, lost):
     done = console.run("recover", "--merge", "local")
 
     assert 0 == done.returncode
-    assert "Read back: 0 collections, 1 versions" in done.stdout
+    assert "Read back: 0 collections, 1 versions, 0 versions in the trash" in done.stdout
     console.answer("backup:download", lost, "v2", "--output", "restored.sql")
     assert "night 2\n" == (console.folder / "restored.sql").read_text()
 

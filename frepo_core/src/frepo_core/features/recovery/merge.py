@@ -70,11 +70,13 @@ _Lost = tuple[Key, Values]
 class MergeReport:
     """What was read back: collections, versions, versions that are in the trash, and what is in no storage any more.
 
-    `found_elsewhere` is the number of contents that the database knows and whose bytes were found in another place.
+    `trash` is the number of versions that were in the trash then, too. `found_elsewhere` is that of the contents that
+    the database knows and whose bytes were found in another place.
     """
 
     collections: int = 0
     versions: int = 0
+    trash: int = 0
     found_elsewhere: int = 0
     in_trash: list[Key] = field(default_factory=list)
     missing: list[Key] = field(default_factory=list)
@@ -153,6 +155,9 @@ class Merge:
             self._staging.add_present(key for key, _ in batch)
         for batch in batches(self._states(source, "version"), BATCH):
             self._add_versions(batch, report, by)
+        if self._at is None:
+            for batch in batches(self._states(source, "trash"), BATCH):
+                self._add_trash([(key, _as_version(values)) for key, values in batch], report, by)
         compare_again(self._database)  # what was read back may have one copy only
         return report
 
@@ -198,8 +203,7 @@ class Merge:
         with self._database.reading() as session:
             lost = self._without_known(session, found)
         for key, values in lost:
-            is_sound = self._sound.has(values["blob"]["digest"], self._storage)
-            number = self._database.write(partial(self._add, values, by)) if is_sound else None
+            number = self._add_sound(values, by)
             if number is None:
                 report.missing.append(key)
             elif self._at is None and self._restore(values, number, by):
@@ -207,6 +211,21 @@ class Merge:
             else:
                 report.in_trash.append((key[0], number))
             self._notes(f"{report.versions} versions, {len(report.in_trash)} in the trash")
+
+    def _add_trash(self, found: Sequence[_Lost], report: MergeReport, by: By) -> None:
+        """Add to the trash what came after the backup, and was in the trash already."""
+        with self._database.reading() as session:
+            lost = self._without_known(session, found)
+        for key, values in lost:
+            if self._add_sound(values, by) is None:
+                report.missing.append(key)
+            else:
+                report.trash += 1
+
+    def _add_sound(self, version: Values, by: By) -> int | None:
+        """Add a version to the trash, and return its number; None if its bytes cannot be had."""
+        is_sound = self._sound.has(version["blob"]["digest"], self._storage)
+        return self._database.write(partial(self._add, version, by)) if is_sound else None
 
     def _restore(self, version: Values, number: int, by: By) -> bool:
         collection = version["collection_id"]
@@ -266,8 +285,8 @@ class Merge:
             "content_id": content.id,
             "size": version["blob"]["size"],
             "digest": version["blob"]["digest"],
-            "reason": TrashReason.DELETED.value,
-            "evicted_by": actor_of(by),
+            "reason": version.get("reason", TrashReason.DELETED.value),
+            "evicted_by": version.get("evicted_by", actor_of(by)),
             "version_id": version["id"],
             "name": version["file"]["requested_name"],
             "password_hash": version["file"].get("password_hash"),
@@ -282,6 +301,12 @@ class Merge:
         Settlement(self._database, self._backends).settle([content.id], KEPT_FOR, session)
         collection.last_number = max(collection.last_number, number)
         return int(number)
+
+
+def _as_version(entry: Values) -> Values:
+    """Return the state of a version in the trash as that of a version."""
+    file = {"requested_name": entry["name"], "password_hash": entry.get("password_hash")}
+    return {**entry, "id": entry["version_id"], "file": file}
 
 
 def _is_free(session: Session, collection: Collection, number: int) -> bool:

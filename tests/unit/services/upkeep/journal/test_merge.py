@@ -124,6 +124,32 @@ def test_a_full_collection_has_its_newest_versions_again(services, run, make_col
     assert [2, 1] == [entry.number for entry in restored.trash.list(collection)]
 
 
+def test_what_came_and_left_again_since_the_backup_is_in_the_trash_again(
+    services, run, make_collection, push, sender, back_up
+):
+    collection = make_collection(1)
+    push(collection, b"one")
+    run("catalogue")
+    restore = back_up()
+    for content in (b"two", b"three"):
+        push(collection, content)
+    gone = push(collection, b"four").version
+    push(collection, b"five")
+    services.trash.end(collection, gone.number, by=sender)
+    before = services.trash.list(collection)
+    services.journal.write_changes()
+    restored = restore()
+
+    report, again = merge(restored), merge(restored)
+
+    assert (1, 2, []) == (report.versions, report.trash, report.in_trash + report.missing)
+    assert (0, 0, []) == (again.versions, again.trash, again.in_trash + again.missing)
+    assert {5: b"five"} == contents(restored, collection)
+    after = restored.trash.list(collection)
+    assert [3, 2, 1] == [entry.number for entry in after]
+    assert [(one.reason, one.evicted_by) for one in before[:2]] == [(one.reason, one.evicted_by) for one in after[:2]]
+
+
 def test_a_version_that_may_not_leave_stays_and_the_lost_one_waits_in_the_trash(
     services, run, make_collection, push, sender, back_up
 ):

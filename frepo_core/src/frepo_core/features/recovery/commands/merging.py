@@ -71,7 +71,8 @@ def merge(
         for problem in source.problems:
             say(f"Note: {problem}")
         report = merging.run(source, by=None)
-    say(f"Read back: {report.collections} collections, {report.versions} versions")
+    read_back = f"{report.collections} collections, {report.versions} versions"
+    say(f"Read back: {read_back}, {report.trash} versions in the trash")
     if report.found_elsewhere:
         say(f"{report.found_elsewhere} contents that the database knows are in another place now, and are read there")
     if report.in_trash:
