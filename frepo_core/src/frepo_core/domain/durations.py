@@ -30,6 +30,13 @@ def format_duration(length: timedelta) -> str | None:
     return f"{seconds // _UNITS[unit]}{unit}" if seconds else None
 
 
+def format_age(length: timedelta) -> str:
+    """Format about how long something takes or took, in the largest unit of which there are two, such as `8m`."""
+    seconds = max(0, int(length.total_seconds()))
+    unit = next((unit for unit, size in reversed(_UNITS.items()) if seconds >= 2 * size), "s")
+    return f"{seconds // _UNITS[unit]}{unit}"
+
+
 def parse_any_duration(text: str) -> timedelta:
     """Parse a duration of ISO 8601, such as `PT6H` or `P1DT12H`, or a short one, such as `6h`.
 

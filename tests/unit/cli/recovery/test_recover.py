@@ -105,6 +105,21 @@ def test_a_used_database_is_refused(console, lost):
     assert "is not empty" in console.refusal("recover", "--from", "local", "--yes")
 
 
+def test_it_counts_what_it_has_recovered_as_people_do(console, lost):
+    console.answer("recover", "--from", "local", "--yes")
+    console.answer("jobs:run", "catalogue")
+    console.answer("backup:delete-collection", lost, "--with-versions", "--yes")
+    console.answer("jobs:run", "journal")
+    console.database.unlink()
+
+    done = console.run("recover", "--from", "local", "--yes")
+
+    assert " and 1 part of the journal since" in done.stdout
+    assert "Recovered: 0 collections, 0 versions, 0 files, 1 token, 1 deleted collection, 1 version in the trash" in (
+        done.stdout
+    )
+
+
 @pytest.mark.costly
 def test_a_restored_database_gets_back_what_it_has_lost(console, lost):
     console.answer("recover", "--from", "local", "--yes")
@@ -119,7 +134,7 @@ def test_a_restored_database_gets_back_what_it_has_lost(console, lost):
     done = console.run("recover", "--merge", "local")
 
     assert 0 == done.returncode
-    assert "Read back: 0 collections, 1 versions, 0 versions in the trash" in done.stdout
+    assert "Read back: 0 collections, 1 version, 0 versions in the trash" in done.stdout
     console.answer("backup:download", lost, "v2", "--output", "restored.sql")
     assert "night 2\n" == (console.folder / "restored.sql").read_text()
 

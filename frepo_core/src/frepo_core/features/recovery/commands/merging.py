@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from frepo_core.cli.progress import ProgressLine
 from frepo_core.domain.durations import parse_duration
+from frepo_core.domain.texts.counts import counted
 from frepo_core.errors import FieldsError
 
 from ..services import RecoveryServices
@@ -66,17 +67,19 @@ def merge(
         services.feature(RecoveryServices).merge(storage, progress, at=at, unverified=unverified) as merging,
     ):
         source = merging.find()
+        parts = counted(source.parts, "part")
         reaches = f"{source.reaches:%Y-%m-%d %H:%M:%S} UTC"
-        say(f"{source.storage}, {source.catalogue.text} and {source.parts} parts of the journal: up to {reaches}")
+        say(f"{source.storage}, {source.catalogue.text} and {parts} of the journal: up to {reaches}")
         for problem in source.problems:
             say(f"Note: {problem}")
         report = merging.run(source, by=None)
-    read_back = f"{report.collections} collections, {report.versions} versions"
-    say(f"Read back: {read_back}, {report.trash} versions in the trash")
+    read_back = f"{counted(report.collections, 'collection')}, {counted(report.versions, 'version')}"
+    say(f"Read back: {read_back}, {counted(report.trash, 'version')} in the trash")
     if report.found_elsewhere:
-        say(f"{report.found_elsewhere} contents that the database knows are in another place now, and are read there")
+        elsewhere = counted(report.found_elsewhere, "content")
+        say(f"In another place than the database knows, and read there: {elsewhere}")
     if report.in_trash:
-        say(f"{len(report.in_trash)} versions are in the trash for 30 days:")
+        say(f"In the trash for 30 days, {counted(len(report.in_trash), 'version')}:")
         for collection, number in report.in_trash[:SHOWN]:
             say(f"  frepo backup:restore-version {collection} v{number}")
         if len(report.in_trash) > SHOWN:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from frepo_core.cli.base import FrepoCommand
 from frepo_core.cli.progress import ProgressLine
-from frepo_core.domain.durations import format_duration
+from frepo_core.domain.durations import format_age
 from frepo_core.domain.naming import printable
 from frepo_core.domain.permissions import administrative_roles
+from frepo_core.domain.texts.counts import counted
 from frepo_core.errors import FieldsError, FrepoError
 
 from ..services import RecoveryServices
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
     from ..recovery import Recovery, RecoveryReport
     from ..sources import Source
 
+# The kinds of objects that are counted, as people call them. The last ones are in the trash.
+NOUNS = {
+    "collection": "collection",
+    "version": "version",
+    "file": "file",
+    "token": "token",
+    "deleted_collection": "deleted collection",
+    "trash": "version",
+}
 MISSING, HOSTS, TOKENS = "frepo-missing.csv", "frepo-hosts.csv", "frepo-tokens.csv"
 
 
@@ -119,9 +129,8 @@ class Recover(FrepoCommand):
             self._report(report)
             if report.missing:
                 path = write_missing(recovery.missing(), arguments.lists, MISSING)
-                self.say(
-                    f"{report.missing} contents are named, but in no storage, or cannot be decoded; {path} lists them"
-                )
+                contents = counted(report.missing, "content")
+                self.say(f"Named, but in no storage, or not decodable: {contents}; {path} lists them")
             if not with_tokens:
                 hosts, others = write_tokens(recovery, source, arguments.lists, HOSTS, TOKENS)
                 self.say(
@@ -143,12 +152,11 @@ class Recover(FrepoCommand):
         return merge_all(services, storages, at, self.say, unverified=arguments.unverified)
 
     def _describe(self, source: "Source", services: "Services") -> None:
-        age = services.database.now() - source.reaches
+        age = format_age(services.database.now() - source.reaches)
         self.say(
-            f"{source.storage}, {source.catalogue.text}: {source.objects} objects, and {source.parts} parts of the "
-            "journal since\n"
-            f"It has all that was acknowledged before {source.reaches:%Y-%m-%d %H:%M:%S} UTC, "
-            f"{format_duration(age)} ago"
+            f"{source.storage}, {source.catalogue.text}: {counted(source.objects, 'object')}, and "
+            f"{counted(source.parts, 'part')} of the journal since\n"
+            f"It has all that was acknowledged before {source.reaches:%Y-%m-%d %H:%M:%S} UTC, {age} ago"
         )
         for problem in source.problems:
             self.say(f"Note: {problem}")
@@ -177,12 +185,12 @@ class Recover(FrepoCommand):
         )
 
     def _report(self, report: "RecoveryReport") -> None:
-        names = {"collection": "collections", "version": "versions", "file": "files", "token": "tokens"}
-        counts = ", ".join(f"{report.counts.get(kind, 0)} {name}" for kind, name in names.items())
-        self.say(f"Recovered: {counts}, {report.counts.get('trash', 0)} versions in the trash")
+        counts = [counted(report.counts.get(kind, 0), noun) for kind, noun in NOUNS.items()]
+        self.say(f"Recovered: {', '.join(counts)} in the trash")
         self.say(f"This database owns now: {', '.join(report.adopted)}")
         if contradictions := report.counts.get("versions without a collection"):
-            self.say(f"{contradictions} versions were left out, because the catalogue does not have their collection")
+            versions = counted(contradictions, "version")
+            self.say(f"Left out, because the catalogue does not have their collection: {versions}")
         for what in report.unusable[:SHOWN]:
             self.say(f"Nothing can be made of: {what}")
         if len(report.unusable) > SHOWN:
