@@ -56,6 +56,21 @@ def test_a_full_collection_says_which_limit_is_reached_and_what_helps(
     expect(signed_in.page.get_by_text(advice)).to_be_visible()
 
 
+def test_a_download_is_named_after_its_content_and_the_page_says_so_once(open_console, service, api):
+    made = api("POST", "/collections", {"name": "plain.sql.gz"})["id"]
+    for night in (b"one", b"two"):
+        api("PUT", f"/collections/{made}/versions", b"CREATE TABLE orders;\n" + night)
+    console = open_console(script="delete window.showSaveFilePicker")
+    console.sign_in(service.admin)
+    console.go(f"#/collections/{made}")
+    page = console.page
+
+    expect(page.get_by_text("named plain.sql: what is stored is not compressed")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download version 2").click()
+    assert "plain-v2.sql" == download.value.suggested_filename
+
+
 @pytest.mark.costly
 def test_files_are_dropped_anywhere_on_the_page(signed_in, api):
     made = api("POST", "/collections", {"name": "dropped.txt"})["id"]

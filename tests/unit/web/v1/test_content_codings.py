@@ -46,6 +46,17 @@ def digest(content):
     return repr_digest(hashlib.sha256(content).hexdigest())
 
 
+def test_the_name_of_a_download_fits_what_is_stored(root):
+    """The first API sends the name of the collection, as it always did."""
+    collection = root.call("POST", "/api/v1/collections", json={"name": "shop.sql.gz"}).json["id"]
+    path = f"/api/v1/collections/{collection}/versions"
+    sent = root.call("PUT", path, body=gzip.compress(CONTENT), headers={"Content-Encoding": "gzip"})
+
+    assert 'filename="shop-v1.sql"' in root.get(f"{path}/v1/content").headers["Content-Disposition"]
+    first = root.get(f"/repository/file/{sent.json['file_name']}")
+    assert 'filename="shop-v1.sql.gz"' in first.headers["Content-Disposition"]
+
+
 @each_coding
 @pytest.mark.parametrize("content", [CONTENT, NOISE, b"x"], ids=["dump", "noise", "short"])
 def test_the_content_is_stored_as_it_was_before(send, root, path, coding, content):

@@ -124,6 +124,10 @@ export const t = {
     deleteOne: (name) => `Delete ${name}`,
     release: "Release",
     releaseOvertaken: "Release all overtaken",
+    savedAs: (name, saved) =>
+      saved.length < name.length
+        ? `Downloads are named ${saved}: what is stored is not compressed, although the collection is called ${name}.`
+        : `Downloads are named ${saved}: what is stored is compressed, although the collection is called ${name}.`,
     overtakenNote: "Some versions were overtaken by newer ones, and are in quarantine.",
     note: "Note",
     noteTitle: (number) => `Note of version ${number}`,

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.domain.saved_names import saved_name
 from frepo_core.errors import FieldsError
 
 from ..base import FrepoCommand
@@ -46,7 +47,7 @@ def download(
 
     services.stored_content.refuse_damaged(file.blob)
     services.policies.check_download(file, by=console_identity())
-    name = arguments.output or file.requested_name
+    name = arguments.output or saved_name(file.requested_name, file.blob.mime)
     stderr = command.app.stderr
     with services.stored_content.open(file.blob) as content, target(name, replaces=arguments.force) as output:
         services.download_events.record(file, by=console_identity(), address="")

@@ -14,7 +14,7 @@ from frepo_core.services.files.downloads import DownloadCredentials
 from ..base.endpoint import Answer
 from ..base.request import FrepoRequest
 from ..content.request_headers import removed_key
-from ..views.downloads import send
+from ..views.downloads import send_itself
 
 
 class _Recorded(BaseModel):
@@ -58,7 +58,7 @@ def credentials(request: FrepoRequest) -> DownloadCredentials:
 def send_file(request: FrepoRequest, stored_name: str) -> Response:
     """Answer with the bytes of a file that the client may read, with ranges and conditions (RFC 9110)."""
     file = request.services.downloads.find(stored_name, credentials(request))
-    return send(request, file, may_redirect=False)
+    return send_itself(request, file)
 
 
 def seconds_of(length: timedelta) -> int:

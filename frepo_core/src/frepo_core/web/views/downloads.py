@@ -9,6 +9,7 @@ from pyramid.response import Response
 
 from frepo_core.domain.mime_types import shows_inline
 from frepo_core.domain.naming import ascii_name
+from frepo_core.domain.saved_names import saved_name
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.services.base.records import BlobRecord, FileRecord
 from frepo_core.services.files.downloads import DownloadCredentials
@@ -62,9 +63,22 @@ def download(request: FrepoRequest) -> Response:
     return send(request, request.services.downloads.find(request.matchdict["name"], key))
 
 
-def send(request: FrepoRequest, file: FileRecord, *, may_redirect: bool = True) -> Response:
-    """Return the answer with a file's bytes, or one that lets nginx or (`may_redirect`) the object store send them."""
-    response = _build(request, file, may_redirect)
+def send(request: FrepoRequest, file: FileRecord) -> Response:
+    """Return the answer with a file's bytes, or one that lets nginx or the object store send them."""
+    if url := store_url(request, file):
+        response = Response(status=302, location=url, cache_control=CLOSED_CACHE)
+    else:
+        response = _build(request, file, file.requested_name)
+    return _recorded(request, file, response)
+
+
+def send_itself(request: FrepoRequest, file: FileRecord) -> Response:
+    """Return the answer with a file's bytes, or one that lets nginx send them. Its name fits the content."""
+    name = saved_name(file.requested_name, file.blob.mime)
+    return _recorded(request, file, _build(request, file, name))
+
+
+def _recorded(request: FrepoRequest, file: FileRecord, response: Response) -> Response:
     if request.method == "GET" and response.status_int in {200, 206, 302}:
         request.services.download_events.record(file, by=request.identity, address=request.client_address)
     return response
@@ -76,9 +90,7 @@ def _cache_control(request: FrepoRequest, file: FileRecord) -> str:
     return OPEN_CACHE if file.stored_name in request.matchdict.values() else ALIAS_CACHE
 
 
-def _build(request: FrepoRequest, file: FileRecord, may_redirect: bool) -> Response:
-    if may_redirect and (url := store_url(request, file)):
-        return Response(status=302, location=url, cache_control=CLOSED_CACHE)
+def _build(request: FrepoRequest, file: FileRecord, name: str) -> Response:
     disposition = "inline" if shows_inline(file.blob.mime) else "attachment"
     return ContentResponse(
         request,
@@ -88,7 +100,7 @@ def _build(request: FrepoRequest, file: FileRecord, may_redirect: bool) -> Respo
         modified=file.created_at,
         headers={
             "Cache-Control": _cache_control(request, file),
-            "Content-Disposition": _disposition(disposition, file.requested_name),
+            "Content-Disposition": _disposition(disposition, name),
             "Content-Security-Policy": "sandbox",
             "Repr-Digest": repr_digest(file.blob.digest),
             "X-Content-Type-Options": "nosniff",

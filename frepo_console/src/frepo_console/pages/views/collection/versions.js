@@ -6,6 +6,7 @@ import { path, send } from "../../lib/api.js";
 import { useList, useReload } from "../../lib/data.js";
 import { size } from "../../lib/format.js";
 import { changeQuery } from "../../lib/navigation.js";
+import { savedName } from "../../lib/saved_name.js";
 import { ActionButton } from "../../components/action.js";
 import { Empty, Lazy, Loaded } from "../../components/feedback.js";
 import { Icon } from "../../components/icons.js";
@@ -57,6 +58,7 @@ export function Versions({ collection, changed, changes, query, now }) {
               <${Empty} icon="upload" title=${t.versions_.none} text=${t.versions_.noneText} />
             </div>`
           : html`<${ReleaseOvertaken} collection=${collection} versions=${items} changed=${changed} />
+              <${OtherName} name=${collection.name} newest=${items[0]} />
               <section class="card flush" aria-label=${t.collection.tabs.versions}>
                 <${Table}
                   caption=${t.collection.tabs.versions}
@@ -119,6 +121,12 @@ export function Versions({ collection, changed, changes, query, now }) {
         changed=${() => (selection.clear(), changed())}
       />`
     }`;
+}
+
+/** Says once that downloads get another name than the collection has, and why. */
+function OtherName({ name, newest }) {
+  const saved = savedName(name, newest.mime_type);
+  return saved !== name && html`<p class="sm dim">${t.versions_.savedAs(name, saved)}</p>`;
 }
 
 /** Press the button of a row, which shows an error in the row. A row without that button ignores the key. */

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frepo_core.domain.backups.loading_lines import HEAD, loading_line
+from frepo_core.domain.saved_names import saved_name
 from frepo_core.errors import FieldsError, FrepoError
 
 from ...columns import Moment, Size
@@ -127,7 +128,7 @@ class Restore(ListCommand):
             services.trash_contents.check_policies(file, by=console_identity())
         else:
             services.policies.check_download(file, by=console_identity())
-        name = arguments.output or file.requested_name
+        name = arguments.output or saved_name(file.requested_name, file.blob.mime)
         with services.stored_content.open(file.blob) as content, target(name, replaces=arguments.force) as output:
             services.download_events.record(file, by=console_identity(), address="")
             with TransferBar("restore", file.blob.size, self.app.stderr) as bar:

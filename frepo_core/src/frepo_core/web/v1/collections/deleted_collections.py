@@ -12,7 +12,7 @@ from ...conventions.answers import created, no_content
 from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas.models import Reply
-from ...views.downloads import send
+from ...views.downloads import send_itself
 from .collections import COLLECTIONS, body_of
 from .models import Collection, collection_tag
 from .trash import read_by
@@ -81,7 +81,7 @@ def send_content(request: FrepoRequest) -> Response:
     """Send the content of a version of a deleted collection, whole or in ranges. Nothing is restored."""
     number = min(int(request.matchdict["number"][:19]), LARGEST_NUMBER)
     file = request.services.trash_contents.find_deleted(request.matchdict["deleted"], number, **read_by(request))
-    return send(request, file, may_redirect=False)
+    return send_itself(request, file)
 
 
 ENDPOINTS = [

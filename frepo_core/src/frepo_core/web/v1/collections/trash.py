@@ -17,7 +17,7 @@ from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
-from ...views.downloads import send
+from ...views.downloads import send_itself
 from .collections import COLLECTION
 from .version_models import Version
 
@@ -113,7 +113,7 @@ def restore(request: FrepoRequest) -> Answer:
 def send_content(request: FrepoRequest) -> Response:
     """Send the content of a version in the trash, whole or in ranges. It stays in the trash, until its time is over."""
     file = request.services.trash_contents.find(request.collection.id, _number(request), **read_by(request))
-    return send(request, file, may_redirect=False)
+    return send_itself(request, file)
 
 
 def read_by(request: FrepoRequest) -> dict[str, Any]:

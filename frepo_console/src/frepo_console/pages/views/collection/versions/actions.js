@@ -4,6 +4,7 @@ import { html } from "../../../lib/html.js";
 import { apiUrl, isAbort, path, send } from "../../../lib/api.js";
 import { chooseTarget } from "../../../lib/download.js";
 import { saveUrl } from "../../../lib/save.js";
+import { savedName } from "../../../lib/saved_name.js";
 import { date, size } from "../../../lib/format.js";
 import { download } from "../../../lib/transfers.js";
 import { ActionButton } from "../../../components/action.js";
@@ -30,7 +31,7 @@ export const downloadTrashed = (collection, entry) =>
   });
 
 async function save(collection, version, base, link) {
-  const name = fileName(collection.name, version.number);
+  const name = fileName(collection.name, version);
   let target;
   try {
     target = await chooseTarget(name, version.size);
@@ -50,9 +51,9 @@ async function save(collection, version, base, link) {
   else saveUrl(await link(), name);
 }
 
-/** "shop-v12.sql.gz" for version 12 of shop.sql.gz. */
-export function fileName(name, number) {
-  const [first, ...rest] = name.split(".");
+/** "shop-v12.sql.gz" for version 12 of shop.sql.gz, or "shop-v12.sql" if it is not compressed. */
+export function fileName(name, { number, mime_type }) {
+  const [first, ...rest] = savedName(name, mime_type).split(".");
   return [`${first}-v${number}`, ...rest].join(".");
 }
 

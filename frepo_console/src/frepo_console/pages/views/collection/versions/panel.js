@@ -109,8 +109,9 @@ function Checks({ checks, now }) {
 }
 
 /** Downloads the version on a server, and compares its digest. */
-function restoreCommand(collection, { number, sha256 }) {
-  const name = fileName(collection.name, number);
+function restoreCommand(collection, version) {
+  const { number, sha256 } = version;
+  const name = fileName(collection.name, version);
   const url = apiUrl(`/collections/${collection.id}/versions/v${number}/content`);
   return `curl --fail-with-body -sS -H @${TOKEN_FILE} -o ${quoted(name)} \\
   ${url} &&
