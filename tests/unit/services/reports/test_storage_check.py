@@ -10,6 +10,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.features.doctor.data import check_storage
 from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.content.objects.marks import mark_damaged
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
@@ -107,6 +108,35 @@ def test_differences_to_what_is_damaged_cannot_be_decoded(services, run, make_co
     assert 3 == worth["second"].lacks
     assert 3 == worth["local"].only_here.contents
     assert 0 == lost.contents
+
+
+def test_what_is_a_difference_to_what_is_lost_is_damaged_at_once(services, run, make_collection, push):
+    """Nobody has to verify it, also where the second copy of the difference itself is sound."""
+    contents = [b"whole", *nights(3, 500)]
+    collection = make_collection(9)
+    for content in contents:
+        push(collection, content)
+    StoredBlobs(services).chain(contents[1:])
+    StoredBlobs(services).end_superseded()
+    run("mirror")
+    damage(services, contents[3], "local")
+
+    def see():
+        versions, page = services.versions.list(collection), services.versions.page(collection, PageRequest())
+        found = [version.file.blob.is_damaged for version in versions]
+        assert found == [version.file.blob.is_damaged for version in page.items]
+        assert found == [services.versions.find(collection, one.id).file.blob.is_damaged for one in versions]
+        return (
+            found,
+            services.versions.find(collection, "good").number,
+            services.collection_states.read([collection])[collection].state,
+        )
+
+    before = see()
+    damage(services, contents[3], "second")
+
+    assert ([False] * 4, 4, "ok") == before
+    assert ([False, True, True, True], 1, "damaged") == see()
 
 
 def test_what_was_read_long_ago_counts_as_not_read(services, run, make_collection, push, check):

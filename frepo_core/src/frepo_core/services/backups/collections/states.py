@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
 
 from ...base.records import CollectionRecord
+from ...content.objects.states import ObjectState
 from ...content.objects.uses import is_lost
 from .state_reasons import has_sent_nothing_yet, reasons
 
@@ -251,8 +252,10 @@ def _damaged_collections() -> Select[Any]:
 
 
 def _first_damage() -> Any:
+    """Return since when a version is damaged: of one that only needs what is lost, since it was stored like that."""
+    is_bad = StoredObject.state.in_([ObjectState.DAMAGED, ObjectState.MISSING])
     return (
-        select(func.min(StoredObject.since))
+        select(func.coalesce(func.min(case((is_bad, StoredObject.since))), func.max(StoredObject.since)))
         .join(Content, Content.id == StoredObject.content_id)
         .join(File, File.content_id == Content.id)
         .join(Version, Version.file_id == File.id)

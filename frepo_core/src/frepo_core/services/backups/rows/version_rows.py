@@ -1,6 +1,7 @@
 """Finds, inserts and deletes the rows of versions, within a transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -16,6 +17,8 @@ from frepo_core.errors import OutdatedDecisionError, VersionPinnedError, Version
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord
+from ...content.objects.states import DELTA
+from ...content.objects.uses import select_lost
 from ...files.file_rows import insert_file
 from .expected_backups import set_arrived
 from .locks import end_of_new, require_removable
@@ -31,6 +34,19 @@ _ROTATES = Version.is_counted | is_overtaken()
 def select_with_files() -> Select[Version]:
     """Return a query for versions with their files and blobs loaded."""
     return select(Version).options(joinedload(Version.file).joinedload(File.blob))
+
+
+def records_of(session: Session, rows: Iterable[Version]) -> list[VersionRecord]:
+    """Make records of rows. One that is stored as the difference to what is lost is damaged, too."""
+    records = [VersionRecord.of(row) for row in rows]
+    if DELTA not in [record.file.blob.encoding for record in records]:
+        return records
+    lost = set(session.scalars(select_lost()))
+    return [_as_damaged(record) if record.file.blob.digest in lost else record for record in records]
+
+
+def _as_damaged(record: VersionRecord) -> VersionRecord:
+    return replace(record, file=replace(record.file, blob=replace(record.file.blob, is_damaged=True)))
 
 
 def is_restored(now: datetime) -> ColumnElement[bool]:

@@ -40,7 +40,7 @@ from ..rows.newest_good import takes_last_good
 from ..rows.quarantine import is_there_for
 from ..rows.removal import TrashReason, move_to_trash
 from ..rows.verdicts import failures_of, is_good, note_newest
-from ..rows.version_rows import VersionPrecondition, select_with_files
+from ..rows.version_rows import VersionPrecondition, records_of, select_with_files
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ class Versions:
             rows = session.scalars(
                 select_with_files().where(Version.collection_id == collection_id).order_by(Version.number)
             )
-            return [VersionRecord.of(row) for row in rows]
+            return records_of(session, rows)
 
     def search(
         self, verdicts: Sequence[Verdict], reasons: Sequence[str] = ()
@@ -84,8 +84,9 @@ class Versions:
         query = query.where(*_restrictions(verdicts, reasons))
         query = query.order_by(Collection.filename, Collection.id, Version.number.desc())
         with self._database.reading() as session:
-            rows = session.execute(query)
-            return [(CollectionRecord.of(collection), VersionRecord.of(row)) for row, collection in rows]
+            rows = session.execute(query).all()
+            records = records_of(session, [row for row, _ in rows])
+            return [(CollectionRecord.of(row[1]), record) for row, record in zip(rows, records, strict=True)]
 
     def find(self, collection_id: str, name: str) -> VersionRecord:
         """Return the version with this name: `latest`, `recent`, `first`, `good`, `v<N>`, or the version's id.
@@ -109,7 +110,7 @@ class Versions:
             row = session.scalar(query)
             if row is None:
                 raise _not_found(collection_id, name)
-            return VersionRecord.of(row)
+            return records_of(session, [row])[0]
 
     def find_selected(self, collection_id: str, selector: str) -> VersionRecord:
         """Return the version with this name, see `find`, or the newest one at or before a time of RFC 3339.
@@ -146,7 +147,7 @@ class Versions:
         with self._database.reading() as session:
             rows = session.scalars(paged(query, page, [Version.number])).all()
             found = cut(rows, page, lambda row: [row.number])
-            return Page(items=[VersionRecord.of(row) for row in found.items], next=found.next)
+            return Page(items=records_of(session, found.items), next=found.next)
 
     def check_password(self, version: VersionRecord, password: str, *, by: Identity, address: str) -> bool:
         """Check the version's password; return whether a download link may replace it. Raises `WrongPasswordError`.

@@ -2,13 +2,13 @@
 
 import functools
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, CompoundSelect, and_, or_, select, union
 from sqlalchemy.orm import aliased
 
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry
 
 from ..storages.backends import Backends
-from .states import COPY, CURRENT, ENDED, ObjectState
+from .states import COPY, CURRENT, DELTA, ENDED, SOUND, ObjectState
 
 
 def is_used(content: type[Content] = Content) -> ColumnElement[bool]:
@@ -53,6 +53,32 @@ def is_second_copy(backends: Backends, row: StoredObject) -> bool:
 
 @functools.cache  # lists ask for it many times, and each alias of a model takes as long as a query
 def is_lost(content: type[Content] = Content) -> ColumnElement[bool]:
+    """Return the condition that no current object of a content is sound, or that none can be decoded."""
+    return content.digest.in_(select_lost())
+
+
+@functools.cache
+def select_lost() -> CompoundSelect[str]:
+    """Select the digests of the contents that are lost, and of those of which each sound object needs a lost one.
+
+    A base is read from whatever object has it, also from one that was superseded.
+    """
+    content = aliased(Content)
+    needing, stored, above = (aliased(StoredObject) for _ in range(3))
+    lost = select(content.digest).where(_is_without_sound(content)).cte("lost")
+    doubted = select(lost.c.digest).cte("doubted", recursive=True)
+    needs_it = (needing.base_digest == doubted.c.digest, needing.state.in_(SOUND))
+    doubted = doubted.union(select(needing.digest).where(*needs_it))
+    is_own = or_(stored.encoding != DELTA, stored.base_digest.not_in(select(doubted.c.digest)))
+    own = select(stored.digest).where(stored.digest == doubted.c.digest, stored.state.in_(SOUND), is_own)
+    readable = own.cte("readable", recursive=True)
+    is_above = (above.base_digest == readable.c.digest, above.state.in_(SOUND))
+    readable = readable.union(select(above.digest).where(*is_above))
+    unreadable = select(doubted.c.digest).where(doubted.c.digest.not_in(select(readable.c.digest)))
+    return union(select(lost.c.digest), unreadable)
+
+
+def _is_without_sound(content: type[Content]) -> ColumnElement[bool]:
     """Return the condition that no current object of a content is sound. An index finds the few that may be."""
     doubted, present = aliased(StoredObject), aliased(StoredObject)
     bad = (ObjectState.DAMAGED, ObjectState.MISSING)

@@ -15,9 +15,8 @@ from frepo_core.domain.permissions import allows
 
 from ...access.visibility.visible_files import Sight, see_files, sees_all_files
 from ...base.keyset import Page, PageRequest, cut, paged
-from ...content.objects.lost_bases import find_above_lost
 from ...content.objects.states import CURRENT, ObjectState
-from ...content.objects.uses import is_second
+from ...content.objects.uses import is_second, select_lost
 from ...content.storages.backends import Backends
 
 # How many of the versions and files that use a blob are named.
@@ -69,11 +68,10 @@ def _is_wrong(backends: Backends) -> tuple[ColumnElement[bool], ...]:
     return StoredObject.state.in_(_BAD), StoredObject.slot == CURRENT, ~is_second(backends)
 
 
-def _is_above_lost(session: Session, backends: Backends) -> tuple[ColumnElement[bool], ...]:
+def _is_above_lost(backends: Backends) -> tuple[ColumnElement[bool], ...]:
     """Return the conditions for first copies that are sound, and cannot be read because their base is lost."""
-    digests = find_above_lost(session)
     is_present = StoredObject.state == ObjectState.PRESENT.value
-    return StoredObject.digest.in_(digests), is_present, StoredObject.slot == CURRENT, ~is_second(backends)
+    return StoredObject.digest.in_(select_lost()), is_present, StoredObject.slot == CURRENT, ~is_second(backends)
 
 
 def count_damaged(session: Session, backends: Backends) -> int:
@@ -86,7 +84,7 @@ def count_damaged_by_storage(session: Session, backends: Backends) -> Mapping[st
     query = select(StoredObject.storage, func.count()).group_by(StoredObject.storage)
     found = Counter({storage: number for storage, number in session.execute(query.where(*_is_wrong(backends)))})
     if found:
-        above = session.execute(query.where(*_is_above_lost(session, backends)))
+        above = session.execute(query.where(*_is_above_lost(backends)))
         found.update({storage: number for storage, number in above})
     return found
 
@@ -99,7 +97,7 @@ def list_damage(database: Database, backends: Backends, page: PageRequest, *, by
     """
     page = replace(page, is_descending=True)
     with database.reading(is_snapshot=True) as session:
-        query = select(StoredObject).where(or_(and_(*_is_wrong(backends)), and_(*_is_above_lost(session, backends))))
+        query = select(StoredObject).where(or_(and_(*_is_wrong(backends)), and_(*_is_above_lost(backends))))
         rows = session.scalars(paged(query, page, [StoredObject.since, StoredObject.id])).all()
         found = cut(rows, page, lambda row: [row.since, row.id])
         records = [_record(session, row, by) for row in found.items]
