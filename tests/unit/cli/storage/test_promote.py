@@ -25,6 +25,17 @@ def test_contents_without_a_copy_are_named_and_need_force(mirrored):
     assert "is the first storage now" in mirrored.answer("storage:promote", "offsite", "--yes", "--force")
 
 
+@pytest.mark.costly
+def test_the_list_of_storages_says_where_copies_are(mirrored):
+    mirrored.answer("storage:mirror")
+
+    rows = {row["Name"]: row for row in json.loads(mirrored.answer("storages", "-f", "json"))}
+
+    assert {"local": ("first", 1, 5), "offsite": ("copies", 1, 5)} == {
+        name: tuple(row[column] for column in ("Use", "Blobs", "Size")) for name, row in rows.items()
+    }
+
+
 def test_a_storage_without_copies_and_one_that_does_not_exist_are_refused(mirrored):
     assert "'local' is the first storage already" in mirrored.refusal("storage:promote", "local", "--yes")
     assert "nowhere" in mirrored.refusal("storage:promote", "nowhere", "--yes")

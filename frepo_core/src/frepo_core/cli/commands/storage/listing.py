@@ -16,8 +16,9 @@ COLUMNS = ("Name", "Adapter", "Use", "State", "Since", "Free", "Blobs", "Size", 
 class Storages(ListCommand):
     """List the storages that are configured or hold blobs: what is in each, how much is free, and whether it works.
 
-    The use is `first` for plain files and for collections that name no other storage, `named` for one of `storages`,
-    and `old` for one that is not configured any more and holds blobs. The state is what uploads and checks found last.
+    The use is `first` for plain files and for collections that name no other storage, `copies` for second copies,
+    `named` for another one of `storages`, and `old` for one that is not configured any more and holds blobs. The state
+    is what uploads and checks found last.
     """
 
     long = frozenset({"Adapter", "Since", "Blobs", "Collections"})
@@ -34,7 +35,7 @@ class Storages(ListCommand):
         return (
             name,
             one.adapter if one else None,
-            "old" if one is None or not one.is_configured else "first" if one.is_current else "named",
+            _use_of(one),
             self.word(trouble.state if trouble else "ok"),
             Moment(trouble.since if trouble else None),
             None if one is None or one.free_space is None else Size(one.free_space),
@@ -43,3 +44,9 @@ class Storages(ListCommand):
             content.collections,
             one.damaged if one else 0,
         )
+
+
+def _use_of(one: "StorageRecord | None") -> str:
+    if one is None or not one.is_configured:
+        return "old"
+    return "first" if one.is_current else "copies" if one.is_mirror else "named"

@@ -9,7 +9,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import OBJECT_SIZE, Collection, StoredObject
 from frepo_core.plugins.registry import PluginRegistry
 
-from ...content.objects.states import CURRENT, FIRST
+from ...content.objects.states import CURRENT
 from ...content.storages.backends import Backends
 from ...content.storages.storage_space import find_free_space
 from ...content.storages.storage_troubles import StorageTrouble, read_troubles
@@ -19,6 +19,7 @@ from .damage import count_damaged_by_storage
 @dataclass(frozen=True, kw_only=True)
 class StorageRecord:
     """A storage. `is_current`: it is the first one. `is_configured`: new blobs may be stored there.
+    `is_mirror`: it is for second copies.
 
     `damaged` is the number of its damaged blobs. `trouble` is what is known to be wrong with it. `free_space` (bytes)
     is None if the storage cannot tell, does not answer, or is not in use. `package` is None if no installed package
@@ -31,6 +32,7 @@ class StorageRecord:
     adapter: str
     is_current: bool
     is_configured: bool
+    is_mirror: bool
     trouble: StorageTrouble | None
     free_space: int | None
     damaged: int
@@ -47,8 +49,8 @@ class StorageContent:
 
 def count_contents(database: Database, backends: Backends) -> dict[str, StorageContent]:
     """Return what is in each storage by its name. Reads all rows of objects."""
-    first = (StoredObject.role == FIRST, StoredObject.slot == CURRENT, StoredObject.key.is_not(None))
-    blobs = select(StoredObject.storage, func.count(), func.sum(OBJECT_SIZE)).where(*first)
+    stored = (StoredObject.slot == CURRENT, StoredObject.key.is_not(None))
+    blobs = select(StoredObject.storage, func.count(), func.sum(OBJECT_SIZE)).where(*stored)
     blobs = blobs.group_by(StoredObject.storage)
     choices = select(Collection.storage, func.count()).group_by(Collection.storage)
     with database.reading() as session:
@@ -68,6 +70,7 @@ def list_storages(database: Database, backends: Backends, plugins: PluginRegistr
     """Return the storages by name: the named ones, one for each adapter, and others that are known to fail."""
     with database.reading() as session:
         damaged, troubles = count_damaged_by_storage(session, backends), read_troubles(session)
+        mirrors = {backends.mirror, *session.scalars(select(Collection.mirror).distinct())}
     packages = {spec.name: plugin.distribution for plugin in plugins.found for spec in plugin.storages}
     summaries = {name: spec.summary for name, spec in plugins.storages.items()}
     return [
@@ -78,6 +81,7 @@ def list_storages(database: Database, backends: Backends, plugins: PluginRegistr
             summary=summaries.get(backends.adapter(name), ""),
             is_current=name == backends.current,
             is_configured=name in backends.configured,
+            is_mirror=name in mirrors,
             trouble=troubles.get(name),
             free_space=find_free_space(backends, name) if name in backends.in_use else None,
             damaged=damaged.get(name, 0),
