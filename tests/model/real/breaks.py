@@ -205,9 +205,10 @@ def _rely_on_what_was_seen(patch: pytest.MonkeyPatch) -> None:
 def _rely_on_own_bytes(patch: pytest.MonkeyPatch) -> None:
     use = BlobWrite._use_key
 
-    def use_key(self: Any, session: Any, content: Any = None) -> Any:
+    def use_key(self: Any, session: Any) -> Any:
+        columns = ("storage", "key", "state", "slot", "since", "stored_at", "read_at")
         row = session.scalars(select(StoredObject).where(StoredObject.key == self._key)).first()
-        return use(self, session, content) if row is None else row
+        return use(self, session) if row is None else {name: getattr(row, name) for name in columns}
 
     patch.setattr(BlobWrite, "_require_recent", lambda self: None)
     patch.setattr(BlobWrite, "_require_unnamed", lambda self, session: None)
