@@ -33,6 +33,9 @@ def processes(tmp_path, database_url, fork_server):
             "DATABASE_URL": database_url,
             "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
             "APP_SECRETS_FILE": str(tmp_path / "secrets.json"),
+            # What is checked later is pending, and limits do not count it.
+            "INTEGRITY_THREADS": "16",
+            "INTEGRITY_INLINE_SECONDS": "60",
         }
         services.append(ForkedService(folder, fork_server, shared))
         services[-1].start()
