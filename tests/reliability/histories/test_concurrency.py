@@ -12,7 +12,12 @@ from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import CollectionFullError, FrepoError, VersionConflictError
 from frepo_core.testing.sources import Source
 from support.reliability.invariants import Ledger
-from support.reliability.recording_client import RecordingClient, assert_holds_after_sweep, in_threads
+from support.reliability.recording_client import (
+    NOTHING_PUT_OFF,
+    RecordingClient,
+    assert_holds_after_sweep,
+    in_threads,
+)
 from support.scale import IS_BIG
 from support.servers.fork_server import ForkedService
 from support.servers.service import Service
@@ -33,9 +38,7 @@ def processes(tmp_path, database_url, fork_server):
             "DATABASE_URL": database_url,
             "FS_LOCAL_DIRECTORY": str(tmp_path / "storage"),
             "APP_SECRETS_FILE": str(tmp_path / "secrets.json"),
-            # What is checked later is pending, and limits do not count it.
-            "INTEGRITY_THREADS": "16",
-            "INTEGRITY_INLINE_SECONDS": "60",
+            **NOTHING_PUT_OFF,
         }
         services.append(ForkedService(folder, fork_server, shared))
         services[-1].start()

@@ -15,6 +15,7 @@ from support.reliability.invariants import Ledger, digest_of, eventually
 from support.reliability.protections import Protections
 from support.reliability.recording_client import (
     BROKEN,
+    NOTHING_PUT_OFF,
     RecordingClient,
     assert_holds_after_sweep,
     in_threads,
@@ -34,7 +35,7 @@ ROUNDS = 8  # kills between two complete checks
 @pytest.fixture
 def killable(tmp_path, fork_server):
     """A service that is started and ended by the test."""
-    service = ForkedService(tmp_path, fork_server)
+    service = ForkedService(tmp_path, fork_server, NOTHING_PUT_OFF)
     service.start()
     yield service
     service.stop()
