@@ -308,6 +308,21 @@ def test_no_rule_reads_the_clock_but_the_databases_room():
     assert {} == found_in([path for path in rules if path != CORE / "db/types.py"], calls)
 
 
+def cached_statements(path):
+    """Return the functions that keep a part of a statement by `functools.cache`, which two threads may build twice."""
+    functions = [node for node in ast.walk(tree(path)) if isinstance(node, ast.FunctionDef) and node.returns]
+    parts = re.compile(r"\b(Select|CompoundSelect|ColumnElement|CTE|Subquery)\b")
+    return [
+        node.name
+        for node in functions
+        if parts.search(ast.unparse(node.returns)) and any("cache" in ast.unparse(one) for one in node.decorator_list)
+    ]
+
+
+def test_a_part_of_a_statement_is_built_once_for_all_threads():
+    assert {} == found_in(CORE_FILES, cached_statements)
+
+
 def role_checks(path):
     """Return the lines that decide by roles: calls of `holds`, and comparisons with `.roles` or a `Role`."""
     found = []

@@ -1,6 +1,5 @@
 """Reads collections with their newest versions: pages of them for both APIs, and one of them."""
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, exists, func, or_, sele
 from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, text_expressions, utc_now
+from frepo_core.db.build_once import build_once
 from frepo_core.db.json_expressions import has_item
 from frepo_core.db.models import Collection, CollectionToken, Event, Sample, Version
 from frepo_core.domain.backups.verdicts import Verdict
@@ -194,7 +194,7 @@ def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Ident
     ]
 
 
-@functools.cache
+@build_once
 def _details_query() -> Select[Collection, str, datetime, bool]:
     is_it = CollectionToken.collection_id == Collection.id, CollectionToken.token_key == bindparam("token")
     query = select(Collection, state_column(NOW), since_column(NOW), exists().where(*is_it))
@@ -240,7 +240,7 @@ def _newest_versions(
     return {row.collection_id: VersionRecord.of(row) for row in rows}
 
 
-@functools.cache
+@build_once
 def _newest_query(has_quarantined: bool) -> Select[Version]:
     other = aliased(Version)
     largest = select(func.max(other.number)).where(other.collection_id == Collection.id)

@@ -1,6 +1,5 @@
 """The states of a collection, computed when it is read: SQL expressions to select, filter and sort by them."""
 
-import functools
 from collections.abc import Collection as Group
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
 
+from frepo_core.db.build_once import build_once
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
 
 from ...base.records import CollectionRecord
@@ -144,7 +144,7 @@ def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str
     return {row.id: describe_state(row, state, since, now) for row, state, since in rows}
 
 
-@functools.cache
+@build_once
 def _states_query() -> Select[Collection, str, datetime]:
     wanted = Collection.id.in_(bindparam("ids", expanding=True))
     return select(Collection, state_column(NOW), since_column(NOW)).where(wanted)

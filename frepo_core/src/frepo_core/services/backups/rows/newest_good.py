@@ -1,6 +1,5 @@
 """The newest good version of a collection: what a restore gets."""
 
-import functools
 from collections.abc import Collection as Group
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from frepo_core.db.build_once import build_once
 from frepo_core.db.models import Collection, Content, File, Version
 
 from ...content.objects.uses import is_lost
@@ -39,7 +39,7 @@ def read_newest_good(session: Session, ids: Group[str]) -> dict[str, GoodVersion
     return {row.collection_id: GoodVersion(number=row.number, size=row.size, created_at=row.created_at) for row in rows}
 
 
-@functools.cache
+@build_once
 def _query() -> Select[str, int, datetime, int]:
     wanted = Collection.id.in_(bindparam("ids", expanding=True))
     newest = select(Collection.id, newest_good(Version.number).label("number")).where(wanted).subquery()

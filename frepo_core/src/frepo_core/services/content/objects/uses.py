@@ -1,10 +1,9 @@
 """Says which contents are used, and which storages have first and second copies: the conditions for all queries."""
 
-import functools
-
 from sqlalchemy import ColumnElement, CompoundSelect, and_, or_, select, union
 from sqlalchemy.orm import aliased
 
+from frepo_core.db.build_once import build_once
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry
 
 from ..storages.backends import Backends
@@ -51,13 +50,13 @@ def is_second_copy(backends: Backends, row: StoredObject) -> bool:
     return row.storage == backends.mirror or (row.role == COPY and row.storage != backends.current)
 
 
-@functools.cache  # lists ask for it many times, and each alias of a model takes as long as a query
+@build_once  # lists ask for it many times, and each alias of a model takes as long as a query
 def is_lost(content: type[Content] = Content) -> ColumnElement[bool]:
     """Return the condition that no current object of a content is sound, or that none can be decoded."""
     return content.digest.in_(select_lost())
 
 
-@functools.cache
+@build_once
 def select_lost() -> CompoundSelect[str]:
     """Select the digests of the contents that are lost, and of those of which each sound object needs a lost one.
 
