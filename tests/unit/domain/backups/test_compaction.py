@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.backups.compaction import Content, Encoding, Freedom, Use, find_freedom, plan
+from frepo_core.domain.backups.compaction import (
+    Content,
+    Encoding,
+    Freedom,
+    Standing,
+    Use,
+    find_freedom,
+    find_standing,
+    plan,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TRASH = timedelta(days=3)
@@ -188,6 +197,60 @@ def test_a_content_of_several_collections_depends_on_one_that_is_newer_in_all():
     assert [3] == [step.base_id for step in plan([shared, *others], depth=DEPTH)]
 
 
+def in_quarantine(number, **more):
+    return Content(id=number, encoding=Encoding.RAW, freedom=Freedom.DELTA, standing=Standing.BAD, **more)
+
+
+def test_what_is_worse_is_no_base_of_what_is_better():
+    good = Content(id=1, encoding=Encoding.RAW, freedom=Freedom.DELTA)
+    newest = Content(id=4, encoding=Encoding.RAW, freedom=Freedom.RAW)
+
+    steps = plan([good, in_quarantine(2), in_quarantine(3), newest], depth=DEPTH)
+
+    assert {1: 4, 2: 3, 3: 4} == {step.content_id: step.base_id for step in steps}
+
+
+def test_what_became_worse_is_replaced_as_a_base():
+    good = Content(id=1, encoding=Encoding.DELTA, freedom=Freedom.DELTA, base_id=2)
+    newest = Content(id=3, encoding=Encoding.RAW, freedom=Freedom.RAW)
+
+    steps = plan([good, replace(in_quarantine(2, base_id=3), encoding=Encoding.DELTA), newest], depth=DEPTH)
+
+    assert [(1, 3)] == [(step.content_id, step.base_id) for step in steps]
+
+
+def test_what_is_always_suspicious_is_compacted_like_anything_else():
+    nights, suspicious = Nights(lambda number: None), Nights(lambda number: None)
+    nights.run(20)
+
+    suspicious.run(20, standing=Standing.SUSPICIOUS)
+
+    assert [one.base_id for one in nights.contents] == [one.base_id for one in suspicious.contents]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "is_quarantined", "expected"),
+    [
+        ("restored", False, Standing.GOOD),
+        ("unchecked", False, Standing.GOOD),
+        ("pending", False, Standing.PENDING),
+        ("suspicious", False, Standing.SUSPICIOUS),
+        ("broken", False, Standing.BAD),
+        ("complete", True, Standing.BAD),
+    ],
+)
+def test_quarantine_is_as_bad_as_a_broken_version(verdict, is_quarantined, expected):
+    assert expected is find_standing(verdict, is_quarantined=is_quarantined)
+
+
+def test_a_base_that_saved_too_little_is_passed_over_and_its_neighbours_are_not():
+    first = Content(id=1, encoding=Encoding.RAW, freedom=Freedom.DELTA, tried=frozenset({2}))
+    foreign = Content(id=2, encoding=Encoding.RAW, freedom=Freedom.DELTA, tried=frozenset({None, 3}))
+    newest = Content(id=3, encoding=Encoding.RAW, freedom=Freedom.RAW)
+
+    assert [(1, 3)] == [(one.content_id, one.base_id) for one in plan([first, foreign, newest], depth=DEPTH)]
+
+
 UNUSED = Use(
     has_plain_file=False,
     is_newest=False,
@@ -195,7 +258,6 @@ UNUSED = Use(
     is_held=False,
     is_pending=False,
     is_damaged=False,
-    was_tried=False,
     used_at=START,
 )
 
@@ -210,7 +272,6 @@ UNUSED = Use(
         ({"is_held": True}, Freedom.RAW),
         ({"is_pending": True}, Freedom.RAW),
         ({"is_damaged": True, "is_newest": True}, Freedom.NONE),
-        ({"was_tried": True}, Freedom.RAW),
         ({"used_at": START + timedelta(hours=1)}, Freedom.RAW),
     ],
 )

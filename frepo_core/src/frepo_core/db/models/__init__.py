@@ -3,7 +3,7 @@
 from .aliases import Alias
 from .base import NAMES, Base
 from .collections import Collection, CollectionSender, CollectionToken
-from .contents import OBJECT_SIZE, Content, StoredObject
+from .contents import OBJECT_SIZE, Content, EncodingTrial, StoredObject
 from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
 from .files import File, Tag, file_tag
@@ -27,6 +27,7 @@ __all__ = [
     "Content",
     "DeletedCollection",
     "DeletedCollectionToken",
+    "EncodingTrial",
     "EnrolmentCode",
     "EnrolmentCollection",
     "Event",

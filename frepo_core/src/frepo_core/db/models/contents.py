@@ -16,8 +16,8 @@ class Content(Base):
     """Bytes with a digest, which never change. Files and entries of the trash name contents; objects hold them.
 
     `checksum` is null for a content from before migration 0004 until it is verified. `tried_at` is when an encoding was
-    tried last and saved too little. `expand_since` is since when the content should be stored raw again, because it was
-    uploaded again.
+    tried last and saved too little, see `EncodingTrial`. `expand_since` is since when the content should be stored raw
+    again, because it was uploaded again.
     """
 
     __tablename__ = "content"
@@ -101,6 +101,18 @@ class StoredObject(Base):
     def object_digest(self) -> str:
         """The SHA-256 of the stored bytes."""
         return self.stored_digest or self.digest
+
+
+class EncodingTrial(Base):
+    """A content was encoded as the difference to this base, and that saved too little. Empty: without a base."""
+
+    __tablename__ = "encoding_trial"
+    __table_args__ = (UniqueConstraint("content_id", "base_digest"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    content_id: Mapped[int] = mapped_column(ForeignKey("content.id", ondelete="CASCADE"))
+    base_digest: Mapped[str] = mapped_column(exact(64))
+    tried_at: Mapped[datetime]
 
 
 # The size of the stored bytes, in queries.

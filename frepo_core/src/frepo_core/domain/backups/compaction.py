@@ -14,7 +14,9 @@ numbers of those that stay say nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import Enum, StrEnum
+from enum import Enum, IntEnum, StrEnum
+
+from .verdicts import Verdict
 
 
 class Encoding(StrEnum):
@@ -34,6 +36,29 @@ class Freedom(Enum):
     NONE = "none"
 
 
+class Standing(IntEnum):
+    """How good the versions of a content are, the best first. What is worse is no base of what is better."""
+
+    GOOD = 0
+    PENDING = 1
+    SUSPICIOUS = 2
+    BAD = 3
+
+
+def find_standing(verdict: str, *, is_quarantined: bool) -> Standing:
+    """Return the standing of a version with this verdict. In quarantine, it is as bad as a broken one."""
+    if is_quarantined:
+        return Standing.BAD
+    return _STANDINGS.get(Verdict(verdict), Standing.GOOD)
+
+
+_STANDINGS = {
+    Verdict.PENDING: Standing.PENDING,
+    Verdict.SUSPICIOUS: Standing.SUSPICIOUS,
+    Verdict.BROKEN: Standing.BAD,
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Content:
     """A content of a collection, in the place of the newest of its versions that use it.
@@ -41,6 +66,9 @@ class Content:
     `ends_at` is when the last of these leaves the trash, by the preview of the strategy; None if they stay. A content
     in the trash only has no version that `is_alive`. `base_id` is the one that it is the difference to now. If other
     collections use it, too, `possible` has the ids of the contents that are newer in all of them, and stay.
+
+    `standing` is that of the best version. `tried` are the ids of the bases that lately saved too little, and None if
+    compressing did.
     """
 
     id: int
@@ -50,6 +78,8 @@ class Content:
     ends_at: datetime | None = None
     is_alive: bool = True
     possible: frozenset[int] | None = None
+    standing: Standing = Standing.GOOD
+    tried: frozenset[int | None] = frozenset()
 
     @property
     def is_new(self) -> bool:
@@ -57,7 +87,9 @@ class Content:
         return self.freedom is Freedom.DELTA and self.base_id is None
 
     def may_rely_on(self, base: "Content") -> bool:
-        """Return whether a base stays at least as long as this content."""
+        """Return whether a base stays at least as long as this content, and is as good."""
+        if base.standing > self.standing or base.id in self.tried:
+            return False
         if self.possible is not None and base.id not in self.possible:
             return False
         return base.ends_at is None or (self.ends_at is not None and self.ends_at <= base.ends_at)
@@ -120,6 +152,8 @@ class _Planner:
             is_done = content.base_id == base_id
             return None if is_done else Step(content_id=content.id, encoding=Encoding.DELTA, base_id=base_id)
         wanted = Encoding.RAW if content.freedom is Freedom.RAW else Encoding.ZSTD
+        if wanted is Encoding.ZSTD and content.encoding is Encoding.RAW and None in content.tried:
+            return None
         return None if content.encoding is wanted else Step(content_id=content.id, encoding=wanted)
 
     def _keeps(self, other: Content, content: Content) -> bool:
@@ -129,7 +163,7 @@ class _Planner:
         return other.freedom is Freedom.NONE or (not content.is_new and self._is_valid(other, content))
 
     def _is_valid(self, other: Content, base: Content) -> bool:
-        return base.is_alive or other.may_rely_on(base)
+        return base.standing <= other.standing and (base.is_alive or other.may_rely_on(base))
 
     def _takes(self, content: Content, height: int, other: Content) -> bool:
         """Return whether this content becomes the base of the other one, which has no lasting base."""
@@ -156,7 +190,7 @@ class Use:
 
     `is_newest` and `is_newest_good` are those of any collection. `is_held` says that a version is pinned, was restored
     lately, or is locked; `is_pending`, that a check has not ended. `used_at` is when the newest of its versions
-    arrived. `was_tried` says that it was found compressed or encrypted, or to differ too much from the others.
+    arrived.
     """
 
     has_plain_file: bool
@@ -165,7 +199,6 @@ class Use:
     is_held: bool
     is_pending: bool
     is_damaged: bool
-    was_tried: bool
     used_at: datetime
 
 
@@ -179,8 +212,6 @@ def find_freedom(use: Use, encoding: Encoding, *, before: datetime, newest_befor
         return Freedom.NONE
     if use.has_plain_file or use.is_held:
         return Freedom.RAW
-    if use.was_tried and encoding is not Encoding.DELTA:
-        return Freedom(encoding.value)
     if use.is_newest or use.is_newest_good:
         waits = newest_before is None or (encoding is Encoding.RAW and use.used_at > newest_before)
         return Freedom.RAW if waits else Freedom.ZSTD

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -30,6 +30,7 @@ from .encoding_switch import EncodingSwitch
 from .expansion import Expansion, is_unchanged
 from .plans import Plans
 from .survey import Survey
+from .trials import ALONE, note_tried
 from .uses import freedom_of, read_heads, read_users
 
 SAMPLES = 20
@@ -161,7 +162,7 @@ class Compaction:
             return
         try:
             with encoder.encoded(row, base) as encoded:
-                self._use(encoded, row, expansion, report, pace)
+                self._use(encoded, row, base, expansion, report, pace)
         except LeaseLost:
             raise
         except FrepoError as error:
@@ -190,12 +191,16 @@ class Compaction:
         self,
         encoded: Encoded,
         row: StoredObject,
+        base: StoredObject | None,
         expansion: Expansion,
         report: CompactReport,
         pace: Callable[[int], None],
     ) -> None:
+        self._note_tried(row, base, encoded.codec)
         if encoded.codec == Encoding.RAW or encoded.codec == row.encoding == Encoding.ZSTD:
-            self._note_tried(row, encoded.codec, expansion, report)
+            report.left += 1
+            if row.encoding != encoded.codec:
+                expansion.expand(row)  # it is moved away from the base that it has
             return
         with encoded.path.open("rb") as file:
             is_switched = self._switch.replace(
@@ -214,15 +219,12 @@ class Compaction:
         report.before_size += row.object_size
         report.after_size += head.stored
 
-    def _note_tried(self, row: StoredObject, codec: str, expansion: Expansion, report: CompactReport) -> None:
-        """Leave a content as it is for good, because it is compressed or encrypted, or differs too much from others.
-
-        One that has a base is moved away from it.
-        """
-        self._database.execute(update(Content).where(Content.id == row.content_id).values(tried_at=utc_now()))
-        report.left += 1
-        if row.encoding != codec:
-            expansion.expand(row)
+    def _note_tried(self, row: StoredObject, base: StoredObject | None, codec: str) -> None:
+        """Note what saves too little: the difference to this base, and compressing alone."""
+        digests = [base.digest] if base is not None and codec != Encoding.DELTA else []
+        digests += [ALONE] if codec == Encoding.RAW else []
+        if digests and (content_id := row.content_id) is not None:
+            self._database.write(lambda session: note_tried(session, content_id, *digests))
 
     def _is_allowed(self, session: Session, row: StoredObject, base: StoredObject | None) -> bool:
         """Return whether a content may still be encoded, by what uses it now that it is locked."""
@@ -230,7 +232,11 @@ class Compaction:
         content = session.get(Content, content_id) if content_id is not None else None
         if content is None or content_id is None:
             return False
-        users = read_users(session, [content_id], now)[content_id]
+        base_id = base.content_id if base is not None else None
+        all_users = read_users(session, [content_id, *([base_id] if base_id is not None else [])], now)
+        users = all_users[content_id]
+        if base_id is not None and all_users[base_id].standing > users.standing:
+            return False
         heads = read_heads(session, users.collections)
         freedom = freedom_of(content, row, users, heads, self._settings, now)
         return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)

@@ -24,6 +24,7 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.settings import Settings
 
 from ..preview.preview import NIGHTLY, Previews, UploadPlan
+from .trials import Tried, read_tried
 from .uses import Heads, Users, freedom_of, read_heads, read_users
 
 PAGE = 500
@@ -72,6 +73,7 @@ class Surveys:
                 incarnation=incarnation,
                 now=now,
                 base_ids=_read_base_ids(session, objects),
+                tried=read_tried(session, rows, now),
             )
             possible = _find_possible(session, collection_id, rows, users)
         surveys = []
@@ -130,6 +132,7 @@ class _Facts:
     incarnation: str
     now: datetime
     base_ids: Mapping[str, int]
+    tried: Mapping[int, Tried]
 
     def place(self, row: ContentRow) -> int:
         """Return the number of the newest version of the collection that uses the content."""
@@ -143,6 +146,7 @@ class _Facts:
         freedom = freedom_of(row, stored, users, self.heads, self.settings, self.now)
         if users.collections and min(users.collections) != self.collection_id:
             freedom = Freedom.NONE  # it is planned with the other collection
+        tried = self.tried.get(row.id, Tried())
         return Content(
             id=row.id,
             encoding=Encoding(stored.encoding),
@@ -150,7 +154,9 @@ class _Facts:
             base_id=self.base_ids.get(stored.base_digest or ""),
             ends_at=None if users.versions else max(end for _, _, end in users.trash),
             is_alive=bool(users.versions),
-            possible=possible,
+            possible=frozenset() if tried.is_enough else possible,
+            standing=users.standing,
+            tried=tried.bases,
         )
 
 

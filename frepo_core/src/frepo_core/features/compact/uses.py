@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
-from frepo_core.domain.backups.compaction import Encoding, Freedom, Use, find_freedom
+from frepo_core.domain.backups.compaction import Encoding, Freedom, Standing, Use, find_freedom, find_standing
 from frepo_core.services.backups.rows.newest_good import read_newest_good
 from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.services.content.objects.supersession import KEPT_FOR
@@ -37,6 +37,7 @@ class Users:
     versions: list[VersionUse] = field(default_factory=list)
     trash: list[tuple[str, int, datetime]] = field(default_factory=list)
     arrived: list[datetime] = field(default_factory=list)
+    standings: list[Standing] = field(default_factory=list)
     is_held_in_trash: bool = False
     has_plain_file: bool = False
 
@@ -44,6 +45,11 @@ class Users:
     def collections(self) -> set[str]:
         """The ids of the collections whose versions use it."""
         return {version.collection_id for version in self.versions}
+
+    @property
+    def standing(self) -> Standing:
+        """That of the best version that uses it."""
+        return min(self.standings, default=Standing.GOOD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +86,8 @@ def _read_versions(session: Session, page: list[int], now: datetime, users: dict
             Version.protected_until,
             Version.locked_until,
             Version.pending_since,
+            Version.verdict,
+            Version.quarantined_at,
         )
         .join(File, File.id == Version.file_id)
         .where(File.content_id.in_(page))
@@ -96,16 +104,21 @@ def _read_versions(session: Session, page: list[int], now: datetime, users: dict
         )
         users[row.content_id].versions.append(version)
         users[row.content_id].arrived.append(row.created_at)
+        standing = find_standing(row.verdict, is_quarantined=row.quarantined_at is not None)
+        users[row.content_id].standings.append(standing)
 
 
 def _read_trash(session: Session, page: list[int], now: datetime, users: dict[int, Users]) -> None:
     entry = TrashEntry
+    times = (entry.ends_at, entry.created_at, entry.locked_until)
     query = select(
-        entry.content_id, entry.incarnation, entry.number, entry.ends_at, entry.created_at, entry.locked_until
+        entry.content_id, entry.incarnation, entry.number, *times, entry.verdict, entry.quarantine_reason
     ).where(entry.content_id.in_(page))
     for row in session.execute(query):
         users[row.content_id].trash.append((row.incarnation, row.number, row.ends_at))
         users[row.content_id].arrived.append(row.created_at)
+        standing = find_standing(row.verdict, is_quarantined=row.quarantine_reason is not None)
+        users[row.content_id].standings.append(standing)
         users[row.content_id].is_held_in_trash |= row.locked_until is not None and row.locked_until > now
 
 
@@ -134,7 +147,6 @@ def describe_use(content: Content, row: StoredObject, users: Users, heads: Heads
         is_held=users.is_held_in_trash or any(each.is_held for each in users.versions),
         is_pending=any(each.is_pending for each in users.versions),
         is_damaged=row.state != ObjectState.PRESENT,
-        was_tried=content.tried_at is not None,
         used_at=max(users.arrived, default=content.created_at),
     )
 
