@@ -46,7 +46,6 @@ TEXTS = {
     ),
 }
 MARK = "onerror="
-MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
 
 
 def half(views, first):

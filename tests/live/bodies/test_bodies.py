@@ -193,16 +193,6 @@ HEADERS = {
 
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("how", ["upload", "push"])
-def test_content_that_matches_its_digest_is_accepted(client, header, how):
-    content = fresh()
-    target = () if how == "upload" else (client.collection(),)
-    reply = getattr(client, how)(*target, content, headers=HEADERS[header](content))
-
-    assert (200, f"sha-256=:{digest(content)}:") == (reply.status, reply.headers["Repr-Digest"])
-
-
-@pytest.mark.parametrize("header", HEADERS)
-@pytest.mark.parametrize("how", ["upload", "push"])
 def test_content_that_does_not_match_its_digest_leaves_nothing(service, client, header, how):
     target = () if how == "upload" else (client.collection(),)
     before = traces(service)
@@ -210,38 +200,6 @@ def test_content_that_does_not_match_its_digest_leaves_nothing(service, client, 
 
     assert (400, 60007) == (reply.status, reply.json["error_code"])
     assert before == eventually(before, lambda: traces(service))
-
-
-@pytest.mark.parametrize("letters", [str.lower, str.upper])
-def test_a_digest_in_the_query_is_checked(client, letters):
-    content = fresh()
-    good = client.upload(content, sha256=letters(hashlib.sha256(content).hexdigest()))
-    bad = client.upload(fresh(), sha256=letters(hashlib.sha256(content).hexdigest()))
-
-    assert (200, 400, 60007) == (good.status, bad.status, bad.json["error_code"])
-
-
-def test_a_digest_is_that_of_the_decoded_content(client):
-    content = fresh()
-    reply = client.upload(encoded(content), encoding="base64", sha256=hashlib.sha256(content).hexdigest())
-
-    assert 200 == reply.status
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Repr-Digest": "sha-256=nonsense"},
-        {"Content-Digest": "sha-256=:AAAA:"},
-        {"Content-MD5": "nonsense"},
-        {"Content-MD5": "AAAA"},
-    ],
-    ids=str,
-)
-def test_a_digest_that_cannot_be_read_is_refused_and_not_ignored(client, headers):
-    reply = client.upload(fresh(), headers=headers)
-
-    assert (400, list(headers)) == (reply.status, list(reply.json["fields"]))
 
 
 @pytest.mark.costly

@@ -10,7 +10,6 @@ from support.wire import Wire, cpu_seconds, head
 
 pytestmark = pytest.mark.own_server
 LIMIT = 0.5  # seconds of a processor; quadratic parsing took from 2 s to minutes
-KIB = 1 << 10
 
 
 def get(*lines: bytes) -> bytes:

@@ -23,20 +23,6 @@ def refusal(asked, *, ceilings=NO_CEILINGS, defaults=NO_CEILINGS, stored=0):
     return None
 
 
-def test_a_requested_limit_may_not_exceed_its_ceiling():
-    for asked, expected in [
-        ({COUNT: 6}, (4000, "limits.versions", "max_backups_count_too_many", {"max": 5})),
-        ({ONE: 4 * GB + 1}, (4002, "limits.version_size", "max_one_version_size_too_big", {"max": "4.00GB"})),
-        ({TOTAL: 15 * GB + 1}, (4001, "limits.total_size", "max_collection_size_too_big", {"max": "15.00GB"})),
-    ]:
-        assert expected == refusal(asked, ceilings=CEILINGS)
-
-
-def test_a_requested_limit_may_equal_its_ceiling():
-    for asked in [{COUNT: 5}, {ONE: 4 * GB}, {TOTAL: 15 * GB}]:
-        assert refusal(asked, ceilings=CEILINGS) is None
-
-
 def test_a_default_limit_is_not_compared_with_the_ceiling():
     assert refusal({}, ceilings=CEILINGS, defaults=Limits(versions=9, version_size=9 * GB, total_size=90 * GB)) is None
 
@@ -49,23 +35,6 @@ def test_a_ceiling_of_zero_means_no_ceiling(value, field):
 def test_a_disabled_limit_passes_every_ceiling():
     for field in [COUNT, ONE, TOTAL]:
         assert refusal({field: 0}, ceilings=CEILINGS) is None
-
-
-def test_the_collection_size_may_not_be_below_the_version_size():
-    expected = (4003, "limits.total_size", "max_collection_size_is_lower_than_single_element_size", None)
-
-    assert expected == refusal({ONE: 2 * MB, TOTAL: MB})
-
-
-def test_the_collection_size_must_hold_all_versions_of_the_largest_size():
-    expected = (
-        4003,
-        "limits.total_size",
-        "max_collection_size_will_have_not_enough_space_to_keep_max_number_of_items",
-        {"needsAtLeastValue": "25.00MB"},
-    )
-
-    assert expected == refusal({COUNT: 5, ONE: 5 * MB, TOTAL: 24 * MB})
 
 
 def test_the_value_that_the_error_names_is_sufficient():

@@ -82,12 +82,6 @@ def test_a_signature_is_valid_for_its_link_only(secret, name, expires, unlocked,
     assert not holds or used_for[0].rstrip("\0") == secret.rstrip("\0")
 
 
-def test_a_locked_link_does_not_replace_the_password():
-    signature = sign_link("secret", "name", 100, unlocked=False)
-
-    assert not link_is_valid("secret", "name", 100, signature, now=1, unlocked=True)
-
-
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])))
 def test_no_signature_causes_an_error(signature):
     assert not link_is_valid("secret", "name", 100, signature, now=1, unlocked=False)

@@ -37,10 +37,6 @@ def test_never_means_no_expiry():
         assert end(text) is None
 
 
-def test_the_default_may_be_never_and_may_have_blanks_around_it():
-    assert end("", default=" never ") is None
-
-
 def test_a_default_with_blanks_around_it_is_read():
     assert NOW + timedelta(days=1) == end("", default=" +1 day ")
 

@@ -1,5 +1,3 @@
-from importlib.metadata import version
-
 from webtest import TestApp
 
 from frepo_core.features.assembly import assemble
@@ -43,26 +41,3 @@ def test_the_root_needs_no_database_whatever_token_is_sent(ini, plugins):
 
 def test_a_client_that_accepts_everything_gets_json(app):
     assert "application/json" == app.get("/", headers={"Accept": "*/*"}).content_type
-
-
-def test_a_protected_endpoint_requires_a_token(app):
-    assert app.get("/version", status=403).json["error_code"] == 403
-
-
-def test_any_token_can_read_the_version(app, make_token):
-    assert app.get("/version", params={"_token": make_token()}).json == version("frepo-core")
-
-
-def test_an_unknown_path_answers_json(app):
-    answer = app.get("/nowhere", status=404)
-
-    assert answer.json == {
-        "status": "There is nothing at this path",
-        "error_code": 404,
-        "http_code": 404,
-        "exit_code": 404,
-    }
-
-
-def test_a_wrong_method_is_answered_with_the_allowed_ones(app):
-    assert app.put("/version", status=405).headers["Allow"] == "GET, HEAD"

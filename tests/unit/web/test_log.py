@@ -124,31 +124,3 @@ def test_an_invalid_token_is_not_in_the_log(app, said):
     text = said()
     assert "token that is not a UUIDv4" in text
     assert "no-token-at-all" not in text
-
-
-def test_a_deleted_file_is_logged(holder, uploader, services, said):
-    name = uploader.upload().json["filename"]
-    caller = holder(Role.DELETE_ALL_FILES)
-    caller.delete(f"/repository/file/{name}")
-
-    assert f"deleted by token {services.tokens.fingerprint(caller.token)}" in said()
-
-
-def test_added_and_deleted_versions_are_logged(root, make_collection, services, said):
-    collection = make_collection(maxBackupsCount=1)
-    root.push(collection, b"one")
-    root.push(collection, b"two")
-    root.delete(f"/repository/collection/{collection}/backup/v2")
-    root.delete(f"/repository/collection/{collection}")
-
-    who, text = services.tokens.fingerprint(root.token), said()
-    assert f"collection {collection}: version 1 was removed for version 2" in text
-    assert f"collection {collection}: version v2 deleted by token {who}" in text
-    assert f"collection {collection}: deleted by token {who}" in text
-
-
-def test_simulated_changes_are_not_logged(root, make_collection, said):
-    collection = make_collection()
-    root.delete(f"/repository/collection/{collection}", {"simulate": "true"})
-
-    assert "deleted" not in said()

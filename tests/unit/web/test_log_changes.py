@@ -7,7 +7,6 @@ import re
 import pytest
 
 from frepo_core.domain.roles import Role
-from support.wire import Client as LiveClient
 
 SHA256 = hashlib.sha256(b"hello").hexdigest()
 HERE = {"REMOTE_ADDR": "192.0.2.7"}
@@ -166,12 +165,3 @@ def test_simulated_changes_are_not_logged(root, collection, said):
         root.call(method, path, {"simulate": "true"}, json=None if method == "DELETE" else form)
 
         assert said() == "", method
-
-
-@pytest.mark.costly
-def test_a_real_service_logs_the_fingerprint_that_the_api_shows(service):
-    client = LiveClient(service)
-    shown = client.request("GET", f"/auth/token/{service.admin}").json["fingerprint"]
-    client.upload(b"hello")
-
-    assert f"added by token {shown} from 127.0.0.1: name '" in service.log.read_text()

@@ -10,7 +10,6 @@ from support.client import with_settings
 PROXY = {"REMOTE_ADDR": "10.0.0.1"}
 FORWARDED = with_settings(trusted_proxies="10.0.0.1")
 SET = with_settings(base_path="/backup/frepo/")
-PATCH = {"Content-Type": "application/merge-patch+json"}
 PREFIX = "/backup/frepo"
 
 

@@ -147,11 +147,6 @@ def test_an_unavailable_database_is_a_503(uploader, break_database):
     assert "Retry-After" in answer.headers
 
 
-def test_the_greeting_needs_no_database(anonymous, break_database):
-    break_database()
-    assert anonymous.get("/").status_int == 200
-
-
 @with_settings(fs__local__lazy_root="false")
 def test_an_unavailable_storage_is_a_503(unmount, uploader):
     unmount()

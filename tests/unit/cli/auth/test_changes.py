@@ -91,10 +91,6 @@ def test_a_rotation_is_printed_as_a_record(console, fingerprint):
     assert abs(ends - datetime.now(UTC) - timedelta(days=1)) < timedelta(minutes=1)
 
 
-def test_only_the_new_id_is_printed_as_a_value(console, fingerprint):
-    assert UUID4.fullmatch(console.answer("auth:rotate", fingerprint, "-f", "value", "-c", "id"))
-
-
 def test_verbose_shows_both_tokens(console, fingerprint):
     done = console.run("-v", "auth:rotate", fingerprint)
 

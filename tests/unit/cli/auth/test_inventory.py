@@ -1,7 +1,5 @@
 """The commands of the inventory: which tokens exist, and whose fingerprint is in the log?"""
 
-import csv
-import io
 import json
 import re
 
@@ -61,31 +59,6 @@ def test_of_several_tokens_with_one_name_none_is_shown(console, make):
     assert fingerprints == set(re.findall("[0-9a-f]{12}", refusal))
 
 
-def test_no_output_contains_the_id_of_a_token(console, make):
-    token_id, fingerprint = make()
-    outputs = [console.answer(*command) for command in (["auth:list"], ["auth:show", fingerprint])]
-
-    assert [] == [output for output in outputs if token_id in output]
-
-
-@pytest.mark.parametrize("form", ["table", "value", "yaml"])
-def test_each_format_names_the_token(console, make, form):
-    _, fingerprint = make("--name", "db7")
-
-    for command in (["auth:list"], ["auth:show", fingerprint]):
-        output = console.answer(*command, "-f", form)
-        assert fingerprint in output
-        assert "db7" in output
-
-
-def test_a_spreadsheet_gets_columns(console, make):
-    _, fingerprint = make("--name", "db7")
-
-    (row,) = csv.DictReader(io.StringIO(console.answer("auth:list", "-f", "csv", "-c", "Fingerprint", "-c", "Name")))
-
-    assert {"Fingerprint": fingerprint, "Name": "db7"} == row
-
-
 def test_filters_and_orders(make, listed):
     make("--name", "nights", roles="upload.images")
     make("--name", "photos")
@@ -94,13 +67,6 @@ def test_filters_and_orders(make, listed):
     assert ["photos"] == [row["Name"] for row in listed("--match", "PHO")]
     assert ["photos", "nights"] == [row["Name"] for row in listed("--sort=-name")]
     assert [] == listed("--unused-since", "1d")
-
-
-def test_tokens_of_a_collection_are_listed(console, make, listed):
-    collection = console.answer("backup:create-collection", "-f", "dump.sql")
-    make("--name", "other")
-
-    assert [] == listed("--collection", collection)
 
 
 def test_a_wrong_filter_is_refused(console):
@@ -188,8 +154,3 @@ def test_a_missing_token_of_the_setting_is_reported(console):
 
     assert "`frepo install` would generate this token again" in said
     assert (0, True) == (done.returncode, "its token does not exist: run `frepo install`" in done.stderr)
-
-
-def test_the_help_has_an_example(console):
-    for name in ["auth:list", "auth:show", "auth:edit", "auth:rotate", "auth:revoke"]:
-        assert re.search(rf"Examples?:\s+frepo\s+{name}\b", console.answer(name, "--help"))

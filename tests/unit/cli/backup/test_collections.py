@@ -1,13 +1,10 @@
 """`backup:list`, `backup:show`, `backup:edit`, `backup:grant` and `backup:revoke`."""
 
-import csv
 import gzip
 import json
 import re
 
 import pytest
-
-FORMATS = ["table", "json", "yaml", "csv", "value"]
 
 
 @pytest.fixture
@@ -44,20 +41,6 @@ def test_a_list_is_searched_and_limited(console, collection):
     assert "--limit: must be from 1" in console.refusal("backup:list", "--limit", "0")
 
 
-@pytest.mark.costly
-def test_each_command_that_shows_something_has_all_formats(console, collection):
-    for output in FORMATS:
-        for command in ["backup:list"], ["backup:show", collection], ["backup:versions", collection], ["file:list"]:
-            console.answer(*command, "-f", output)
-
-
-def test_a_missing_value_is_empty_in_csv(console, collection):
-    [names, values] = csv.reader(console.answer("backup:show", collection, "-f", "csv").splitlines())
-
-    shown = dict(zip(names, values, strict=True))
-    assert (shown["id"], shown["password"], shown["tokens"]) == (collection, "", "")
-
-
 def test_an_edit_changes_only_what_is_given(console, collection):
     before = show(console, collection)
 
@@ -87,10 +70,6 @@ def test_an_edit_has_the_short_options_that_are_no_formats(console, collection):
 
 def test_an_edit_without_a_change_is_refused(console, collection):
     assert "Nothing to change was given" in console.refusal("backup:edit", collection)
-
-
-def test_an_edit_obeys_the_rules_of_the_service(console, collection):
-    assert "unknown_strategy" in console.refusal("backup:edit", collection, "--strategy", "none")
 
 
 def test_a_token_is_granted_and_revoked(console, collection, fingerprint):

@@ -91,14 +91,6 @@ def test_the_help_of_an_edit_names_no_defaults_of_limits_and_guards(console):
     assert "default: quarantine" not in shown
 
 
-def test_omitted_options_take_the_settings_defaults(console):
-    create(console, "-f", "a", BACKUP_ONE_VERSION_MAX_SIZE="1kB", BACKUP_COLLECTION_MAX_SIZE="9kB")
-
-    assert console.rows(f"SELECT {COLUMNS} FROM collection") == [
-        (0, 1000, 9000, "delete_oldest_when_adding_new", "", "a")
-    ]
-
-
 def test_the_record_and_the_lines_for_a_shell_say_which_limits_the_collection_got(console):
     made = json.loads(create(console, "-f", "a", "-b", "3", "--format", "json"))
     lines = create(console, "-f", "b", "-c", "0", "--token-name", "db7")
@@ -119,12 +111,6 @@ def test_the_limits_are_said_on_a_terminal_and_do_not_get_into_the_id(console, m
 
     assert [(app.stdout.getvalue().strip(),)] == console.rows("SELECT id FROM collection")
     assert "each at most 4.00 GB" in app.stderr.getvalue()
-
-
-def test_the_console_may_switch_limits_off(console):
-    create(console, "-f", "a", "-b", "0", "-o", "0", "-c", "0")
-
-    assert console.rows("SELECT max_backups_count, max_one_version_size FROM collection") == [(0, 0)]
 
 
 def test_verbose_shows_request_and_answer_but_no_password(console):
@@ -173,12 +159,6 @@ def test_a_password_comes_from_the_option_or_stdin(console, option, stdin):
 
     [(stored,)] = console.rows("SELECT password_hash FROM collection")
     assert Passwords().matches("a-password-5ecre7", stored)
-
-
-def test_an_id_that_is_taken_is_an_error(console):
-    create(console, "-f", "a", "--id", ID)
-
-    assert "id_not_unique" in console.refusal("backup:create-collection", "-f", "a", "--id", ID)
 
 
 def test_an_id_that_is_taken_is_success_on_demand(console):

@@ -287,19 +287,6 @@ def test_the_state_of_a_collection_is_shown_and_decides_about_the_exit_status(co
     assert shown["due_at"] > shown["last_version_at"]
 
 
-def test_collections_are_listed_by_their_states(console):
-    for name in ("a", "b"):
-        collection = console.answer("backup:create-collection", "-f", name)
-    console.answer("backup:upload", collection, "-", stdin="content")
-
-    listed = {
-        state: console.answer("backup:list", "--state", state, "-f", "value", "-c", "Name") for state in ("new", "ok")
-    }
-
-    assert {"new": "a", "ok": "b"} == listed
-    assert "'none' is not one of damaged" in console.refusal("backup:list", "--state", "none")
-
-
 @pytest.mark.costly
 def test_a_hundred_hosts_get_a_code_each(console, enrol):
     hosts = [f"db{number}" for number in range(100)]

@@ -51,24 +51,6 @@ def test_the_storage_of_each_day(console, collection):
     assert (len(rows), rows[0]) == (30, {"Day": "2026-01-01", "Versions": 1, "Size": 1000, "Trash": 0})
 
 
-def test_the_storage_of_each_day_has_the_trash(console, collection):
-    rows = preview(console, collection, *NIGHTS, "--max-backups-count", "7", "--storage")
-
-    assert [row["Trash"] for row in rows][6:15] == [0, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 7000]
-
-
-def test_imagined_versions_are_as_large_as_the_newest_that_is_not_bad(console):
-    options = ["--min-version-size", "50", "--on-suspicious", "quarantine"]
-    collection = console.answer("backup:create-collection", "-f", "db.sql", *options)
-    for size in (100, 5):
-        (console.folder / "dump").write_text("-- a\n" * (size // 5))
-        console.run("backup:upload", collection, "dump")
-
-    rows = preview(console, collection, "--for", "2d", "--every", "1d")
-
-    assert {100} == {row["Size"] for row in rows if row["Imagined"]}
-
-
 def test_people_get_a_table(console, collection):
     table = console.answer("backup:preview", collection, *NIGHTS, "--strategy", "keep")
 

@@ -67,13 +67,6 @@ def test_the_time_limit_can_be_chosen(console, collection):
     assert (1, "not checked") == (status, report["outcome"])
 
 
-def test_a_command_that_is_not_installed_says_nothing_about_the_version(console, collection):
-    status, report = report_of(console, collection, "--command", "no-such-program")
-
-    assert (1, "not checked") == (status, report["outcome"])
-    assert "'no-such-program' cannot be started" in report["message"]
-
-
 def test_what_cannot_be_run_is_refused(console, collection):
     for options, said in [
         ([], "RESTORE_TESTS_COMMAND"),

@@ -148,18 +148,6 @@ def test_a_version_that_cannot_be_released_with_the_others_is_named(console, col
     assert refused.stdout.startswith(f"Not released: v2 of {collection}: ")
 
 
-def test_the_guards_of_a_new_collection(console):
-    for options, expected in [
-        ([], (50, "quarantine")),
-        (["--on-suspicious", "refuse", "--max-shrink-percent", "0"], (0, "refuse")),
-        (["--on-suspicious", "keep"], (50, "mark")),
-    ]:
-        made = console.answer("backup:create-collection", "-f", "db.sql.gz", *options)
-        shown = rows(console, "backup:show", made)
-
-        assert expected == (shown["max_shrink_percent"], shown["on_suspicious"])
-
-
 def test_hosts_of_a_fleet_have_the_same_guards_and_wrong_actions_are_refused(console):
     (console.folder / "hosts.csv").write_text("name,on_suspicious\nweb1,\nweb2,mark\n")
     console.answer("fleet:create", "--from", "hosts.csv", "--filename", "{name}.tar")
@@ -171,25 +159,6 @@ def test_hosts_of_a_fleet_have_the_same_guards_and_wrong_actions_are_refused(con
     (console.folder / "hosts.csv").write_text("name,on_suspicious\nweb3,drop\n")
     refused = console.run("fleet:create", "--from", "hosts.csv", "--filename", "{name}.tar")
     assert (1, True) == (refused.returncode, "'drop' is not one of refuse, mark, quarantine" in refused.stderr)
-
-
-def test_a_note_has_an_end(console, collection, upload):
-    upload()
-    refused = console.run("backup:note", collection, "v1", "x" * 1001)
-
-    assert (1, True) == (refused.returncode, "at most 1000 characters" in refused.stderr)
-
-
-def test_the_status_names_others_with_the_same_content(console, collection, upload):
-    other = console.answer("backup:create-collection", "-f", "etc.tar")
-    (console.folder / "content").write_bytes(content := random.Random(4).randbytes(70_000))
-    console.answer("backup:upload", other, "content")
-
-    added = upload(content)
-
-    status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
-    assert ["etc.tar v1"] == status["same_content_in"]
-    assert "same_content_in" not in added
 
 
 def test_pins_are_listed_with_their_ends_and_reasons(console, collection, upload):

@@ -69,13 +69,6 @@ def test_a_large_upload_from_a_pipe_arrives_whole(console, collection):
     assert versions(console, collection)[0]["SHA-256"] == hashlib.sha256(content).hexdigest()
 
 
-def test_an_upload_is_an_event_of_the_user_of_the_console(console, upload):
-    upload()
-
-    [(actor,)] = console.rows("SELECT actor FROM event WHERE kind = 'version.added'")
-    assert actor.startswith("console:")
-
-
 def test_a_refused_upload_leaves_nothing(console):
     for content, options, message in [
         (b"", [], "empty"),
@@ -90,14 +83,6 @@ def test_a_refused_upload_leaves_nothing(console):
 
         assert message in console.refusal("backup:upload", collection, "dump", *options)
         assert ([], []) == (versions(console, collection), blobs(console))
-
-
-def test_a_digest_may_have_capital_letters(console, collection):
-    (console.folder / "dump").write_bytes(CONTENT)
-
-    assert "v1" in console.answer(
-        "backup:upload", collection, "dump", "--digest", hashlib.sha256(CONTENT).hexdigest().upper()
-    )
 
 
 def test_a_file_that_cannot_be_read_is_named(console, collection):
@@ -191,15 +176,6 @@ def test_a_version_is_deleted_only_if_that_is_confirmed(console, collection, upl
     assert "--yes: is required" in console.run("backup:delete-version", collection, "v1").stderr
     assert "Deleted version v1" in console.answer("backup:delete-version", collection, "v1", "--yes")
     assert [] == versions(console, collection)
-
-
-def test_a_protected_version_is_not_deleted(console, upload, collection):
-    upload()
-    console.answer("backup:edit", collection, "--min-retention", "7d")
-
-    refusal = console.refusal("backup:delete-version", collection, "latest", "--yes")
-
-    assert "version_is_younger_than_the_minimal_retention" in refusal
 
 
 @pytest.mark.costly

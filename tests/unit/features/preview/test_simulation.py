@@ -7,7 +7,7 @@ import pytest
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.limits import Limits
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation
-from frepo_core.errors import FieldsError, PluginError
+from frepo_core.errors import PluginError
 from frepo_core.features.preview import simulation
 from frepo_core.features.preview.schedule import Schedule
 from frepo_core.features.preview.simulation import Simulation
@@ -76,23 +76,6 @@ def kept(timeline):
     return [fate.version.number for fate in timeline.fates if fate.eviction is None]
 
 
-def test_thirty_nights_of_the_default_rules(simulate):
-    timeline = simulate(30, options={})
-
-    assert kept(timeline) == [11, 18, 24, 25, 26, 27, 28, 29, 30]
-    assert [fate.rules for fate in timeline.fates if fate.eviction is None] == [
-        ("weekly",),
-        ("weekly",),
-        ("daily",),
-        ("daily", "weekly"),
-        ("daily",),
-        ("daily",),
-        ("last", "daily"),
-        ("last", "daily"),
-        ("last", "daily", "weekly", "monthly"),
-    ]
-
-
 def test_an_evicted_version_has_its_day_and_the_rule_that_kept_it_before(simulate):
     timeline = simulate(10, options=NO_RULES | {"daily": 3})
 
@@ -100,12 +83,6 @@ def test_an_evicted_version_has_its_day_and_the_rule_that_kept_it_before(simulat
         ("daily",),
         Eviction(at=START + 3 * DAY, by=4, cause="rule"),
     )
-
-
-def test_the_limit_is_the_cause_if_a_rule_keeps_the_version(simulate):
-    timeline = simulate(5, options=NO_RULES | {"daily": 30}, limits=(3, 0))
-
-    assert (kept(timeline), timeline.fates[0].eviction.cause) == ([3, 4, 5], "room")
 
 
 def test_a_strategy_that_does_not_explain_itself_has_no_rules(simulate):
@@ -123,40 +100,12 @@ def test_a_fault_of_an_explanation_names_the_package(simulate):
             simulate(5, name)
 
 
-def test_refused_uploads_are_listed_and_the_later_ones_tried(simulate):
-    timeline = simulate(5, "alert_when_backup_limit_reached", limits=(3, 0))
-
-    assert kept(timeline) == [1, 2, 3]
-    assert [(refused.at, refused.error.number) for refused in timeline.refused] == [
-        (START + 3 * DAY, 4000),
-        (START + 4 * DAY, 4000),
-    ]
-
-
 def test_pinned_versions_that_leave_no_room_refuse_every_upload(simulate):
     old = VersionInfo(id="a", number=1, size=5, created_at=START - DAY)
     timeline = simulate(2, options={}, limits=(3, 0), pinned=3, start=[old], last_number=1)
 
     assert [refused.error.number for refused in timeline.refused] == [4000, 4000]
     assert [fate.rules for fate in timeline.fates] == [("last", "daily", "weekly", "monthly")]
-
-
-def test_the_storage_of_each_day_has_the_trash(simulate):
-    timeline = simulate(5, options=NO_RULES | {"last": 2}, trash_keep=2 * DAY)
-
-    assert [(day.versions, day.size, day.trash_size) for day in timeline.days] == [
-        (1, 10, 0),
-        (2, 20, 0),
-        (2, 20, 10),
-        (2, 20, 20),
-        (2, 20, 20),
-    ]
-
-
-def test_what_is_in_the_trash_already_needs_storage_until_its_time_is_over(simulate):
-    timeline = simulate(4, options={}, trash=[(START + 3 * DAY, 7), (START + DAY, 5)], trash_keep=7 * DAY)
-
-    assert [day.trash_size for day in timeline.days] == [12, 7, 7, 0]
 
 
 def test_a_restored_version_is_rotated_when_its_protection_ends(simulate):
@@ -186,14 +135,6 @@ def test_a_protected_version_is_evicted_when_it_is_old_enough(simulate):
     ]
 
 
-def test_versions_that_are_there_are_simulated_with_the_new_ones(simulate):
-    old = VersionInfo(id="a", number=7, size=5, created_at=START - 9 * DAY)
-    timeline = simulate(2, options=NO_RULES | {"last": 2}, start=[old], last_number=7)
-
-    assert [(fate.version.number, fate.is_imagined) for fate in timeline.fates] == [(7, False), (8, True), (9, True)]
-    assert timeline.fates[0].eviction.by == 9
-
-
 def test_sizes_grow_each_month():
     sizes = [upload.size for upload in nightly(3653, size=1000, growth=1).uploads()]
 
@@ -204,16 +145,6 @@ def test_cron_is_read_in_its_zone():
     plan = nightly(2, every=parse_expectation("0 2 * * * Europe/Warsaw"), start=datetime(2026, 3, 28, tzinfo=UTC))
 
     assert [upload.created_at.hour for upload in plan.uploads()] == [1, 1]
-
-
-def test_too_long_a_schedule_is_refused():
-    for duration in [10_001 * DAY, timedelta(days=3_000_000)]:
-        with pytest.raises(FieldsError, match="Validation"):
-            list(nightly(0, duration=duration).uploads())
-
-
-def test_the_same_question_has_the_same_answer(simulate):
-    assert simulate(100, options={}) == simulate(100, options={})
 
 
 def test_a_simulation_that_reads_too_much_is_ended(simulate, monkeypatch):

@@ -11,9 +11,6 @@ from frepo_core.plugins import CheckResult
 ORIGIN = "the check 'paint' (the plug-in 'acme' of the package acme-paint 1.2.3)"
 
 
-GOOD = CheckResult(outcome="good")
-
-
 def leave(content, context):
     raise SystemExit(3)
 

@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select
 
-from frepo_core.db import utc_now
 from frepo_core.db.models import Event, Token
 from frepo_core.domain.roles import Role
-from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
+from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.access.token_changes import Rotation
 from frepo_core.services.backups.collections.collections import CollectionChange
 
@@ -70,44 +69,11 @@ def test_an_event_never_shows_user_agents(edit, data):
     assert {"before": count, "after": count} == data("token.edited")[1]
 
 
-def test_a_name_is_removed(edit):
-    assert edit(name=None).name is None
-
-
 def test_an_edit_that_changes_nothing_is_no_event(services, edit):
     edit(name="db7", tags=["a"], max_file_size=9)
 
     with services.database.reading() as session:
         assert [] == session.scalars(select(Event).where(Event.kind == "token.edited")).all()
-
-
-def test_an_edit_applies_to_the_next_request(services, make_token):
-    token_id = make_token(Role.UPLOAD_ALL)
-    services.token_changes.edit(services.tokens.fingerprint(token_id), {"ip_addresses": ["10.0.0.0/8"]})
-
-    with pytest.raises(AccessDeniedError):
-        services.tokens.identify(token_id, address="192.0.2.7", user_agent="")
-
-
-def test_only_an_administrator_changes_an_administrators_token(services, identify):
-    chief, manager = identify(Role.ADMINISTRATOR), identify(*MANAGER)
-    changes = services.token_changes
-    for attempt in (
-        lambda by: changes.edit(chief.fingerprint, {"name": "mine"}, by=by),
-        lambda by: changes.rotate(chief.fingerprint, DAY, by=by),
-        lambda by: changes.revoke(chief.fingerprint, by=by),
-    ):
-        with pytest.raises(AccessDeniedError, match="Only an administrator"):
-            attempt(manager)
-        assert attempt(identify(Role.ADMINISTRATOR))
-
-
-def test_a_token_of_hidden_collections_is_not_found(services, identify, token, listing):
-    manager = identify(Role.GENERATE_TOKENS, Role.REVOKE_TOKENS)
-    listing(token)
-
-    with pytest.raises(NotFoundError):
-        services.token_changes.revoke(token.fingerprint, by=manager)
 
 
 @pytest.mark.databases
@@ -121,21 +87,6 @@ def test_a_rotated_token_has_the_same_rights_and_collections(services, token, li
     for name in ("roles", "tags", "mimes", "max_file_size", "user_agents", "ip_addresses", "expires_at", "name"):
         assert getattr(token, name) == getattr(new, name)
     assert collections == {one.id for one in done.new.collections} == {one.id for one in done.old.collections}
-
-
-def test_the_old_token_ends_after_the_overlap(services, token):
-    done = services.token_changes.rotate(token.fingerprint, DAY)
-
-    assert abs(done.ends_at - utc_now() - DAY) < timedelta(minutes=1)
-    assert done.ends_at == services.token_inventory.show(token.fingerprint, by=None).expires_at
-
-
-def test_without_an_overlap_the_old_token_ends_at_once(services, make_token):
-    token_id = make_token(Role.UPLOAD_ALL)
-    services.token_changes.rotate(services.tokens.fingerprint(token_id), timedelta())
-
-    with pytest.raises(AccessDeniedError):
-        services.tokens.identify(token_id, address="127.0.0.1", user_agent="")
 
 
 def test_a_token_that_ends_before_the_overlap_is_not_prolonged(services, identify):
@@ -163,12 +114,6 @@ def test_a_rotation_has_events_about_both_tokens(services, identify, token, list
     assert done.id not in repr([row.data for row in rows])
 
 
-def test_an_overlap_has_a_limit(services, token):
-    for overlap in [timedelta(days=367), timedelta(seconds=-1)]:
-        with pytest.raises(FieldsError):
-            services.token_changes.rotate(token.fingerprint, overlap)
-
-
 def test_an_expired_token_is_not_rotated(services, make_token):
     fingerprint = services.tokens.fingerprint(make_token(Role.UPLOAD_ALL, expires="2001-01-01"))
 
@@ -176,25 +121,6 @@ def test_an_expired_token_is_not_rotated(services, make_token):
         services.token_changes.rotate(fingerprint, DAY)
 
     assert ["This token has expired: generate a new one"] == refused.value.fields["fingerprint"]
-
-
-def test_a_precondition_prevents_the_change(services, token):
-    class Stale(Exception):
-        pass
-
-    def refuse(record):
-        raise Stale(record.name)
-
-    for attempt in (
-        lambda: services.token_changes.edit(token.fingerprint, {"name": "db8"}, precondition=refuse),
-        lambda: services.token_changes.rotate(token.fingerprint, DAY, precondition=refuse),
-        lambda: services.token_changes.revoke(token.fingerprint, precondition=refuse),
-    ):
-        with pytest.raises(Stale, match="db7"):
-            attempt()
-
-    with services.database.reading() as session:
-        assert ["db7"] == list(session.scalars(select(Token.name)))
 
 
 @pytest.mark.databases

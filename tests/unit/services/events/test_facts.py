@@ -4,10 +4,8 @@ import hashlib
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import update
 from sqlalchemy.exc import OperationalError
 
-from frepo_core.db.models import Collection
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
@@ -202,16 +200,6 @@ def test_a_simulated_change_is_no_event(services, sender, collection, kinds, nam
     SIMULATED[name](services, sender, collection)
 
     assert [] == kinds()
-
-
-def test_an_accepted_version_ends_that_a_collection_is_full(services, push, collection):
-    services.database.write(
-        lambda session: session.execute(update(Collection).values(full_since=Collection.created_at))
-    )
-    push(collection, b"hello")
-
-    with services.database.reading() as session:
-        assert session.get(Collection, collection).full_since is None
 
 
 @pytest.mark.databases

@@ -153,12 +153,6 @@ def test_a_refusal_that_was_not_written_is_counted_later(small, refuse, events, 
     assert [2] == [event.data["count"] for event in events()]
 
 
-def test_nothing_is_recorded_in_read_only_mode(services, small, sender, kinds):
-    Refusals(services.database, is_read_only=True).record(small, VersionTooBigError(), by=sender)
-
-    assert [] == kinds()
-
-
 def test_an_upload_that_fails_is_no_refusal(make_collection, push, wrap, kinds):
     collection = make_collection()
     kinds()

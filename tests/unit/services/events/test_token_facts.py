@@ -1,6 +1,5 @@
 """Tokens that are made, revoked and expire write their events."""
 
-from frepo_core.db.models import Token
 from frepo_core.domain.roles import Role
 
 
@@ -58,10 +57,3 @@ def test_a_token_for_one_upload_ends_with_it(identify, upload, events):
     expired, added = events()
     assert ("token.expired", once.fingerprint, "single upload") == (expired.kind, expired.token, expired.data["reason"])
     assert ("file.added", once.fingerprint) == (added.kind, added.actor)
-
-
-def test_the_fingerprint_of_every_token_in_an_event_is_known(services, identify, events):
-    token = identify(Role.UPLOAD_ALL)
-
-    with services.database.reading() as session:
-        assert session.get(Token, token.token).fingerprint == events()[-1].token

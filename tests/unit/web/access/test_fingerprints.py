@@ -36,12 +36,6 @@ def test_the_answer_for_a_new_token_has_the_fingerprint_of_the_log(generate, ano
     assert f"token {made['fingerprint']}: No access" in caplog.text
 
 
-def test_a_token_that_is_looked_up_shows_its_fingerprint(root, generate):
-    made = generate()
-
-    assert root.get(f"/auth/token/{made['tokenId']}").json["fingerprint"] == made["fingerprint"]
-
-
 @pytest.mark.databases
 def test_a_fingerprint_that_another_token_has_is_lengthened(root, generate, taken):
     made = generate(id=CHOSEN_TOKEN)

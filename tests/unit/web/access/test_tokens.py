@@ -6,7 +6,6 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from support.answers import CHOSEN_TOKEN, NOBODY
-from support.client import Client
 
 GENERATE = "/auth/token/generate"
 
@@ -24,18 +23,6 @@ def test_roles_are_at_most_a_hundred_and_reported_at_once(root):
     assert (answer.status_int, len(answer.json["fields"]["form.roles"]) < 102) == (400, True)
     answer = generate(root, *["upload.all"] * 101)
     assert (answer.status_int, list(answer.json["fields"])) == (400, ["form.roles"])
-
-
-def test_the_id_is_a_uuid4(root):
-    answer = generate(root)
-
-    assert uuid.UUID(answer.json["tokenId"]).version == 4
-
-
-@pytest.mark.databases
-def test_a_generated_token_works(root, app):
-    token = generate(root, "upload.all").json["tokenId"]
-    assert Client(app, token).upload().status_int == 200
 
 
 @pytest.mark.databases

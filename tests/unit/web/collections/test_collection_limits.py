@@ -39,34 +39,6 @@ def test_switching_a_limit_off_needs_its_role(holder):
         assert holder(Role.CREATE_COLLECTIONS, Role.INFINITE_LIMITS).create(**{field: 0}).status_int == 202, field
 
 
-@with_settings(backup__max_versions="7")
-def test_a_disabled_limit_passes_every_ceiling(root):
-    assert root.create(maxBackupsCount=0, maxOneVersionSize=0, maxCollectionSize=0).status_int == 202
-
-
-def test_sizes_are_parsed(root):
-    for size, bytes_ in [
-        (10, 10),
-        ("10", 10),
-        ("10B", 10),
-        ("10b", 10),
-        ("1kB", 1000),
-        ("1KB", 1000),
-        ("1 MB", 10**6),
-        ("1gb", 10**9),
-        ("1KiB", 1024),
-        ("1kib", 1024),
-        ("1MiB", 1024**2),
-        ("1GiB", 1024**3),
-        ("1.5GB", 1_500_000_000),
-        ("0.5KiB", 512),
-        ("0.001TB", 10**9),
-        ("0.001TiB", 1024**4 // 1000),
-        ("1.0000001kB", 1000),
-    ]:
-        assert root.create(maxOneVersionSize=size).json["collection"]["max_one_backup_version_size"] == bytes_
-
-
 @with_settings(backup__one_version_max_size="0", backup__collection_max_size="0")
 def test_a_size_has_at_most_63_bits(root):
     for size in [2**63 - 1, str(2**63 - 1), "9223372036854775807B"]:

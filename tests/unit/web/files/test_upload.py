@@ -39,19 +39,6 @@ def test_the_type_in_the_path_is_any_word(uploader, word):
     assert answer.status_int == 200
 
 
-def test_any_content_type_is_raw_content(uploader, anonymous):
-    for content_type in [
-        "",
-        "application/x-www-form-urlencoded",
-        "application/json",
-        "text/plain; charset=x",
-        "nonsense",
-    ]:
-        answer = uploader.upload(b"a=b&c=%ff", headers={"Content-Type": content_type})
-
-        assert anonymous.download(answer.json["filename"]).body == b"a=b&c=%ff", content_type
-
-
 def test_a_form_carries_the_part_named_file_or_the_only_file(uploader, anonymous):
     answer = uploader.send_form(("first", "", b""), ("file", "a.txt", b"hello"))
     assert (answer.json["filename"], answer.json["size"]) == (f"{HELLO[:10]}a.txt", 5)
@@ -96,14 +83,6 @@ def test_all_parameters_can_be_fields_of_a_form(uploader, services):
     file = stored(services, answer)
 
     assert (file.tags, file.public, file.password_hash is None) == (("a", "b"), True, False)
-
-
-def test_empty_content_is_refused(uploader):
-    for path in ["/repository/file/upload?fileName=a.txt", "/repository/file/a.txt"]:
-        answer = uploader.call("POST", path, body=b"")
-        assert (answer.status_int, answer.json["error_code"], answer.json["url"]) == (400, 60003, None), path
-
-    assert uploader.send_form(("file", "a.txt", b"")).json["error_code"] == 60003
 
 
 def test_tags_are_stored_in_lower_case(uploader, services):

@@ -31,27 +31,12 @@ def test_plain_content_is_stored_unchanged(uploader):
         assert uploader.upload(b"aGVsbG8=", encoding=encoding).json["size"] == 8, encoding
 
 
-def test_base64_is_decoded(uploader):
-    for text in [
-        b"aGVsbG8=",
-        b"data:text/plain;base64,aGVsbG8=",
-        b"DATA:;base64,aGVsbG8=",
-        b"aGVs\r\nbG8=\n",
-        b"data:image/png;charset=x;base64,aGVsbG8=",
-    ]:
-        assert uploader.upload(text, encoding="base64").json["sha256"] == HELLO, text
-
-
 def test_bad_base64_and_other_encodings_are_refused(uploader):
     for text in [b"aGVsbG8", b"hello!", b"data:text/plain", b"a", b"aGVsbG8==="]:
         assert uploader.upload(text, encoding="base64").status_int == 400, text
     assert uploader.upload(b"data:text/plain;base64,", encoding="base64").json["error_code"] == 60003
     for encoding in ["gzip", "BASE64", "base64 "]:
         assert set(uploader.upload(encoding=encoding).json["fields"]) == {"form.encoding"}, encoding
-
-
-def test_base64_in_a_form_is_decoded(uploader):
-    assert uploader.send_form(("encoding", "base64"), ("file", "a.txt", b"aGVsbG8=")).json["sha256"] == HELLO
 
 
 def test_the_limit_applies_to_decoded_base64(holder):

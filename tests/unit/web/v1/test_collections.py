@@ -83,14 +83,6 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
     }
 
 
-def test_the_location_of_a_new_collection_shows_it(create, root):
-    made = create()
-
-    shown = root.get(made.headers["Location"].removeprefix("http://localhost:80"))
-
-    assert (made.json, made.headers["ETag"]) == (shown.json, shown.headers["ETag"])
-
-
 def test_a_collection_says_which_size_its_guards_allow_and_what_they_compare_it_with(root, path):
     patch(root, path, {"guards": {"max_growth_percent": 100, "expects_kind": False}})
     shown = []
@@ -214,14 +206,6 @@ def test_deleting_an_empty_collection(root, path):
 
     assert (204, b"") == (answer.status_int, answer.body)
     assert 404 == root.get(path).status_int
-
-
-def test_a_collection_with_versions_is_not_deleted(root, path):
-    root.push(path.rpartition("/")[2], b"one")
-
-    answer = root.delete(path)
-
-    assert (409, 4005) == (answer.status_int, answer.json["code"])
 
 
 def test_infinite_limits_and_ids_need_their_roles(holder):

@@ -9,7 +9,6 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Sample
 from frepo_core.domain.roles import Role
 from frepo_core.features.restore_tests.services import RestoreTestServices
-from frepo_core.services.backups.collections.states import BackupState
 
 COLLECTIONS = "/api/v1/collections"
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)
@@ -94,40 +93,6 @@ class TestExpectedBackups:
 
 @pytest.mark.databases
 class TestStates:
-    @pytest.mark.costly
-    def test_lists_are_filtered_and_sorted_by_state(self, create, root, set_row):
-        past = utc_now() - DAY
-        for name, values in {
-            "failed": {"failed_since": past, "failed_reason": "The dump was cut", "full_since": past},
-            "full": {"full_since": past},
-            "overdue": {"due_at": past - DAY, "overdue_at": past, "full_since": past},
-            "late": {"due_at": past, "last_number": 1},
-            "new": {},
-            "ok": {"last_number": 1, "versions_count": 1, "arrived_at": past},
-        }.items():
-            made = create(name).json
-            if values:
-                set_row(made["id"], **values)
-
-        def names(query):
-            return [(item["name"], item["state"]) for item in root.get(f"{COLLECTIONS}?{query}").json["items"]]
-
-        worst_first = [(name, name) for name in ("overdue", "failed", "full", "late", "new", "ok")]
-        assert worst_first == names("sort=state")
-        assert worst_first[::-1] == names("sort=-state")
-        assert [("failed", "failed"), ("full", "full"), ("ok", "ok"), ("overdue", "overdue")] == names(
-            "state=ok&state=full"
-        )
-        counts = root.get("/api/v1/overview").json["collections"]
-        assert {"overdue": 1, "failed": 1, "full": 3, "late": 1, "ok": 1, "total": 6, "in_trouble": 3} == {
-            name: number for name, number in counts.items() if number and name != "new"
-        }
-        assert 6 == len(names("&".join(f"state={state}" for state in BackupState)))
-        (failed,) = root.get(f"{COLLECTIONS}?state=failed").json["items"]
-        assert failed["state_reason"].startswith("The dump was cut; there is no room")
-        assert ["failed", "full"] == failed["states"]
-        assert ("ok", "ok") == names("sort=last_version_at")[0]  # the others were made later than it arrived
-
     @pytest.mark.parametrize("order", ["state", "-state", "last_version_at", "-last_version_at"])
     def test_pages_of_these_orders_have_each_collection_once(self, create, root, set_row, order):
         made = [create(f"{number}").json["id"] for number in range(7)]

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 import pytest
 
 from frepo_core.db.models import Version
-from frepo_core.domain.roles import Role
 from frepo_core.domain.signatures import repr_digest
 from support.client import follow
 
@@ -217,19 +216,3 @@ def test_the_checks_of_all_versions_are_listed_the_newest_version_first(root, da
     ]
     assert shown[:2] == first["items"] + second["items"]
     assert [3, 1] == [check["version"] for check in root.get(path, {"outcome": "broken"}).json["items"]]
-
-
-@pytest.mark.costly
-def test_each_role_does_one_thing(member, root, collection, path):
-    for role in [Role.LIST_VERSIONS, Role.UPLOAD_VERSIONS, Role.DELETE_VERSIONS]:
-        root.push(collection, b"one")
-        client = member(role)
-
-        done = {
-            Role.LIST_VERSIONS: client.get(f"{path}/v1/content").status_int,
-            Role.UPLOAD_VERSIONS: client.call("PUT", path, body=b"two").status_int,
-            Role.DELETE_VERSIONS: client.delete(f"{path}/v1").status_int,
-        }
-
-        assert {role} == {one for one, status in done.items() if status < 300}
-        assert {403} == {status for status in done.values() if status >= 300}, role

@@ -6,7 +6,7 @@ from sqlalchemy import update
 from frepo_core.db.models import Collection
 from frepo_core.domain.roles import Role
 from support.answers import COUNT
-from support.client import COLLECTIONS, refused_version, with_settings
+from support.client import COLLECTIONS, refused_version
 
 ALERT = "alert_when_backup_limit_reached"
 EXCEEDS_ONE = "new_version_exceeds_single_element_limit_specified_for_this_collection"
@@ -65,15 +65,6 @@ def test_a_full_collection_deletes_its_oldest_version(root, make_collection):
         root.push(collection, content)
 
     assert numbers(root, collection) == [3, 4]
-
-
-@with_settings(trash__keep="0")
-def test_rotation_deletes_the_bytes_of_old_versions_if_the_trash_is_off(root, make_collection, tmp_path):
-    collection = make_collection(maxBackupsCount=2)
-    for content in (b"one", b"two", b"three", b"four"):
-        root.push(collection, content)
-
-    assert 2 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
 @pytest.mark.databases

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, StoredObject
-from frepo_core.errors import FieldsError, RuleError
+from frepo_core.errors import RuleError
 from frepo_core.services.backups.collections.states import (
     BackupState,
     count_by_state,
@@ -261,25 +261,8 @@ class TestSeveralStates:
         assert ["overdue", "failed"] == described(broken)[0]
         assert "The dump was cut; therefore overdue: no good backup has arrived since" in described(broken)[1]
 
-    def test_it_is_late_until_the_grace_is_over(self, make_collection, push, set_row, described):
-        collection, past = make_collection(), utc_now() - HOUR
-        push(collection, b"dump")
-        set_row(collection, due_at=past, overdue_at=utc_now() + HOUR)
-        assert ["late"] == described(collection)[0]
-
-        set_row(collection, overdue_at=past)
-        assert ["overdue"] == described(collection)[0]
-
 
 class TestDeadlines:
-    def test_each_arrival_sets_the_next_deadline(self, make_collection, push, row):
-        collection = make_collection(expected_every="PT6H")
-        push(collection, b"dump")
-
-        found = row(collection)
-        assert found.arrived_at + 6 * HOUR == found.due_at
-        assert found.due_at + timedelta(minutes=36) == found.overdue_at
-
     def test_an_edit_sets_it_from_the_last_arrival(self, make_collection, push, edit, row):
         collection = make_collection()
         push(collection, b"dump")
@@ -313,15 +296,6 @@ class TestDeadlines:
         assert (found.expected_every, found.expected_since, found.due_at, found.overdue_at) == (None,) * 4
         assert (record.labels, record.expected_every) == ((), None)
 
-    def test_all_wrong_values_are_named_at_once_and_nothing_changes(self, make_collection, edit, state, row):
-        collection = make_collection(expected_every="1d")
-
-        with pytest.raises(FieldsError) as caught:
-            edit(collection, expected_every="daily", grace="soon", labels=["", "x"], description="changed")
-
-        assert {"expected_every", "grace", "labels"} == set(caught.value.fields)
-        assert ("P1D", "") == (row(collection).expected_every, row(collection).description)
-
     def test_a_zone_that_the_system_lost_refuses_no_upload(self, make_collection, push, set_row, row, caplog):
         collection = make_collection(expected_every="1d")
         set_row(collection, expected_every="0 2 * * * Europe/Atlantis")
@@ -331,8 +305,3 @@ class TestDeadlines:
 
         assert before == row(collection).due_at
         assert "Europe/Atlantis" in caplog.text
-
-    def test_the_creator_is_kept(self, services, sender, make_collection, row):
-        assert sender.fingerprint == row(make_collection()).created_by
-        by_console = services.collections.create(CollectionChange(limits={}, filename="a"), by=None)
-        assert row(by_console.id).created_by.startswith("console:")

@@ -7,7 +7,6 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, Event
 from frepo_core.domain.identity import Actor
-from frepo_core.errors import FieldsError
 from frepo_core.services.backups.holds.pins import end_pins
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.keyset import PageRequest
@@ -87,19 +86,6 @@ def test_the_end_and_the_reason_of_a_pin_are_changed(services, make_collection, 
     assert pin(collection, 1, until=None).pinned_until is None
     assert 1 == services.collections.get(collection).pinned_count
     assert 4 == len(pin_events())
-
-
-def test_an_end_in_the_past_and_one_without_a_pin_are_refused(make_collection, push, pin, edit, until):
-    collection = make_collection(3)
-    push(collection, b"1")
-    with pytest.raises(FieldsError) as refused:
-        pin(collection, 1, until=utc_now())
-    assert ["pinned_until"] == list(refused.value.fields)
-    for values, field in (({"until": until}, "pinned_until"), ({"reason": REASON}, "pin_reason")):
-        for change in (VersionChange(pin=values), VersionChange(pinned=False, pin=values)):
-            with pytest.raises(FieldsError) as refused:
-                edit(collection, 1, change)
-            assert [field] == list(refused.value.fields)
 
 
 @pytest.mark.databases

@@ -8,7 +8,6 @@ from frepo_core.db.models import Sample
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import (
     CollectionFullError,
-    CollectionNotEmptyError,
     DuplicateVersionError,
     NotFoundError,
     RuleError,
@@ -43,15 +42,6 @@ def test_a_suspicious_version_is_quarantined_and_evicts_nothing(services, collec
     (event,) = events(collection)
     assert (3, SHRANK, 1, False) == tuple(event[name] for name in ("number", "reason", "nights", "new_normal"))
     assert event["message"].startswith("The version is smaller than the last ones (5 bytes; at least 13 bytes), beyond")
-
-
-def test_a_quarantined_version_has_no_word_as_its_name(services, collection, push):
-    push(collection, SMALL)
-    added = services.versions.find(collection, "v3")
-
-    assert [2, 2, 1] == [services.versions.find(collection, word).number for word in ("latest", "recent", "first")]
-    assert 2 == services.versions.find_selected(collection, "2099-01-01").number
-    assert added == services.versions.find(collection, added.id)
 
 
 def test_a_collection_with_only_quarantined_versions_has_no_latest_version(services, make_collection, push):
@@ -166,14 +156,6 @@ def test_a_young_version_in_quarantine_can_be_deleted(services, make_collection,
     assert ([1], 0, 0) == (numbers(collection), row(collection).quarantined_count, row(collection).quarantined_size)
     with pytest.raises(VersionTooYoungError):
         services.versions.delete(collection, "v1")
-
-
-def test_a_collection_with_a_quarantined_version_is_not_empty(services, make_collection, push, sender):
-    collection = make_collection(2, guards={"min_version_size": 10, "action": "quarantine"})
-    push(collection, SMALL)
-
-    with pytest.raises(CollectionNotEmptyError):
-        services.collections.delete(collection, by=sender)
 
 
 def test_figures_leave_quarantined_versions_out(services, collection, push):

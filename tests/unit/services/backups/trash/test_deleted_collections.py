@@ -89,18 +89,6 @@ def test_an_id_means_the_collection_that_was_deleted_last(services, make_collect
     assert "new.sql" == restore(collection).collection.filename
 
 
-def test_without_permission_for_its_versions_a_collection_that_has_some_stays(
-    make_collection, push, delete, numbers, entries
-):
-    collection = make_collection()
-    push(collection, b"first")
-
-    with pytest.raises(CollectionNotEmptyError):
-        delete(collection, with_versions=False)
-
-    assert ([1], []) == (numbers(collection), entries())
-
-
 def test_a_collection_with_a_version_younger_than_the_minimal_retention_stays(
     make_collection, push, delete, numbers, entries
 ):

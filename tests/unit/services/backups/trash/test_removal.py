@@ -29,15 +29,6 @@ def test_an_evicted_version_is_in_the_trash(services, make_collection, push, ent
     assert utc_now() - entry.evicted_at < timedelta(minutes=1)
 
 
-def test_a_deleted_version_is_in_the_trash(services, make_collection, push, entries, sender):
-    collection = make_collection()
-    push(collection, b"first")
-
-    services.versions.delete(collection, "v1", by=sender)
-
-    assert entries() == [(1, "deleted")]
-
-
 def test_its_stored_name_is_free_and_its_link_does_not_work(services, make_collection, push):
     collection = make_collection(1)
     first = push(collection, b"first").version.file
@@ -113,23 +104,6 @@ def test_the_events_say_until_when_it_can_be_restored(services, make_collection,
 
     ends = [datetime.fromisoformat(facts(kind)[0][1]["ends_at"]) for kind in ("version.evicted", "version.deleted")]
     assert [entry.ends_at for entry in reversed(services.trash.list(collection))] == ends
-
-
-def test_an_eviction_of_one_version_needs_one_statement_more_than_its_deletion(
-    services, make_collection, push, at_statement
-):
-    collection = make_collection(1)
-    push(collection, b"first")
-    seen = []
-    at_statement("", lambda: seen.append(1), 0)
-    push(collection, b"second")
-    with_trash = len(seen)
-    services.add_version._rules.keep = timedelta(0)
-    seen.clear()
-    push(collection, b"third")
-
-    # The deletion for good looks whether the bytes are used, in a transaction of its own.
-    assert with_trash <= len(seen)
 
 
 class TestOff:

@@ -84,16 +84,6 @@ def _end_protection(session, past):
         row.protected_until = past
 
 
-def test_a_full_collection_refuses_it(with_trash, restore, state):
-    collection = with_trash({COUNT: 1})
-    before = state()
-
-    with pytest.raises(RestoreConflictError, match="has 1 versions of 1"):
-        restore(collection, 1)
-
-    assert before == state()
-
-
 def test_a_collection_of_a_limited_size_refuses_it(make_collection, push, restore):
     collection = make_collection(0, limits={ONE: 6, TOTAL: 10})
     push(collection, b"first")
@@ -159,12 +149,6 @@ def test_one_whose_number_is_taken_is_refused(services, with_trash, restore, num
         restore(collection, 2)
 
     assert [2] == numbers(collection)
-
-
-@pytest.mark.parametrize("number", [2, 3, 10**18 - 1])
-def test_a_version_that_is_not_in_the_trash_is_not_found(with_trash, restore, number):
-    with pytest.raises(NotFoundError, match=f"version {number} is not in the trash"):
-        restore(with_trash({COUNT: 9}), number)
 
 
 def test_the_entry_of_another_collection_is_not_found(with_trash, make_collection, restore):

@@ -37,18 +37,6 @@ def event(kind, at, **data):
 
 @pytest.mark.databases
 class TestOverview:
-    def test_an_empty_service_has_an_overview(self, services):
-        found = services.feature(OverviewServices).overviews.read()
-
-        assert {0} == set(found.collections.by_state.values())
-        assert (0, 0, 0) == (found.sizes.blobs, found.sizes.stored, found.sizes.sent)
-        assert (0, 0, 0, 0) == (
-            *(found.last_day.uploads, found.last_day.refusals),
-            *(found.last_month.uploads, found.last_month.refusals),
-        )
-        assert Growth(per_day=None, full_on=None) == found.growth
-        assert (None, None) == (found.free_space, found.total_space)  # the folder is made by the first upload
-
     def test_equal_contents_are_sent_twice_and_stored_once(self, services, make_collection, push, upload):
         first, second = make_collection(), make_collection()
         push(first, b"12345")
@@ -118,22 +106,6 @@ class TestOverview:
 
 @pytest.mark.databases
 class TestHistory:
-    def test_it_has_the_samples_since_a_time(self, services, add_rows, make_collection):
-        collection = make_collection()
-        rows = [sample(NOW - days * DAY, days, where) for days in (3, 2, 1) for where in (None, collection)]
-        add_rows(Sample, rows)
-
-        def sizes_of(where, *, after=None, **more):
-            page = services.feature(OverviewServices).overviews.history(where, PageRequest(after=after), **more)
-            return [one.size for one in page.items]
-
-        assert [3, 2, 1] == sizes_of(None)
-        assert [2, 1] == sizes_of(None, since=NOW - 2 * DAY)
-        assert [] == sizes_of("another")
-        first = services.feature(OverviewServices).overviews.history(collection, PageRequest(limit=2))
-        assert [3, 2] == [one.size for one in first.items]
-        assert [1] == sizes_of(collection, after=first.next)
-
     def test_a_sample_counts_uploads_since_that_of_the_day_before(self, services, add_rows):
         times = [NOW - 36 * timedelta(hours=1), NOW - timedelta(hours=30), NOW - timedelta(hours=1)]
         add_rows(Event, [event("version.added", at) for at in times] + [event("version.refused", NOW, count=3)])

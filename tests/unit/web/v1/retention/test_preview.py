@@ -83,20 +83,6 @@ def test_what_is_in_the_trash_needs_storage_until_its_time_is_over(root, path, p
     assert {day["trash_size"] for day in preview(schedule=schedule, empty=True).json["days"]} == {0}
 
 
-def test_pinned_versions_reduce_the_limits_of_the_strategy(root, path, push, preview):
-    push(b"one", b"two", b"three")
-    for number in (1, 3):
-        root.call("PATCH", f"{path}/versions/v{number}", json={"pinned": True})
-    answer = preview(limits={"versions": 4}, schedule={"duration": "P5D", "size": 10})
-
-    assert kept(answer) == [1, 3, 7, 8]
-    assert {version["number"]: version["protection"] for version in answer.json["versions"]}.items() >= {
-        1: "pinned",
-        3: "pinned",
-    }.items()
-    assert [(day["versions"], day["size"]) for day in answer.json["days"]] == [(4, 21), *[(4, 28)] * 4]
-
-
 def test_the_same_question_has_the_same_answer(root, path, push, preview):
     push(b"one", b"two")
     root.call("PATCH", f"{path}/versions/v1", json={"pinned": True})
@@ -114,14 +100,6 @@ def test_a_restored_version_is_kept_until_its_protection_ends(root, path, push, 
 
         assert kept(preview(**rules, schedule={"duration": "P6D", "size": 10})) == ([5, 6] if empty else [1, 8])
         assert kept(preview(**rules, schedule={"duration": "P9D", "size": 10})) == ([8, 9] if empty else [10, 11])
-
-
-def test_an_empty_preview_leaves_out_the_versions_that_are_there(push, preview):
-    push(b"one", b"two")
-    answer = preview(**KEEP, schedule=NIGHTS, empty=True)
-
-    assert {version["imagined"] for version in answer.json["versions"]} == {True}
-    assert kept(answer) == [11, 18, 24, 25, 26, 27, 28, 29, 30]
 
 
 def test_nothing_is_saved(root, path, push, preview):

@@ -128,15 +128,6 @@ def test_a_suspicious_version_comes_back_with_its_collection_as_such(root, path,
     assert {4: True, 3: False, 2: False} == {one["number"]: one["suspicious"] for one in items}
 
 
-def test_a_used_id_prevents_the_restoration(root, path, collection):
-    root.delete(path, {"versions": "trash"})
-    assert 202 == root.create(id=collection).status_int
-
-    answer = root.post(f"{DELETED}/{collection}/restore", None)
-
-    assert (409, 4021) == (answer.status_int, answer.json["code"])
-
-
 def test_a_deleted_collection_can_be_ended(root, path, collection):
     root.delete(path, {"versions": "trash"})
 
