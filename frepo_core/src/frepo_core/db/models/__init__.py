@@ -3,7 +3,7 @@
 from .aliases import Alias
 from .base import NAMES, Base
 from .collections import Collection, CollectionSender, CollectionToken
-from .contents import OBJECT_SIZE, Content, EncodingTrial, StoredObject
+from .contents import OBJECT_SIZE, Content, ContentSketch, EncodingTrial, StoredObject
 from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
 from .files import File, Tag, file_tag
@@ -25,6 +25,7 @@ __all__ = [
     "CollectionSender",
     "CollectionToken",
     "Content",
+    "ContentSketch",
     "DeletedCollection",
     "DeletedCollectionToken",
     "EncodingTrial",

@@ -2,7 +2,19 @@
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, String, Text, UniqueConstraint, and_, case, func, select
+from sqlalchemy import (
+    ColumnElement,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    and_,
+    case,
+    func,
+    select,
+)
 from sqlalchemy.orm import Mapped, aliased, foreign, mapped_column, relationship
 
 from ..types import RowId, exact
@@ -113,6 +125,16 @@ class EncodingTrial(Base):
     content_id: Mapped[int] = mapped_column(ForeignKey("content.id", ondelete="CASCADE"))
     base_digest: Mapped[str] = mapped_column(exact(64))
     tried_at: Mapped[datetime]
+
+
+class ContentSketch(Base):
+    """What a content shares with others: the least hashes of 64 bins, of 4 bytes each, made in this `method`."""
+
+    __tablename__ = "content_sketch"
+
+    content_id: Mapped[int] = mapped_column(ForeignKey("content.id", ondelete="CASCADE"), primary_key=True)
+    method: Mapped[int]
+    minima: Mapped[bytes] = mapped_column(LargeBinary(256))
 
 
 # The size of the stored bytes, in queries.

@@ -9,14 +9,26 @@ are differences to the newest: at most `depth` of them, which are encoded again 
 
 Heights are used, not numbers of versions: strategies keep every seventh or every twenty-fourth version, and then the
 numbers of those that stay say nothing.
+
+Only what is alike is put together, by sketches of the contents: dumps of two databases that alternate are two such
+counters, and a content that is like no other one stays as it is.
 """
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, IntEnum, StrEnum
 
+from .likeness import Sketch, estimate_shared
 from .verdicts import Verdict
+
+# Less than this part of a content in a base is not worth a trial.
+LEAST_SHARED = 0.2
+# Where more than this part is missing in a base, the next newer contents may be more alike. So many of them are asked.
+MUCH_MISSING, NEXT = 0.25, 8
+# With so many others that wait, a content is compared, and so many of these are found by one minimum of its sketch.
+CANDIDATES, OF_A_MINIMUM = 64, 16
 
 
 class Encoding(StrEnum):
@@ -68,7 +80,7 @@ class Content:
     collections use it, too, `possible` has the ids of the contents that are newer in all of them, and stay.
 
     `standing` is that of the best version. `tried` are the ids of the bases that lately saved too little, and None if
-    compressing did.
+    compressing did. `sketch` says what it shares with others; None: it was not made yet, empty: it says nothing.
     """
 
     id: int
@@ -80,6 +92,8 @@ class Content:
     possible: frozenset[int] | None = None
     standing: Standing = Standing.GOOD
     tried: frozenset[int | None] = frozenset()
+    size: int = 0
+    sketch: Sketch | None = ()
 
     @property
     def is_new(self) -> bool:
@@ -108,12 +122,77 @@ def plan(contents: Sequence[Content], *, depth: int) -> list[Step]:
     """Return how the contents of a collection are to be stored, the oldest first, as far as they are not yet.
 
     `contents` are in ascending order. No chain of the result is longer than `depth`, and each base is newer than what
-    depends on it. A base that a content has is kept, unless it has left, or may get a base itself now.
+    depends on it. A base that a content has is kept, unless it has left, or may get a base itself now. What has no
+    sketch counts as alike.
     """
     planner = _Planner(contents, depth)
     for content in contents:
         planner.place(content)
     return [step for content in contents if (step := planner.step(content))]
+
+
+def find_unsketched(contents: Sequence[Content], steps: Sequence[Step]) -> set[int]:
+    """Return the ids of the contents without a sketch on which differences depend: make it, and plan again."""
+    places, found = {content.id: place for place, content in enumerate(contents)}, set[int]()
+    for step in steps:
+        if step.base_id is None:
+            continue
+        content, base = contents[places[step.content_id]], contents[places[step.base_id]]
+        pair = [content, base]
+        if not _shares_most(content, base):
+            pair += _following(contents, places[base.id])
+        found |= {one.id for one in pair if one.sketch is None}
+    return found
+
+
+def _shared(content: Content, base: Content) -> float | None:
+    """Return which part of a content a base has; None if that is not known."""
+    if not content.sketch or not base.sketch:
+        return None
+    return estimate_shared(content.sketch, content.size, base.sketch, base.size)
+
+
+def _shares_most(content: Content, base: Content) -> bool:
+    shared = _shared(content, base)
+    return shared is None or shared >= 1 - MUCH_MISSING
+
+
+def _following(contents: Sequence[Content], place: int) -> Sequence[Content]:
+    return contents[place + 1 : place + 1 + NEXT]
+
+
+class _Waiting:
+    """The contents that wait for a base. Those that are like it are found by equal minima of their sketches."""
+
+    def __init__(self) -> None:
+        self._contents: dict[int, Content] = {}
+        self._by_minimum = defaultdict[tuple[int, int], list[int]](list)
+        self._by_base = defaultdict[int, list[int]](list)
+        self._unsketched: dict[int, None] = {}
+
+    def add(self, content: Content) -> None:
+        self._contents[content.id] = content
+        if content.base_id is not None:
+            self._by_base[content.base_id].append(content.id)
+        if not content.sketch:
+            self._unsketched[content.id] = None
+        for minimum in enumerate(content.sketch or ()):
+            of_it = [one for one in self._by_minimum[minimum] if one in self._contents]
+            self._by_minimum[minimum] = [*of_it[1 - OF_A_MINIMUM :], content.id]
+
+    def remove(self, content_id: int) -> None:
+        del self._contents[content_id]
+        self._unsketched.pop(content_id, None)
+
+    def candidates(self, base: Content) -> list[Content]:
+        """Return those of which this content may become the base or is it, in the order in which they were added."""
+        found = set(self._by_base[base.id]) | set(list(self._unsketched)[-CANDIDATES:])
+        if base.sketch:
+            equal = Counter(one for minimum in enumerate(base.sketch) for one in self._by_minimum.get(minimum, ()))
+            found |= {content_id for content_id, _ in equal.most_common(CANDIDATES)}
+        else:
+            found |= set(list(self._contents)[-CANDIDATES:])
+        return [content for content_id, content in self._contents.items() if content_id in found]
 
 
 @dataclass
@@ -122,7 +201,7 @@ class _Planner:
     depth: int
     _heights: dict[int, int] = field(default_factory=dict)
     _bases: dict[int, int] = field(default_factory=dict)
-    _waiting: list[Content] = field(default_factory=list)
+    _waiting: _Waiting = field(default_factory=_Waiting)
 
     def __post_init__(self) -> None:
         self._by_id = {content.id: content for content in self.contents}
@@ -130,18 +209,20 @@ class _Planner:
 
     def place(self, content: Content) -> None:
         """Let those that wait become differences to this content, and let it wait itself unless it stays whole."""
-        dependents = [other for other in self._waiting if self._keeps(other, content)]
+        candidates = self._waiting.candidates(content)
+        dependents = [other for other in candidates if self._keeps(other, content)]
         height = max((self._heights[other.id] + 1 for other in dependents), default=0)
-        for other in reversed(self._waiting):  # the newest first: the least heights
+        for other in reversed(candidates):  # the newest first: the least heights
             if self._takes(content, height, other):
                 dependents.append(other)
                 height = max(height, self._heights[other.id] + 1)
         self._heights[content.id] = height
-        self._bases.update({other.id: content.id for other in dependents})
-        self._waiting = [other for other in self._waiting if other not in dependents]
+        for other in dependents:
+            self._bases[other.id] = content.id
+            self._waiting.remove(other.id)
         may_wait = content.freedom is Freedom.DELTA or (content.freedom is Freedom.NONE and content.base_id is not None)
         if may_wait and height < self.depth:
-            self._waiting.append(content)
+            self._waiting.add(content)
 
     def step(self, content: Content) -> Step | None:
         """Return what is to be done with a content, or None."""
@@ -169,13 +250,25 @@ class _Planner:
         """Return whether this content becomes the base of the other one, which has no lasting base."""
         if other.freedom is Freedom.NONE or content.freedom is Freedom.NONE or self._has_lasting_base(other):
             return False
-        if not other.may_rely_on(content):
+        if not other.may_rely_on(content) or not self._is_alike(other, content):
             return False
         if content.freedom is not Freedom.DELTA:
             return True  # it stays whole, whatever depends on it
         # What was encoded before gets no higher: its own base may have no room for that.
         most = height if content.is_new else height - 1
         return self._heights[other.id] <= most
+
+    def _is_alike(self, other: Content, base: Content) -> bool:
+        """Return whether enough of the other one is in a base, and none of the next ones is much more like it."""
+        shared = _shared(other, base)
+        if shared is None or _shares_most(other, base):
+            return True
+        return shared >= LEAST_SHARED and max(self._shared_by_next(other, base), default=0.0) < (1 + shared) / 2
+
+    def _shared_by_next(self, other: Content, base: Content) -> Iterator[float]:
+        for later in _following(self.contents, self._places[base.id]):
+            if later.freedom is not Freedom.NONE and other.may_rely_on(later):
+                yield _shared(other, later) or 0.0
 
     def _has_lasting_base(self, other: Content) -> bool:
         base = self._by_id.get(other.base_id) if other.base_id is not None else None

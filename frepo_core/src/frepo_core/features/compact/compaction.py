@@ -1,8 +1,10 @@
 """The job `compact`: encodes what the plans of the collections say, one content at a time, and undoes that."""
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,6 +12,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.backups.compaction import Encoding, Freedom, Step
+from frepo_core.domain.backups.likeness import Sketch
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
@@ -29,9 +32,12 @@ from .encoder_process import SHARE
 from .encoding_switch import EncodingSwitch
 from .expansion import Expansion, is_unchanged
 from .plans import Plans
+from .sketches import note_sketch, telling
 from .survey import Survey
 from .trials import ALONE, note_tried
 from .uses import freedom_of, read_heads, read_users
+
+log = logging.getLogger(__name__)
 
 SAMPLES = 20
 
@@ -85,7 +91,8 @@ class Compaction:
         with self._encoder(self._settings.compact_rate, go_on, pace) as encoder:
             expansion = self._expansion(encoder, report, pace)
             expansion.expand_adopted()
-            for survey, step in self._plans.steps(report.note_failure, go_on):
+            steps = self._plans.steps(report.note_failure, go_on, partial(self._sketch, encoder, busy))
+            for survey, step in steps:
                 if (now := utc_now()).hour in busy:
                     report.wait(busy, now)
                     continue
@@ -105,7 +112,7 @@ class Compaction:
         """
         require_libraries()
         found, tried, samples = dict[str, list[tuple[StoredObject, StoredObject | None, Step]]](), 0, 0
-        for survey, step in self._plans.steps(CompactReport().note_failure, keep_going):
+        for survey, step in self._plans.steps(CompactReport().note_failure, keep_going, lambda rows: {}):
             base = survey.rows.get(step.base_id) if step.base_id is not None else None
             found.setdefault(survey.collection_id, []).append((survey.rows[step.content_id], base, step))
         encode = [
@@ -123,6 +130,26 @@ class Compaction:
         size = sum(row.object_size for steps in encode for row, *_ in steps)
         share = 1 - samples / tried if tried else 0.0
         return Forecast(contents=sum(len(steps) for steps in encode), size=size, saved_size=round(size * share))
+
+    def _sketch(
+        self, encoder: ContentEncoder, busy: frozenset[int], rows: Iterable[StoredObject]
+    ) -> Mapping[int, Sketch]:
+        """Make and store sketches, except in the hours in which uploads come. What cannot be read gets none."""
+        made = dict[int, Sketch]()
+        for row in rows:
+            if utc_now().hour in busy or row.content_id is None:
+                continue
+            content_id = row.content_id
+            try:
+                sketch = encoder.sketch(row)
+            except LeaseLost:
+                raise
+            except FrepoError as error:
+                log.warning("no sketch of the content %s: %s", row.digest, error.message)
+                continue  # to encode it will fail, too, and be reported
+            self._database.write(partial(note_sketch, content_id=content_id, sketch=sketch))
+            made[content_id] = telling(sketch)
+        return made
 
     def _encoder(self, rate: int, keep_going: Callable[[], None], pace: Callable[[int], None]) -> ContentEncoder:
         return ContentEncoder(

@@ -1,7 +1,7 @@
 """Encodes one content into a file, or decodes it, in the process for that."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -67,6 +67,20 @@ class ContentEncoder:
             outcome = self._process.encode(task, self._keep_going)
             hit("content_encoded")
             yield Encoded(codec=outcome.codec, digest=outcome.digest, path=files.target)
+
+    def sketch(self, row: StoredObject) -> Sequence[int]:
+        """Read a content, and return its sketch. Raises as `encoded` does."""
+        with ObjectFiles(self._database, self._backends, self._directory, self._pace) as files:
+            task = Task(
+                content=files.chain(row),
+                size=row.size,
+                base=[],
+                base_size=0,
+                target="",
+                rate=self._rate,
+                is_sketched=True,
+            )
+            return self._process.encode(task, self._keep_going).sketch
 
     @contextlib.contextmanager
     def decoded(self, row: StoredObject) -> Iterator[Path]:

@@ -1,13 +1,14 @@
 """Plans one collection after the other, and knows at which hours uploads come."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 
 from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection
-from frepo_core.domain.backups.compaction import Step, plan
+from frepo_core.db.models import Collection, StoredObject
+from frepo_core.domain.backups.compaction import Step, find_unsketched, plan
+from frepo_core.domain.backups.likeness import Sketch
 from frepo_core.domain.schedules.busy_hours import find_busy_hours
 from frepo_core.errors import FrepoError
 from frepo_core.services.content.storages.backends import Backends
@@ -19,6 +20,9 @@ from .survey import Survey, Surveys
 PAGE = 100
 FORTNIGHT = timedelta(days=14)
 
+# Returns the sketches of contents, as far as they can be made.
+MakeSketches = Callable[[Iterable[StoredObject]], Mapping[int, Sketch]]
+
 
 class Plans:
     """What is to be stored in another way, in all collections."""
@@ -29,15 +33,16 @@ class Plans:
         self._depth = settings.compact_depth
 
     def steps(
-        self, failed: Callable[[str, FrepoError], None], keep_going: Callable[[], None]
+        self, failed: Callable[[str, FrepoError], None], keep_going: Callable[[], None], sketch: MakeSketches
     ) -> Iterator[tuple[Survey, Step]]:
         """Yield each step, in the order in which they are done. A collection is read when its turn comes.
 
-        `failed` is called with a collection whose strategy fails; the others are planned.
+        `failed` is called with a collection whose strategy fails; the others are planned. `sketch` is asked for the
+        sketches of what would become a difference or its base; what it returns none of counts as alike.
         """
         for name in self._collections():
             keep_going()
-            for survey, steps in self._plan(name, failed):
+            for survey, steps in self._plan(name, failed, sketch):
                 for step in steps:
                     yield survey, step
 
@@ -58,7 +63,9 @@ class Plans:
             yield from names
             after = names[-1]
 
-    def _plan(self, name: str, failed: Callable[[str, FrepoError], None]) -> Iterator[tuple[Survey, list[Step]]]:
+    def _plan(
+        self, name: str, failed: Callable[[str, FrepoError], None], sketch: MakeSketches
+    ) -> Iterator[tuple[Survey, list[Step]]]:
         """Yield what is to be done in a collection. The strategy is only asked if anything is."""
         for survey in self._surveys.read(name, utc_now()):
             if not plan(survey.contents, depth=self._depth):
@@ -68,5 +75,17 @@ class Plans:
             except FrepoError as error:
                 failed(f"collection {name}", error)
                 continue
-            if steps := plan(known.contents, depth=self._depth):
+            known, steps = self._sketched(known, sketch)
+            if steps:
                 yield known, steps
+
+    def _sketched(self, survey: Survey, sketch: MakeSketches) -> tuple[Survey, list[Step]]:
+        """Return the survey with the sketches that decide about its steps, and these."""
+        asked = set[int]()
+        while True:
+            steps = plan(survey.contents, depth=self._depth)
+            wanted = find_unsketched(survey.contents, steps) - asked
+            if not wanted:
+                return survey, steps
+            asked |= wanted
+            survey = survey.with_sketches(sketch(survey.rows[content_id] for content_id in sorted(wanted)))

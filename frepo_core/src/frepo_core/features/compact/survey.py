@@ -15,6 +15,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Version
 from frepo_core.db.models import Content as ContentRow
 from frepo_core.domain.backups.compaction import Content, Encoding, Freedom
+from frepo_core.domain.backups.likeness import Sketch
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.rows.removal import incarnation_of
@@ -24,6 +25,7 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.settings import Settings
 
 from ..preview.preview import NIGHTLY, Previews, UploadPlan
+from .sketches import read_sketches
 from .trials import Tried, read_tried
 from .uses import Heads, Users, freedom_of, read_heads, read_users
 
@@ -42,6 +44,11 @@ class Survey:
     contents: list[Content]
     rows: Mapping[int, StoredObject]
     users: Mapping[int, Users]
+
+    def with_sketches(self, sketches: Mapping[int, Sketch]) -> "Survey":
+        """Return the same with these sketches."""
+        contents = [replace(one, sketch=sketches.get(one.id, one.sketch)) for one in self.contents]
+        return replace(self, contents=contents)
 
 
 class Surveys:
@@ -74,6 +81,7 @@ class Surveys:
                 now=now,
                 base_ids=_read_base_ids(session, objects),
                 tried=read_tried(session, rows, now),
+                sketches=read_sketches(session, rows),
             )
             possible = _find_possible(session, collection_id, rows, users)
         surveys = []
@@ -133,6 +141,7 @@ class _Facts:
     now: datetime
     base_ids: Mapping[str, int]
     tried: Mapping[int, Tried]
+    sketches: Mapping[int, Sketch]
 
     def place(self, row: ContentRow) -> int:
         """Return the number of the newest version of the collection that uses the content."""
@@ -157,6 +166,8 @@ class _Facts:
             possible=frozenset() if tried.is_enough else possible,
             standing=users.standing,
             tried=tried.bases,
+            size=row.size,
+            sketch=self.sketches.get(row.id),
         )
 
 

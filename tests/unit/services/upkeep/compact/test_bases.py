@@ -4,9 +4,10 @@ import random
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 
-from frepo_core.db.models import Version
+from frepo_core.db.models import ContentSketch, Version
+from support.encodings.nights import nights
 
 
 @pytest.mark.costly
@@ -37,4 +38,34 @@ def test_a_base_that_was_condemned_is_replaced(history, services, change):
 
     rows = history.rows(collection)
     assert (rows[4].digest, "delta") == (rows[1].base_digest, rows[2].encoding)
+    history.check()
+
+
+@pytest.mark.costly
+def test_a_cut_version_costs_the_one_before_it_nothing(history):
+    collection = history.make()
+    for number in range(1, 7):
+        dump = history.dump()
+        history.push(collection, dump[:60_000] if number == 3 else dump)
+        history.job()
+
+    rows = history.rows(collection)
+    assert rows[3].digest not in {row.base_digest for row in rows.values()}
+    assert ["delta"] * 5 + ["raw"] == history.encodings(collection)
+    history.check()
+
+
+@pytest.mark.costly
+def test_two_databases_that_alternate_are_compacted_each_for_itself(history, services):
+    collection, other = history.make(), nights(20, 1500, seed=7)
+    for number in range(1, 9):
+        history.push(collection, next(other) if number % 2 else None)
+        history.job()
+
+    rows = history.rows(collection)
+    numbers = {row.digest: number for number, row in rows.items()}
+    assert ["delta"] * 6 == history.encodings(collection)[:6]
+    assert all(number % 2 == numbers[row.base_digest] % 2 for number, row in rows.items() if row.base_digest)
+    with services.database.reading() as session:
+        assert 8 == session.scalar(select(func.count()).select_from(ContentSketch))
     history.check()

@@ -10,6 +10,7 @@ from frepo_core.errors import DamagedBaseError
 from frepo_core.services.content.encodings.format import checksum, read_fully
 
 from .anchors import Anchors
+from .sketcher import Sketcher
 
 # A reader of blocks of this size is a small part of the memory that a segment takes.
 _BLOCK = 1 << 20
@@ -17,12 +18,18 @@ _BLOCKS = 4
 
 
 class BaseIndex:
-    """The anchors of a base, and the checksums of its blocks. It serves all contents that get this base."""
+    """The anchors of a base, and the checksums of its blocks. It serves all contents that get this base.
 
-    def __init__(self, *, digest: str, size: int, block: int, anchors: Anchors, checks: "array[int]") -> None:
+    `sketch` says how much the base shares with other contents.
+    """
+
+    def __init__(
+        self, *, digest: str, size: int, block: int, anchors: Anchors, checks: "array[int]", sketch: list[int]
+    ) -> None:
         self.digest = digest
         self.size = size
         self.anchors = anchors
+        self.sketch = sketch
         self._block = block
         self._checks = checks
 
@@ -42,6 +49,7 @@ class BaseIndex:
         Raises `DamagedBaseError` for the content with the digest `dependent` if the bytes are wrong.
         """
         anchors, checks, sha256, position = Anchors(), array("Q"), hashlib.sha256(), 0
+        sketcher = Sketcher()
         content.seek(0)
         for data in iter(partial(read_fully, content, block), b""):
             if len(checks) % _BLOCKS == 0:
@@ -49,11 +57,12 @@ class BaseIndex:
             sha256.update(data)
             checks.append(checksum(data))
             anchors.add(data, position)
+            sketcher.add(data)
             position += len(data)
         if sha256.hexdigest() != digest or position != size:
             raise DamagedBaseError(dependent, digest, "the base's bytes are not its own")
         anchors.sort()
-        return cls(digest=digest, size=size, block=block, anchors=anchors, checks=checks)
+        return cls(digest=digest, size=size, block=block, anchors=anchors, checks=checks, sketch=sketcher.minima)
 
     def checked(self, content: BinaryIO, dependent: str) -> BinaryIO:
         """Return a reader of the same base, which raises `DamagedBaseError` if its bytes are not those of before."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -28,10 +28,14 @@ RAW = "raw"
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The codec of the object in the target, and its SHA-256 (hex). `raw`: nothing saves enough, and there is none."""
+    """The codec of the object in the target, and its SHA-256 (hex). `raw`: nothing saves enough, and there is none.
+
+    `sketch` is that of the content, if only that was wanted.
+    """
 
     codec: str
     digest: str = ""
+    sketch: list[int] = field(default_factory=list)
 
 
 class Choice:
@@ -46,6 +50,9 @@ class Choice:
         A difference makes a content depend on another one, so it must save 20 % against the compressed content.
         A content that is to be raw is decoded instead. Raises what `encode` and a `DecodedContent` raise.
         """
+        if task.is_sketched:
+            index = self._read(task.content, task.size, task.content[0].digest, keep_going)
+            return Outcome(codec=RAW, sketch=index.sketch)
         if task.is_raw:
             return _decode(task, keep_going)
         delta = self._encode_delta(task, keep_going) if task.base else None
@@ -61,19 +68,20 @@ class Choice:
 
     def _encode_delta(self, task: Task, keep_going: Callable[[], None]) -> Head:
         digest = task.base[0].digest
+        index = self._read(task.base, task.base_size, task.content[0].digest, keep_going)
+        with _open(task.base) as content:
+            return _encode(task, keep_going, Base(content=content, digest=digest, size=task.base_size, index=index))
+
+    def _read(self, objects: list[ObjectFile], size: int, dependent: str, keep_going: Callable[[], None]) -> BaseIndex:
+        """Read a content from start to end, unless it was read last: the newest one is sketched, then it is a base."""
+        digest = objects[0].digest
         if self._index is None or self._index.digest != digest:
             self._index = None
-            with _open(task.base) as content:
+            with _open(objects) as content:
                 self._index = BaseIndex.read(
-                    content,
-                    digest=digest,
-                    size=task.base_size,
-                    dependent=task.content[0].digest,
-                    keep_going=keep_going,
+                    content, digest=digest, size=size, dependent=dependent, keep_going=keep_going
                 )
-        with _open(task.base) as content:
-            base = Base(content=content, digest=digest, size=task.base_size, index=self._index)
-            return _encode(task, keep_going, base)
+        return self._index
 
 
 def _encode(task: Task, keep_going: Callable[[], None], base: Base | None, level: int = LEVEL) -> Head:
