@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from frepo_client.restores.loading_lines import loading_line
-from frepo_core.domain.backups import loading_lines as of_the_service
+from frepo_core.features.restore import loading_lines as of_the_service
 
 DUMP = b"--\n-- PostgreSQL database dump\n--\n\n--\n-- PostgreSQL database dump complete\n--\n"
 CONFIGURATION = '[job.nightly]\ncollection = "shop.sql"\ncommand = ["cat", "dump"]\n'

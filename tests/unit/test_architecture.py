@@ -83,14 +83,16 @@ MAY_IMPORT = {
 FEATURES = {
     "preview": set(),
     "compact": {"preview"},
-    "doctor": {"compact", "second_copies"},
+    "doctor": {"compact", "second_copies", "storage_check"},
     "overview": {"compact", "second_copies"},
     "documents": set(),
     "enrolment": set(),
     "moves": set(),
     "recovery": set(),
+    "restore": set(),
     "restore_tests": set(),
     "second_copies": set(),
+    "storage_check": set(),
 }
 # Inside a room, a folder may import only those before it. Modules beside the folders are anywhere between them.
 ORDER = {

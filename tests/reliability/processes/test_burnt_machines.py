@@ -12,8 +12,8 @@ import pytest
 
 from frepo_core.domain.roles import Role
 from frepo_core.features.assembly import assemble
+from frepo_core.features.storage_check.storage_check import READ_WITHIN, check_storages
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.reports.storage_check import READ_WITHIN
 from frepo_core.web import make_app
 from frepo_server.application import hooks_of
 from support.console.in_process import InProcessConsole
@@ -134,7 +134,7 @@ def check_contents(machine, services, known, ruins, said):
         expected = machine.contents[digest] if readable[digest] else None
         assert expected == read_content(services, find, machine.flips), (name, digest, story)
     read_all(services)
-    lost = services.check_storages(read_within=READ_WITHIN).lost
+    lost = check_storages(services, read_within=READ_WITHIN).lost
     assert sum(not is_there for is_there in readable.values()) == lost.contents, ("after reading all", lost, story)
 
 

@@ -15,6 +15,7 @@ from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Versio
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.features.assembly import assemble
 from frepo_core.features.compact.encoder.encoder import Base, encode
+from frepo_core.features.storage_check.storage_check import check_storages
 from frepo_core.services.upkeep.reconcile.reconciliation import is_reconciled
 from support.encodings.nights import nights
 from support.reliability.upgrades import schema_differences, upgrade_to
@@ -250,6 +251,6 @@ def test_nothing_is_deleted_before_the_storages_were_compared_nor_what_is_needed
 
     assert before - keys()  # what was replaced is gone
     assert EXPECTED == read_all(services)
-    worth = services.check_storages(read_within=timedelta(days=30))
+    worth = check_storages(services, read_within=timedelta(days=30))
     assert 0 == worth.lost.contents
     assert {"local": 0, "second": 0} == {one.storage: one.lacks for one in worth.storages}

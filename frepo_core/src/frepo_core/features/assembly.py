@@ -18,8 +18,20 @@ from .preview.feature import PREVIEW
 from .recovery.feature import RECOVERY
 from .restore_tests.feature import RESTORE_TESTS
 from .second_copies.feature import SECOND_COPIES
+from .storage_check.feature import STORAGE_CHECK
 
-FEATURES = (DOCUMENTS, ENROLMENT, PREVIEW, OVERVIEW, RESTORE_TESTS, MOVES, SECOND_COPIES, RECOVERY, COMPACT)
+FEATURES = (
+    DOCUMENTS,
+    ENROLMENT,
+    PREVIEW,
+    OVERVIEW,
+    RESTORE_TESTS,
+    STORAGE_CHECK,
+    MOVES,
+    SECOND_COPIES,
+    RECOVERY,
+    COMPACT,
+)
 
 
 def assemble(

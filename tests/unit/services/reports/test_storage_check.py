@@ -10,6 +10,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.features.doctor.data import check_storage
 from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.storage_check.storage_check import check_storages
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.content.objects.marks import mark_damaged
 from frepo_core.services.upkeep.storage import verify
@@ -35,7 +36,7 @@ def check(services):
     """Return the worth of each storage by its name. The other reports must say the same about what is lacking."""
 
     def check():
-        found = services.check_storages(read_within=DAYS)
+        found = check_storages(services, read_within=DAYS)
         worth = {one.storage: one for one in found.storages}
         [copies] = services.feature(SecondCopyServices).reports.read()
         assert worth["second"].lacks == copies.behind

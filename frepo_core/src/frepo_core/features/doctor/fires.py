@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from frepo_core.services.composition.container import Services
-from frepo_core.services.reports.storage_check import READ_WITHIN
 
+from ..storage_check.storage_check import check_storages
 from .findings import Finding, good, problem
 
 
 def check_fires(services: Services) -> Iterator[Finding]:
     """Yield what a fire of each storage would cost, and what can be decoded nowhere. Reads all rows of contents."""
-    found = services.check_storages(read_within=READ_WITHIN)
+    found = check_storages(services)
     for one in found.storages:
         cost = one.only_here.describe() if one.only_here.contents else "nothing: the others can decode all contents"
         if one.trouble:

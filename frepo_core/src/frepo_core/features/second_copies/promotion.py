@@ -14,7 +14,7 @@ from frepo_core.errors import FrepoError, StorageError
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.base.lease import find_older_process
 from frepo_core.services.content.blobs.lifecycle import Blobs
-from frepo_core.services.content.objects.decodable_set import find_decodable
+from frepo_core.services.content.objects.decodable import find_decodable
 from frepo_core.services.content.objects.states import CURRENT, ObjectState
 from frepo_core.services.content.objects.uses import is_used
 from frepo_core.services.content.objects.wishes import compare_again

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from ..reports.audit import Audit
     from ..reports.figures import Figures
     from ..reports.health import Health
-    from ..reports.restorables import Restorables
     from ..reports.restore_ages import RestoreAges
 
 
@@ -214,12 +213,6 @@ class CoreServices(StorageServices):
         return TrashContents(
             self.database, self.stored_content, self.passwords, self.policies, self.deleted_collections
         )
-
-    @cached_property
-    def restorables(self) -> "Restorables":
-        from ..reports.restorables import Restorables
-
-        return Restorables(self.database)
 
     @cached_property
     def restore_ages(self) -> "RestoreAges":

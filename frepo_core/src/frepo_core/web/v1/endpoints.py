@@ -13,7 +13,7 @@ from .collections import allowed_tokens, checks, collections, deleted_collection
 from .files import aliases, files
 from .installation import plugins, settings, storages
 from .tokens import tokens
-from .upkeep import damage, events, fires, health, jobs
+from .upkeep import damage, events, health, jobs
 
 MODULES = (
     about,
@@ -33,7 +33,6 @@ MODULES = (
     jobs,
     health,
     damage,
-    fires,
     storages,
     plugins,
     settings,

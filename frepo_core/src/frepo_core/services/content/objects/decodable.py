@@ -4,7 +4,9 @@ An object is decodable if it is raw or compressed, or a difference to a content 
 same storage. Each difference needs one content, so that is: a raw or compressed object can be reached.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -53,6 +55,30 @@ def find_path(
 def is_decodable(session: Session, digest: str, storage: str, *, without: Collection[int] = ()) -> bool:
     """Return whether a content can be decoded in a storage without these objects."""
     return find_path(session, digest, storage, without=without) is not None
+
+
+def find_decodable(session: Session, storage: str, *, read_since: datetime | None = None) -> set[str]:
+    """Return the digests of the contents that a storage can decode, by what the records say: a least fixed point.
+
+    With `read_since`, only objects count that were read since then, and so for what they need. It takes some hundred
+    bytes of memory for each content.
+    """
+    query = select(StoredObject.digest, StoredObject.encoding, StoredObject.base_digest).where(
+        StoredObject.storage == storage, StoredObject.state.in_(SOUND), StoredObject.encoding != UNKNOWN
+    )
+    if read_since is not None:
+        query = query.where(StoredObject.read_at >= read_since)
+    found, above = set[str](), defaultdict[str, list[str]](list)
+    for digest, encoding, base in session.execute(query):
+        if encoding != DELTA:
+            found.add(digest)
+        elif base is not None:
+            above[base].append(digest)
+    new = list(found)
+    while new:
+        new = [digest for base in new for digest in above.get(base, ()) if digest not in found]
+        found.update(new)
+    return found
 
 
 def find_base_path(session: Session, row: StoredObject, base_digest: str, storage: str) -> Path | None:

@@ -16,13 +16,12 @@ from frepo_core.db.models import Collection, DeletedCollection, TrashEntry, Vers
 from frepo_core.domain.backups.verdicts import GOOD, Verdict
 from frepo_core.domain.identity import parse_uuid4
 from frepo_core.errors import NotFoundError
-
-from ..backups.rows.newest_good import read_newest_good
-from ..backups.rows.removal import incarnation_of
-from ..backups.rows.version_rows import select_with_files
-from ..backups.trash.contents import trashed_file
-from ..backups.trash.entries import select_with_blobs
-from ..base.records import FileRecord
+from frepo_core.services.backups.rows.newest_good import read_newest_good
+from frepo_core.services.backups.rows.removal import incarnation_of
+from frepo_core.services.backups.rows.version_rows import select_with_files
+from frepo_core.services.backups.trash.contents import trashed_file
+from frepo_core.services.backups.trash.entries import select_with_blobs
+from frepo_core.services.base.records import FileRecord
 
 # Of so many versions, the newest ones, at least one is expected not to be damaged.
 _LOOKED_AT = 50

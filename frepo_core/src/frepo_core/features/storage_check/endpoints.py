@@ -5,12 +5,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from frepo_core.services.reports.storage_check import READ_WITHIN, Loss, StorageWorth
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.types import Duration, Whole
+from frepo_core.web.schemas.models import Query, Reply
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...conventions.types import Duration, Whole
-from ...schemas.models import Query, Reply
+from .storage_check import READ_WITHIN, Loss, StorageWorth, check_storages
 
 
 class CheckQuery(Query):
@@ -75,9 +75,9 @@ class StorageCheckReply(Reply):
     lost: LostContents
 
 
-def check_storages(request: FrepoRequest) -> Answer:
+def check(request: FrepoRequest) -> Answer:
     """Compare the records of all contents, as `frepo storage:check` does: some seconds for each 100,000 of them."""
-    found = request.services.check_storages(read_within=request.query_as(CheckQuery).read_within)
+    found = check_storages(request.services, read_within=request.query_as(CheckQuery).read_within)
     storages = [StorageValue.of(one) for one in found.storages]
     return Answer(body=StorageCheckReply(storages=storages, lost=LostContents.of(found.lost)))
 
@@ -87,7 +87,7 @@ ENDPOINTS = [
         name="check_storages",
         method="GET",
         path=f"{V1}/storages/check",
-        view=check_storages,
+        view=check,
         summary="What each storage can decode, and what its fire would cost",
         permission="jobs.view",
         query=CheckQuery,

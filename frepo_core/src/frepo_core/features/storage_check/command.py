@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from frepo_core.cli.columns import Size
+from frepo_core.cli.progress import ProgressLine
+from frepo_core.cli.tables import ListCommand, Rows
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from ...columns import Size
-from ...progress import ProgressLine
-from ...tables import ListCommand, Rows
-
 if TYPE_CHECKING:
-    from frepo_core.services.reports.storage_check import StorageCheck
+    from .storage_check import StorageCheck
 
 COLUMNS = (
     *("Storage", "State", "Promises", "Size", "Decodes", "Lacks", "Read"),
@@ -42,9 +41,12 @@ class Check(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each storage."""
+        from .storage_check import check_storages
+
         services = self.services()
         with ProgressLine("check") as notes:
-            found = services.check_storages(
+            found = check_storages(
+                services,
                 read_within=_duration(arguments.read_within),
                 progress=lambda contents: notes(f"{contents} contents compared"),
             )

@@ -16,12 +16,11 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
-
-from ..content.objects.decodable_set import find_decodable
-from ..content.objects.promises import find_promises
-from ..content.objects.uses import is_used
-from ..content.storages.backends import Backends
-from ..content.storages.write_guard import Presence
+from frepo_core.services.content.objects.decodable import find_decodable
+from frepo_core.services.content.objects.promises import find_promises
+from frepo_core.services.content.objects.uses import is_used
+from frepo_core.services.content.storages.write_guard import Presence
+from frepo_core.services.foundation import Foundation
 
 PAGE = 500
 READ_WITHIN = timedelta(days=30)
@@ -96,22 +95,17 @@ class StorageCheck:
 
 
 def check_storages(
-    database: Database,
-    backends: Backends,
-    presence: Presence,
-    *,
-    read_within: timedelta = READ_WITHIN,
-    progress: Callable[[int], None] = lambda contents: None,
+    base: Foundation, *, read_within: timedelta = READ_WITHIN, progress: Callable[[int], None] = lambda contents: None
 ) -> StorageCheck:
     """Compare all used contents with what each storage can decode, and return the figures.
 
     It takes some hundred bytes of memory for each content in each storage. `progress` is called with the number of the
     contents that were compared.
     """
-    count, done = _Count(database, backends, presence, read_within), 0
-    for page in _pages(database):
-        with database.reading() as session:
-            promises = find_promises(session, backends, [row[0] for row in page])
+    count, done = _Count(base, read_within), 0
+    for page in _pages(base.database):
+        with base.database.reading() as session:
+            promises = find_promises(session, base.backends, [row[0] for row in page])
             users = _count_users(session, [row[0] for row in page])
         for content_id, digest, size in page:
             count.add(digest, size, promises[content_id].storages, users[content_id])
@@ -123,13 +117,14 @@ def check_storages(
 class _Count:
     """Counts contents by what the storages can decode at its beginning."""
 
-    def __init__(self, database: Database, backends: Backends, presence: Presence, read_within: timedelta) -> None:
-        with database.reading() as session:
+    def __init__(self, base: Foundation, read_within: timedelta) -> None:
+        backends = base.backends
+        with base.database.reading() as session:
             since = read_clock(session) - read_within
             names = {*backends.configured, *session.scalars(select(StoredObject.storage).distinct())}
             self._decodable = {name: find_decodable(session, name) for name in names}
             self._read = {name: find_decodable(session, name, read_since=since) for name in names}
-        self.worth = {name: StorageWorth(storage=name, trouble=_find_trouble(presence, name)) for name in names}
+        self.worth = {name: StorageWorth(storage=name, trouble=_find_trouble(base.presence, name)) for name in names}
         # What a storage keeps for others burns with it, and one that does not work is of no use then.
         self._fires = {name: {name, *backends.find_users(name)} for name in names}
         self._broken = {name for name, one in self.worth.items() if one.trouble}

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frepo_core.domain.backups.loading_lines import HEAD, loading_line
+from frepo_core.cli.columns import Moment, Size
+from frepo_core.cli.tables import ListCommand, Rows
+from frepo_core.cli.transfers.downloading import add_target
+from frepo_core.cli.transfers.streams import STDIO, TransferBar, copy, target
 from frepo_core.domain.saved_names import saved_name
 from frepo_core.errors import FieldsError, FrepoError
 
-from ...columns import Moment, Size
-from ...tables import ListCommand, Rows
-from ...transfers.downloading import add_target
-from ...transfers.streams import STDIO, TransferBar, copy, target
+from .loading_lines import HEAD, loading_line
 from .moments import parse_moment
+from .restorables import Restorable, Restorables, Source
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
-    from frepo_core.services.reports.restorables import Restorable, Source
 
 COLUMNS = ("Name", "Newest good", "Time", "Size", "In trash", "Deleted", "Collection")
 LISTED = 200
@@ -59,7 +59,7 @@ class Restore(ListCommand):
                     raise FieldsError({f"--{option}": ["name the collection, too: frepo restore NAME"]})
             return int(super().run(arguments))
         services = self.services()
-        sources = services.restorables.sources(arguments.name)
+        sources = Restorables(services.database).sources(arguments.name)
         if not sources:
             remedy = "`frepo restore` lists what can be restored"
             raise FieldsError({"name": [f"nothing is called {arguments.name!r}"]}, remedy=remedy)
@@ -70,7 +70,7 @@ class Restore(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each collection of which something can be restored."""
-        found = self.services().restorables.summaries(LISTED)
+        found = Restorables(self.services().database).summaries(LISTED)
         return COLUMNS, [
             (
                 one.source.name,
@@ -84,14 +84,14 @@ class Restore(ListCommand):
             for one in found
         ]
 
-    def _list_ambiguous(self, name: str, sources: "Sequence[Source]") -> int:
+    def _list_ambiguous(self, name: str, sources: Sequence[Source]) -> int:
         self.app.stderr.write(f"{len(sources)} collections are called {name!r}. Give the id of one:\n")
         for one in sources:
             deleted = f", deleted on {one.deleted_at:%Y-%m-%d %H:%M} UTC" if one.deleted_at else ""
             self.app.stderr.write(f"  frepo restore {one.id if one.deleted_at is None else one.incarnation}{deleted}\n")
         return AMBIGUOUS
 
-    def _restore(self, services: "Services", source: "Source", arguments: argparse.Namespace) -> None:
+    def _restore(self, services: "Services", source: Source, arguments: argparse.Namespace) -> None:
         found = self._find(services, source, arguments)
         self._confirm(found, arguments)
         is_usual = found.is_good and found.place == "collection" and not self.app.stderr.isatty()
@@ -99,17 +99,18 @@ class Restore(ListCommand):
             self.app.stderr.write(f"{_describe(found)}\n")
         self._copy(services, found, arguments)
 
-    def _find(self, services: "Services", source: "Source", arguments: argparse.Namespace) -> "Restorable":
+    def _find(self, services: "Services", source: Source, arguments: argparse.Namespace) -> Restorable:
+        restorables = Restorables(services.database)
         if arguments.version is not None:
-            return services.restorables.find(source, number=_number(arguments.version))
+            return restorables.find(source, number=_number(arguments.version))
         if arguments.at is not None:
             before, note = parse_moment(arguments.at)
             if note:
                 self.app.stderr.write(f"{note}\n")
-            return services.restorables.find(source, before=before)
-        return services.restorables.find(source)
+            return restorables.find(source, before=before)
+        return restorables.find(source)
 
-    def _confirm(self, found: "Restorable", arguments: argparse.Namespace) -> None:
+    def _confirm(self, found: Restorable, arguments: argparse.Namespace) -> None:
         """Ask about a version that is not good. Raises `FrepoError` if the answer is not yes."""
         if found.is_good or found.file.blob.is_damaged:  # damaged bytes are refused by the download
             return
@@ -118,7 +119,7 @@ class Restore(ListCommand):
         if not arguments.yes and not self.confirms(question):
             raise FrepoError("Nothing was restored.")
 
-    def _copy(self, services: "Services", found: "Restorable", arguments: argparse.Namespace) -> None:
+    def _copy(self, services: "Services", found: Restorable, arguments: argparse.Namespace) -> None:
         from frepo_core.services.base.records import TrashedFile
         from frepo_core.services.events.actors import console_identity
 
@@ -142,7 +143,7 @@ class Restore(ListCommand):
                 self.say(f"Load it: {line}")
 
 
-def _describe(found: "Restorable") -> str:
+def _describe(found: Restorable) -> str:
     where = "" if found.place == "collection" else f", from the {found.place}"
     until = f" (until {found.ends_at:%Y-%m-%d %H:%M} UTC)" if found.ends_at else ""
     at = f"{found.file.created_at:%Y-%m-%d %H:%M:%S} UTC"

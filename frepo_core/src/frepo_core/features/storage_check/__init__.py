@@ -1,0 +1,1 @@
+"""What each storage promises and can decode, and what its fire would cost."""
