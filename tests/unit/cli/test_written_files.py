@@ -6,7 +6,7 @@ import os
 import pytest
 
 from frepo_core.features.recovery.commands.lists import write_missing
-from frepo_core.services.upkeep.reconcile.staging import MissingContent
+from frepo_core.features.recovery.staging import MissingContent
 
 SECRET_TABLES = {
     "fleet:create --from hosts.csv --tokens": "--tokens",

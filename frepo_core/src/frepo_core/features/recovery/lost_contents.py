@@ -12,7 +12,8 @@ from frepo_core.services.content.objects.promises import find_promises
 from frepo_core.services.content.objects.states import CURRENT, FIRST, ObjectState
 from frepo_core.services.content.objects.uses import is_lost
 from frepo_core.services.content.storages.backends import Backends
-from frepo_core.services.upkeep.reconcile.staging import MissingContent
+
+from .staging import MissingContent
 
 
 def note_lost(backends: Backends, named: Sequence[MissingContent], session: Session) -> list[MissingContent]:

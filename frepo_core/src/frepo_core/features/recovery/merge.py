@@ -44,7 +44,6 @@ from frepo_core.services.upkeep.journal.objects import table_of
 from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
-from frepo_core.services.upkeep.reconcile.staging import Key, Staging
 
 from .first_epoch import find_first_epoch
 from .lost_contents import find_lost
@@ -52,6 +51,7 @@ from .replayed_evictions import make_room, set_as_it_was
 from .row_loading import add_checks, insert_new
 from .sound_objects import SoundObjects, has_sound_object
 from .sources import Source, SourceFiles, find_source, list_others
+from .staging import Key, RecoveryStaging
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class Merge:
         self._sound = SoundObjects(database, backends)
         self._listed: dict[str, Listing] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-merge-", dir=folder)
-        self._staging = Staging(Path(self._folder.name))
+        self._staging = RecoveryStaging(Path(self._folder.name))
 
     def __enter__(self) -> Self:
         return self

@@ -31,7 +31,6 @@ from frepo_core.db.models import (
     TrashEntry,
     Version,
 )
-from frepo_core.db.sequences import continue_sequences
 from frepo_core.domain.enrolment import collection_of_host
 from frepo_core.services.access.token_phrase import PHRASE_CHECK
 from frepo_core.services.base.batches import batches
@@ -46,13 +45,14 @@ from frepo_core.services.upkeep.journal.objects import OBJECTS, ObjectKind
 from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
-from frepo_core.services.upkeep.reconcile.staging import Key, MissingContent, Staging
 
 from .furthest_source import find_furthest
 from .interruption import Interruption, read_interruption
 from .lost_contents import find_used_storages, note_lost
 from .row_loading import RowLoader
+from .sequences import continue_sequences
 from .sources import RecoveryError, Source, SourceFiles, find_source, list_others
+from .staging import Key, MissingContent, RecoveryStaging
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ class Recovery:
         self._given = list(dict.fromkeys(storages))
         self._notes = notes
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
-        self._staging = Staging(Path(self._folder.name))
+        self._staging = RecoveryStaging(Path(self._folder.name))
         self._listed: dict[str, Listing] = {}
 
     def __enter__(self) -> Self:

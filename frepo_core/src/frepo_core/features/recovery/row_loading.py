@@ -26,7 +26,8 @@ from frepo_core.db.models import (
 from frepo_core.domain.naming import printable, stored_name
 from frepo_core.services.upkeep.journal.json_rows import Values, to_row
 from frepo_core.services.upkeep.journal.objects import PLACES, ObjectKind, table_of
-from frepo_core.services.upkeep.reconcile.staging import Key, MissingContent, Staging
+
+from .staging import Key, MissingContent, RecoveryStaging
 
 _FILE, _TAG, _CONTENT = table_of(File), table_of(Tag), table_of(Content)
 _TOKENS, _COLLECTIONS = table_of(Token).c.key, table_of(Collection).c.id
@@ -66,7 +67,7 @@ class RowLoader:
     `unusable` says of which objects no rows can be made, and why.
     """
 
-    def __init__(self, database: Database, staging: Staging) -> None:
+    def __init__(self, database: Database, staging: RecoveryStaging) -> None:
         self._database = database
         self._staging = staging
         self.counts: Counter[str] = Counter()

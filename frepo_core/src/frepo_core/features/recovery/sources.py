@@ -9,11 +9,12 @@ from pathlib import Path
 from frepo_core.errors import FrepoError, StorageError
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.content.storages.backends import Backends
-from frepo_core.services.upkeep.journal.journal_files import JournalDamagedError, JournalFile
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
-from frepo_core.services.upkeep.reconcile.staging import Staging
+
+from .journal_file import JournalDamagedError, JournalFile
+from .staging import RecoveryStaging
 
 _PIECE = 1 << 20
 # A head is complete before so many compressed bytes.
@@ -48,7 +49,7 @@ class Source:
 
 
 def list_others(
-    backends: Backends, given: Collection[str], staging: Staging, notes: Notes, problems: list[str]
+    backends: Backends, given: Collection[str], staging: RecoveryStaging, notes: Notes, problems: list[str]
 ) -> dict[str, Listing]:
     """List the other configured storages, by name. One that does not work is passed over, and is a problem."""
     found = {}
@@ -123,7 +124,7 @@ class SourceFiles:
 
 
 def find_source(
-    files: SourceFiles, keys: list[JournalKey], staging: Staging, *, until: datetime | None = None
+    files: SourceFiles, keys: list[JournalKey], staging: RecoveryStaging, *, until: datetime | None = None
 ) -> Source:
     """Read the newest catalogue that is whole, and stage what the journal has since, at most until a time.
 

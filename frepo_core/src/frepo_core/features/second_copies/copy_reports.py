@@ -13,8 +13,8 @@ from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import MirrorLateError
 from frepo_core.plugins import CopyStatus
+from frepo_core.services.content.objects.decodable import MOST_LEVELS, is_decodable
 from frepo_core.services.content.objects.states import CURRENT, LACKING, ObjectState
-from frepo_core.services.content.objects.undecodable import find_undecodable
 from frepo_core.services.content.storages.backends import NO_MIRROR, Backends
 from frepo_core.services.content.storages.storage_troubles import read_troubles
 from frepo_core.services.upkeep.full_checks import FIRST_SIDE, read_full_checks
@@ -25,6 +25,8 @@ from .lag import find_copy_storages, find_oldest
 
 # No more rows are counted, so that a report costs the same however many copies are missing.
 MOST = 100_000
+# The same for what cannot be decoded.
+MOST_UNDECODABLE = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,3 +208,25 @@ def _count_versions(session: Session, of_copies: Sequence[ColumnElement[bool]], 
         .limit(most)
     )
     return session.scalar(select(func.count()).select_from(versions.subquery())) or 0
+
+
+def find_undecodable(session: Session, storage: str) -> Sequence[StoredObject]:
+    """Return the current objects of a storage that are present and not decodable there, at most 1,000.
+
+    Two statements if nothing is damaged: then all that is present is decodable.
+    """
+    found, level = list[StoredObject](), set[str]()
+    for state in (ObjectState.DAMAGED, ObjectState.MISSING):  # one after the other: for both, SQLite reads the table
+        bad = (StoredObject.storage == storage, StoredObject.state == state.value, StoredObject.slot == CURRENT)
+        level |= set(session.scalars(select(StoredObject.digest).where(*bad).limit(MOST_UNDECODABLE)))
+    for _ in range(MOST_LEVELS):
+        present = (StoredObject.storage == storage, StoredObject.state == ObjectState.PRESENT.value)
+        needing = select(StoredObject).where(StoredObject.base_digest.in_(level), *present)
+        rows = (
+            session.scalars(needing.where(StoredObject.slot == CURRENT).limit(MOST_UNDECODABLE)).all() if level else ()
+        )
+        rows = [row for row in rows if not is_decodable(session, row.digest, storage)]
+        found, level = [*found, *rows], {row.digest for row in rows}
+        if not rows or len(found) >= MOST_UNDECODABLE:
+            break
+    return found[:MOST_UNDECODABLE]

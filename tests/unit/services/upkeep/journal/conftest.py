@@ -9,8 +9,8 @@ import pytest
 
 from frepo_core.db import migrations
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.recovery.services import RecoveryServices
-from frepo_core.services.upkeep.journal.journal_files import JournalFile
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import verify
 

@@ -11,10 +11,10 @@ from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageUnavailable
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.recovery.journal_file import JournalDamagedError, JournalFile
 from frepo_core.plugins import is_blob_key, is_partial_path
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.events.numbering import find_last_position
-from frepo_core.services.upkeep.journal.journal_files import JournalDamagedError, JournalFile
 from frepo_core.services.upkeep.journal.kept_parts import find_expired
 from frepo_core.services.upkeep.storage import Ownership, SweepPlan, sweep
 from frepo_core.testing import Fail

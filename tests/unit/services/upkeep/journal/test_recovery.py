@@ -16,6 +16,7 @@ from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.features.assembly import assemble
 from frepo_core.features.enrolment.services import EnrolmentServices
 from frepo_core.features.recovery import recovery as recovery_module
+from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.recovery.recovery import RecoveryReport
 from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.recovery.sources import RecoveryError, Source
@@ -24,7 +25,7 @@ from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
 from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.upkeep.journal.journal_files import JournalFile, JournalWriter
+from frepo_core.services.upkeep.journal.journal_files import JournalWriter
 from frepo_core.services.upkeep.journal.objects import OBJECTS
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights

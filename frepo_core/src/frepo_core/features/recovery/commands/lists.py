@@ -12,10 +12,9 @@ from frepo_core.cli.transfers.streams import target
 from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 
 if TYPE_CHECKING:
-    from frepo_core.services.upkeep.reconcile.staging import MissingContent
-
     from ..recovery import Recovery
     from ..sources import Source
+    from ..staging import MissingContent
 
 _MISSING = ("what", "name", "size", "digest", "storage", "key")
 _TOKENS = ("name", "roles", "collections", "expires_at")

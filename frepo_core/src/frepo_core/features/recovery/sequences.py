@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from .models import Base
+from frepo_core.db.models import Base
 
 
 def continue_sequences(session: Session) -> None:
