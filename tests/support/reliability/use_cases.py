@@ -60,9 +60,8 @@ def repeat_version(world, k):
     world.push(collection, b"old %d" % k)
     idempotency = IdempotentUpload(
         key=f"key {k}",
-        scopes=[collection],
+        scope=collection,
         serialize=lambda added: {"number": added.version.number, "file": added.version.file.id},
-        file_id=lambda answer: answer["file"],
     )
 
     def push():

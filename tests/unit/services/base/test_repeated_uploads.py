@@ -22,9 +22,8 @@ def keyed_upload(services, sender):
     def keyed_upload(key, name="a.txt"):
         idempotency = IdempotentUpload(
             key=key,
-            scopes=("file",),
+            scope="file",
             serialize=lambda added: {"id": added.file.id},
-            file_id=lambda answer: answer["id"],
         )
         incoming = Incoming(stream=BytesIO(key.encode()))
         added = services.files.add(NewFile(name=name), incoming, by=sender, idempotency=idempotency)

@@ -12,7 +12,6 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, StorageError
 from frepo_core.services.base.failpoints import hit
-from frepo_core.services.base.lease import find_older_process
 from frepo_core.services.content.blobs.lifecycle import Blobs
 from frepo_core.services.content.objects.decodable import find_decodable
 from frepo_core.services.content.objects.states import CURRENT, ObjectState
@@ -81,11 +80,6 @@ class Promotions:
         self._backends.check_name(former)
         if storage == former:
             raise PromotionRefusedError(f"{storage!r} is the first storage already")
-        if holder := find_older_process(self._database):
-            raise PromotionRefusedError(
-                f"The process {holder} is of an older version of frepo, which would go on to store in {former!r}. "
-                "Stop it, wait until its lease has ended, and try again"
-            )
         self._require_works(storage)
         with self._database.reading() as session:
             contents, lacking = _compare(session, storage, former)

@@ -1,7 +1,7 @@
 """Idempotent uploads: a repeated upload with the same Idempotency-Key and content gets the first answer again."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
@@ -26,17 +26,13 @@ CLEARED_AT_ONCE = 100
 class IdempotentUpload(Generic[Added]):
     """The Idempotency-Key of one upload, and how its answer is recorded.
 
-    `scopes` name the target of the upload, so that a client may use one key for two collections. The first scope is
-    the current one, the others are those of earlier versions of frepo. Answers are recorded and found under all of
-    them, so that processes of two versions agree during an upgrade. One of an earlier scope is valid only while its
-    file is stored: a collection with the same id may have been created since.
-    `serialize` makes the answer to record, and `file_id` reads the file's id from such an answer.
+    `scope` names the target of the upload, so that a client may use one key for two collections. `serialize` makes the
+    answer to record.
     """
 
     key: str = field(repr=False)
-    scopes: Sequence[str]
+    scope: str
     serialize: Callable[[Added], Mapping[str, Any]]
-    file_id: Callable[[Mapping[str, Any]], int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,28 +57,23 @@ def find_recorded_answer(
     It outlives what it names: an upload that is repeated is not stored twice, even if its file or version was removed.
     Raises `IdempotencyConflictError` if the key was used for other content.
     """
-    for position, name in enumerate(_names(idempotency, by)):
-        row = session.get(Upload, name)
-        if row is None or row.created_at < utc_now() - REMEMBERED:
-            continue
-        blob = _find_blob(session, row, idempotency)
-        if blob is None and position:
-            continue
-        if row.digest != digest:
-            raise IdempotencyConflictError("This Idempotency-Key was used for other content; choose a new key")
-        is_damaged = blob is not None and BlobRecord.of(blob).is_damaged
-        return RecordedAnswer(answer=row.answer, digest=digest, is_removed=blob is None, is_damaged=is_damaged)
-    return None
+    row = session.get(Upload, _name(idempotency, by))
+    if row is None or row.created_at < utc_now() - REMEMBERED:
+        return None
+    if row.digest != digest:
+        raise IdempotencyConflictError("This Idempotency-Key was used for other content; choose a new key")
+    blob = _find_blob(session, row)
+    is_damaged = blob is not None and BlobRecord.of(blob).is_damaged
+    return RecordedAnswer(answer=row.answer, digest=digest, is_removed=blob is None, is_damaged=is_damaged)
 
 
-def _find_blob(session: Session, row: Upload, idempotency: "IdempotentUpload[Any]") -> Content | None:
+def _find_blob(session: Session, row: Upload) -> Content | None:
     """Return the blob of what the answer names, or None if that was removed or has other content now."""
     query = select(Content).join(File, File.content_id == Content.id).where(Content.digest == row.digest)
     if row.version_id is not None:
         # A version that was restored from the trash has another file.
         return session.scalar(query.join(Version, Version.file_id == File.id).where(Version.id == row.version_id))
-    # Rows from before migration 0005 have no `file_id`, and a process of that version may still write some.
-    return session.scalar(query.where(File.id == (row.file_id or idempotency.file_id(row.answer))))
+    return session.scalar(query.where(File.id == row.file_id))
 
 
 def record_answer(
@@ -99,25 +90,15 @@ def record_answer(
     Only answers that are too old are deleted: one that another upload has committed meanwhile must make this one fail,
     so that it is tried again and finds that answer.
     """
-    names, answer, now = _names(idempotency, by), dict(idempotency.serialize(added)), utc_now()
+    name, answer, now = _name(idempotency, by), dict(idempotency.serialize(added)), utc_now()
     is_too_old = Upload.created_at < now - REMEMBERED
     too_old = select(Upload.key).where(is_too_old).limit(CLEARED_AT_ONCE)
-    session.execute(delete(Upload).where(Upload.key.in_([*session.scalars(too_old), *names]), is_too_old))
-    for position, name in enumerate(names):
-        if position and session.get(Upload, name) is not None:  # of an earlier scope, and its file is gone
-            continue
-        values = {"digest": digest, "answer": answer, "created_at": now, "file_id": file.id, "version_id": version_id}
-        session.add(Upload(key=name, **values))
+    session.execute(delete(Upload).where(Upload.key.in_([*session.scalars(too_old), name]), is_too_old))
+    values = {"digest": digest, "answer": answer, "created_at": now, "file_id": file.id, "version_id": version_id}
+    session.add(Upload(key=name, **values))
     session.flush()
 
 
-def _names(idempotency: IdempotentUpload[Any], by: Identity) -> list[str]:
-    """Return the primary keys of the rows that may contain the answer.
-
-    A token and those that replaced it are one client. Earlier versions of frepo kept the answers of each token apart.
-    """
-    return [
-        hashlib.sha256(f"{client}\n{scope}\n{idempotency.key}".encode()).hexdigest()
-        for client in dict.fromkeys([by.client, by.token])
-        for scope in idempotency.scopes
-    ]
+def _name(idempotency: IdempotentUpload[Any], by: Identity) -> str:
+    """Return the primary key of the row with the answer. A token and those that replaced it are one client."""
+    return hashlib.sha256(f"{by.client}\n{idempotency.scope}\n{idempotency.key}".encode()).hexdigest()

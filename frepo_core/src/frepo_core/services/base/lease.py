@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from frepo_core.db import Database, migrations
+from frepo_core.db import Database
 from frepo_core.db.models import Lease as LeaseRow
 
 LEADER = "worker"
@@ -50,22 +50,8 @@ class LeaseTerms:
 
 
 def make_holder() -> str:
-    """Return a name for a holder that no other has: host, process, a random part, and the schema that it knows."""
-    return f"{socket.gethostname()[:200]}:{os.getpid()}:{uuid.uuid4().hex[:8]}:{migrations.head_revision()}"
-
-
-def is_of_older_version(holder: str) -> bool:
-    """Return whether the holder with this name does not know the newest schema. The oldest ones do not name any."""
-    last = holder.rpartition(":")[2]
-    return not (len(last) == len(migrations.head_revision()) and last.isdigit()) or last < migrations.head_revision()
-
-
-def find_older_process(database: Database) -> str | None:
-    """Return the holder of a lease that is of an older version, or None: it knows less of the database."""
-    now = database.now()
-    with database.reading() as session:
-        query = select(LeaseRow.holder).where(LeaseRow.holder.is_not(None), LeaseRow.expires_at > now)
-        return next((holder for holder in session.scalars(query) if holder and is_of_older_version(holder)), None)
+    """Return a name for a holder that no other has: host, process, and a random part."""
+    return f"{socket.gethostname()[:200]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
 class Lease:

@@ -57,7 +57,7 @@ class CoreServices(StorageServices):
         from ..backups.collections.collections import Collections
         from ..content.storages.storage_choice import StorageChoice
 
-        storages = StorageChoice(self.database, self.backends)
+        storages = StorageChoice(self.backends)
         return Collections(
             self.database, self.settings, self.strategies, self.passwords, self.policies, storages, self.copies
         )

@@ -1,7 +1,7 @@
 """The headers Idempotency-Key and If-Match of uploads."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -24,17 +24,16 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 def idempotency_of(
     request: FrepoRequest,
-    scopes: Sequence[str],
+    scope: str,
     serialize: Callable[[Added], Mapping[str, Any]],
-    file_id: Callable[[Mapping[str, Any]], int],
 ) -> IdempotentUpload[Added] | None:
-    """Return the upload's Idempotency-Key with its scopes, None without the header. Raises `FieldsError`."""
+    """Return the upload's Idempotency-Key with its scope, None without the header. Raises `FieldsError`."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     if key is None:
         return None
     if not _KEY.fullmatch(key):
         raise FieldsError({IDEMPOTENCY_KEY: ["Expected 1 to 255 visible ASCII characters without spaces"]})
-    return IdempotentUpload(key=key, scopes=scopes, serialize=serialize, file_id=file_id)
+    return IdempotentUpload(key=key, scope=scope, serialize=serialize)
 
 
 class RepeatedReply(BaseModel):

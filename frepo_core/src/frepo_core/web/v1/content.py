@@ -1,6 +1,5 @@
 """Uploads and downloads below `/api/v1`: repeated uploads, and the bytes of a file without a redirect."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -26,11 +25,6 @@ class _Recorded(BaseModel):
 def recordable(path: str, body: BaseModel, file_id: int) -> dict[str, Any]:
     """Return what is recorded of the answer to an upload with an Idempotency-Key."""
     return {"path": path, "body": body.model_dump(mode="json"), "file_id": file_id}
-
-
-def recorded_file_id(recorded: Mapping[str, Any]) -> int:
-    """Return the id of the file that a recorded answer is about."""
-    return int(recorded["file_id"])
 
 
 def uploaded(request: FrepoRequest, path: str, body: BaseModel, digest: str, *, is_new: bool = True) -> Answer:

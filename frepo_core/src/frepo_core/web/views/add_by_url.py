@@ -13,7 +13,7 @@ from ..base.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
 from ..base.request import FrepoRequest
 from ..content.request_headers import IDEMPOTENCY_KEY, idempotency_of
 from ..schemas.models import FileName, Flag, Form, Password, Tag
-from .uploads import SCOPES, SHA256_OR_NONE, UploadReply, answer, file_id_of, reply
+from .uploads import SCOPE, SHA256_OR_NONE, UploadReply, answer, reply
 
 
 class AddByUrl(Form):
@@ -46,7 +46,7 @@ def add_by_url(request: FrepoRequest) -> Answer:
     )
     files = request.services.files
     idempotency: IdempotentUpload[AddedFile] | None = idempotency_of(
-        request, SCOPES, lambda added: reply(request, added, new.name).model_dump(), file_id_of
+        request, SCOPE, lambda added: reply(request, added, new.name).model_dump()
     )
     files.check_rights(new, by=request.sender)
     with request.services.fetcher.open(form.fileUrl, by=request.sender) as body:

@@ -1,6 +1,5 @@
 """The endpoints for uploads of plain files."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -23,7 +22,7 @@ from ..schemas.models import FileName, Flag, Password, Query, Reply, Tag
 from ..schemas.validation import gather, validate
 
 # The scope of the Idempotency-Keys of plain files.
-SCOPES = ("file",)
+SCOPE = "file"
 SHA256_OR_NONE = "^([0-9A-Fa-f]{64})?$"
 
 
@@ -95,7 +94,7 @@ def _new_file(query: UploadQuery) -> NewFile:
 
 
 def _idempotency_of(request: FrepoRequest, requested: str) -> IdempotentUpload[AddedFile] | None:
-    return idempotency_of(request, SCOPES, lambda added: reply(request, added, requested).model_dump(), file_id_of)
+    return idempotency_of(request, SCOPE, lambda added: reply(request, added, requested).model_dump())
 
 
 def _add(request: FrepoRequest, content: Upload, name: str | None) -> Answer:
@@ -124,11 +123,6 @@ def answer(request: FrepoRequest, added: AddedFile | RecordedAnswer, requested: 
         return recorded_reply(added)
     body = reply(request, added, requested)
     return Answer(status=body.http_code, body=body, headers={"Repr-Digest": repr_digest(body.sha256)})
-
-
-def file_id_of(answer: Mapping[str, Any]) -> int:
-    """Return the id of the file in an answer."""
-    return int(answer["id"])
 
 
 def reply(request: FrepoRequest, added: AddedFile, requested: str) -> UploadReply:

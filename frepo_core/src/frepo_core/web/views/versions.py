@@ -130,14 +130,9 @@ def before_add(request: FrepoRequest) -> int | None:
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:
-    # With its time: a collection may be deleted, and its id chosen again. An earlier version recorded the id alone.
-    identifier = request.collection.id
-    return idempotency_of(
-        request,
-        (f"{identifier} {request.collection.created_at.isoformat()}", identifier),
-        lambda added: _reply(added).model_dump(mode="json"),
-        lambda answer: answer["version"]["file"]["id"],
-    )
+    # With its time: a collection may be deleted, and its id chosen again.
+    scope = f"{request.collection.id} {request.collection.created_at.isoformat()}"
+    return idempotency_of(request, scope, lambda added: _reply(added).model_dump(mode="json"))
 
 
 def _reply(added: AddedVersion) -> AddedVersionReply:

@@ -13,7 +13,6 @@ from frepo_core.features.second_copies.promotion import PromotionRefusedError
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.base.lease import Lease, LeaseTerms
 from frepo_core.services.content.blobs import upload_transaction
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
 from frepo_core.services.upkeep.storage import OwnerMark, verify
@@ -205,19 +204,6 @@ def test_collections_that_name_one_of_the_two_storages_follow(services, by, seco
     assert [(None, None), (None, None), (None, "local"), (None, "local")] == [
         (one.storage, one.mirror) for one in found
     ]
-
-
-def test_a_process_of_an_older_version_prevents_a_promotion(services, add, mirror, second, promote):
-    add(b"one")
-    mirror()
-    old = Lease(services.database, "old", holder="host:1:abcd", terms=LeaseTerms())
-    assert old.try_acquire()
-
-    with pytest.raises(PromotionRefusedError, match="The process host:1:abcd is of an older version"):
-        promote()
-
-    old.release()
-    assert "second" == promote().storage
 
 
 def test_what_is_uploaded_again_after_a_promotion_is_one_content_and_keeps_both_objects(

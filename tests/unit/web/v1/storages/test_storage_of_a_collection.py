@@ -1,15 +1,12 @@
 """The storage of a collection: its versions are stored there, by both APIs, also after the trash."""
 
-from datetime import timedelta
 from io import BytesIO
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
-from frepo_core.db import utc_now
-from frepo_core.db.models import Event, Lease
+from frepo_core.db.models import Event
 from frepo_core.features.assembly import assemble
-from frepo_core.services.base.lease import make_holder
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from support.client import with_settings
@@ -85,23 +82,6 @@ def test_a_storage_that_cannot_be_used_is_refused(create, edit):
     for name, said in [("ftp", "not one of the configured storages: local, archive"), ("nowhere", "not one of")]:
         for answer in (edit(collection, {"storage": name}), create(storage=name)):
             assert (400, True) == (answer.status_int, said in answer.text), name
-
-
-def test_another_storage_is_refused_while_a_process_of_an_older_version_holds_a_lease(create, services):
-    def hold(holder, days):
-        row = {"name": holder[:60], "holder": holder, "epoch": 1, "renewals": 1}
-        row["expires_at"] = utc_now() + timedelta(days=days)
-        services.database.write(lambda session: session.execute(insert(Lease).values(row)))
-
-    hold(make_holder(), 1)
-    hold("db1:7:0123abcd:0036", -1)
-    assert 201 == create(storage="archive").status_int
-    hold("db1:4711:0123abcd", 1)
-
-    answer = create(storage="archive")
-
-    assert (400, True) == (answer.status_int, "db1:4711:0123abcd is of an older version" in answer.text)
-    assert 201 == create(storage="local").status_int
 
 
 def test_the_first_api_has_the_storage_too(root):

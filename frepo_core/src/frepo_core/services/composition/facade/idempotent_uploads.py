@@ -1,6 +1,5 @@
 """What a plug-in has stored under an idempotency key, recorded in the transaction that stores it."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,7 @@ def idempotent_version(key: str, plugin: str, collection: CollectionRecord) -> "
         return {"version": _VERSION.dump_python(stored, mode="json"), "file_id": added.version.file.id}
 
     scope = f"plugin {plugin} {collection.id} {collection.created_at.isoformat()}"
-    return IdempotentUpload(key=key, scopes=(scope,), serialize=serialize, file_id=_file_id)
+    return IdempotentUpload(key=key, scope=scope, serialize=serialize)
 
 
 def idempotent_file(key: str, plugin: str) -> "IdempotentUpload[AddedFile]":
@@ -39,7 +38,7 @@ def idempotent_file(key: str, plugin: str) -> "IdempotentUpload[AddedFile]":
         stored = file_info(added.file, is_new=not added.existed)
         return {"file": _FILE.dump_python(stored, mode="json"), "file_id": added.file.id}
 
-    return IdempotentUpload(key=key, scopes=(f"plugin {plugin} file",), serialize=serialize, file_id=_file_id)
+    return IdempotentUpload(key=key, scope=f"plugin {plugin} file", serialize=serialize)
 
 
 def recorded_version(recorded: RecordedAnswer) -> StoredVersion:
@@ -50,7 +49,3 @@ def recorded_version(recorded: RecordedAnswer) -> StoredVersion:
 def recorded_file(recorded: RecordedAnswer) -> FileInfo:
     """Return the plain file of a recorded answer, as it was when it was stored."""
     return replace(_FILE.validate_python(recorded.answer["file"]), removed=recorded.is_removed)
-
-
-def _file_id(answer: Mapping[str, Any]) -> int:
-    return int(answer["file_id"])

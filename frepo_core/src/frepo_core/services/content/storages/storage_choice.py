@@ -1,25 +1,18 @@
 """Which storages a collection may name for its versions and their second copies."""
 
-from frepo_core.db import Database
 from frepo_core.errors import FieldsError
 
-from ...base.lease import find_older_process
 from .backends import NO_MIRROR, Backends
 
 
 class StorageChoice:
     """Refuses storages that a collection cannot have."""
 
-    def __init__(self, database: Database, backends: Backends) -> None:
-        self._database = database
+    def __init__(self, backends: Backends) -> None:
         self._backends = backends
 
     def check(self, name: str | None) -> None:
-        """Raise `FieldsError` if a collection cannot name this storage; None and an empty name are the first one.
-
-        A process of an older version stores everything in the first storage. So no other one is accepted while such a
-        process is known to run: one that holds a lease.
-        """
+        """Raise `FieldsError` if a collection cannot name this storage; None and an empty name are the first one."""
         if not name or (problem := self._problem(name)) is None:
             return
         raise FieldsError({"storage": [problem]}, FieldsError.FORM)
@@ -50,11 +43,6 @@ class StorageChoice:
             return f"{name!r} is not one of the configured storages: {', '.join(self._backends.configured)}"
         if users := self._backends.find_users(name):
             return f"the storage {users[0]!r} keeps its blobs in {name!r}: name {users[0]!r} instead"
-        if name != self._backends.current and (holder := find_older_process(self._database)):
-            return (
-                f"the process {holder} is of an older version of frepo, which stores everything in the first storage. "
-                "Stop it, wait until its lease has ended, and try again"
-            )
         return None
 
 

@@ -18,7 +18,7 @@ from ...conventions.answers import created, no_content, resource
 from ...conventions.entity_tags import if_match
 from ...conventions.paging import next_cursor, page_request
 from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
-from ..content import recordable, recorded_file_id, seconds_of, send_file, uploaded, uploaded_before
+from ..content import recordable, seconds_of, send_file, uploaded, uploaded_before
 from .collections import COLLECTION, COLLECTIONS
 from .version_models import (
     Check,
@@ -77,7 +77,7 @@ def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | N
 
     # With its time: a collection may be deleted, and its id chosen again.
     scope = f"v1 {request.collection.id} {request.collection.created_at.isoformat()}"
-    return idempotency_of(request, (scope,), serialize, recorded_file_id)
+    return idempotency_of(request, scope, serialize)
 
 
 def answer_added(request: FrepoRequest, version: VersionRecord) -> Answer:

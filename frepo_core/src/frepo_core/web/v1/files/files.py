@@ -21,7 +21,7 @@ from ...conventions.entity_tags import if_match
 from ...conventions.paging import next_cursor, page_request
 from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ..collections.version_models import Link, LinkRequest
-from ..content import credentials, recordable, recorded_file_id, seconds_of, send_file, uploaded, uploaded_before
+from ..content import credentials, recordable, seconds_of, send_file, uploaded, uploaded_before
 from .models import FilePage, FilePatch, FileQuery, StoredFile, UploadQuery, file_tag
 
 FILES = f"{V1}/files"
@@ -76,7 +76,7 @@ def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedFile] | None
     def serialize(added: AddedFile) -> dict[str, object]:
         return recordable(_path(added.file), StoredFile.of(added.file), added.file.id)
 
-    return idempotency_of(request, ("v1 file",), serialize, recorded_file_id)
+    return idempotency_of(request, "v1 file", serialize)
 
 
 def _path(file: FileRecord) -> str:
