@@ -44,22 +44,6 @@ class DatabaseSettings(BaseModel):
         ge=0,
         le=86400,
     )
-    database_idle_timeout: float = setting(
-        "database.idle_timeout",
-        10.0,
-        "Not SQLite: how many seconds a transaction may do nothing before the database ends it and releases its locks: "
-        "that of a host that was frozen or lost its network; 0: no limit.",
-        ge=0,
-        le=86400,
-    )
-    database_network_timeout: float = setting(
-        "database.network_timeout",
-        15.0,
-        "Not SQLite: after how many seconds without an answer of the database's host a connection counts as lost; 0: "
-        "when the system decides.",
-        ge=0,
-        le=86400,
-    )
     database_max_wait: Seconds = setting(
         "database.max_wait",
         15.0,

@@ -47,18 +47,6 @@ def rows_of(done):
 
 
 class TestStatus:
-    def test_a_page_for_a_mail_has_the_worst_line_first(self, console, make, led):
-        make("<script>.sql", expected_every="1d", due_at=utc_now() - DAY, overdue_at=utc_now() - HOUR)
-
-        done = console.run("status", "--html")
-
-        assert (2, "") == (done.returncode, done.stderr)
-        page = done.stdout
-        assert page.startswith("<!doctype html>")
-        assert "<script>" not in page
-        assert page.index("&lt;script&gt;.sql: overdue") < page.index(">ok</b>")
-        assert "lines need attention" in page
-
     def test_nothing_wrong_is_exit_status_0(self, console, make, led):
         make("good.sql", expected_every="1d")
 

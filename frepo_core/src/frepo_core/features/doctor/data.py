@@ -13,6 +13,7 @@ from frepo_core.db.text_columns import CHARSET, COLLATION, find_narrow_text
 from frepo_core.errors import FrepoError
 from frepo_core.services.access import token_phrase
 from frepo_core.services.backups.rotation.missing_strategies import find_misfits, find_missing_strategies
+from frepo_core.services.composition.assembly import NETWORK_SECONDS
 from frepo_core.services.composition.container import Services
 from frepo_core.services.composition.startup import schemas_of
 from frepo_core.services.content.storages.first_storage import find_differences, follow_promotion
@@ -87,8 +88,7 @@ def _check_timeouts(services: Services) -> Iterator[Finding]:
         )
     elif found:
         values = ", ".join(f"{name} {value}" for name, value in found.items())
-        network = services.settings.database_network_timeout
-        yield good("database", f"Timeouts of each connection: {values}, network {network:g} s")
+        yield good("database", f"Timeouts of each connection: {values}, network {NETWORK_SECONDS:g} s")
 
 
 def check_strategies(services: Services) -> Iterator[Finding]:

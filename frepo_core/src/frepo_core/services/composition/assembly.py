@@ -20,6 +20,11 @@ from .facade.connection import Connection
 from .facade.plugin_service import PluginService
 from .features import Feature
 
+# How long a transaction may do nothing: then its host was frozen, or lost its network. Its locks are released.
+IDLE_SECONDS = 10.0
+# After so long without an answer of the database's host, a connection counts as lost.
+NETWORK_SECONDS = 15.0
+
 
 def assemble(
     ini: Mapping[str, str],
@@ -89,6 +94,6 @@ def _timeouts(settings: Settings) -> Timeouts:
     return Timeouts(
         lock=settings.database_lock_timeout,
         statement=settings.database_statement_timeout,
-        idle=settings.database_idle_timeout,
-        network=settings.database_network_timeout,
+        idle=IDLE_SECONDS,
+        network=NETWORK_SECONDS,
     )

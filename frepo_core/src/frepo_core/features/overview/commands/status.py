@@ -1,10 +1,7 @@
 """The command `frepo status`."""
 
 import argparse
-import socket
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from frepo_core.cli.columns import Expected, Moment, Words
 from frepo_core.cli.commands.backup.exit_statuses import StatusCommand
@@ -13,7 +10,6 @@ from frepo_core.cli.tables import ListCommand, Rows
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
 
-    from ..status import StatusLine
 
 COLUMNS = ("What", "State", "Details")
 MOST_UNTESTED = 100_000
@@ -32,15 +28,13 @@ class Status(StatusCommand, ListCommand):
 
     long = frozenset({"Collection", "Overdue", "Labels"})
     nothing = "No backup is late or overdue."
-    _lines: "Sequence[StatusLine]" = ()
-    examples = ("frepo status", "frepo status --html", "frepo status --overdue -f value -c Name")
+    examples = ("frepo status", "frepo status --overdue -f value -c Name")
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Define the options."""
         parser = super().get_parser(prog_name)
         lists = parser.add_mutually_exclusive_group()
         lists.add_argument("--overdue", action="store_true", help="list the collections whose backup has not arrived")
-        lists.add_argument("--html", action="store_true", help="print a page for a mail instead of a table")
         lists.add_argument(
             "--untested",
             action="store_true",
@@ -60,19 +54,7 @@ class Status(StatusCommand, ListCommand):
 
         lines = read_status(services)
         self.severity = max(line.severity for line in lines)
-        self._lines = lines
         return COLUMNS, [(line.subject, self.word(line.severity.name.lower()), line.text) for line in lines]
-
-    def produce_output(
-        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
-    ) -> int:
-        """Print the rows, or the page."""
-        if not parsed_args.html:
-            return super().produce_output(parsed_args, column_names, data)
-        from .html_report import render
-
-        self.app.stdout.write(render(self._lines, host=socket.gethostname(), at=datetime.now(UTC)))
-        return 0
 
     def _untested(self, services: "Services") -> Rows:
         found = services.restore_ages.find_untested(MOST_UNTESTED)
