@@ -10,7 +10,9 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.features import assembly
 from frepo_core.features.preview.services import PreviewServices
+from frepo_core.services.reports.figures import Figures
 from frepo_core.services.reports.statistics import read_statistics
+from frepo_core.services.upkeep.journal.objects import OBJECTS
 from frepo_core.services.upkeep.storage import verify
 from support.client import COLLECTIONS
 
@@ -106,9 +108,18 @@ class TestEmptyPorts:
         assert services.object_reads.notes is None
         app.get(f"/repository/file/{file}", status=500)
 
+    def test_a_catalogue_has_the_kinds_of_the_nucleus_in_their_order(self, services):
+        names = [kind.name for kind in services.recovered_kinds]
+
+        services.journal.write_catalogue()
+
+        assert [kind.name for kind in OBJECTS] == names
+        assert not {"enrolment_code", "sample"} & set(names)
+
     def test_reports_have_no_figures_of_features(self, services, app):
         found = read_statistics(services, services.figures)
 
         assert ((), None) == (found.copies, found.compact)
+        assert ((), {}, ()) == (Figures().checks, Figures().statistics(), Figures().lines())
         assert not {"copies", "compact"} & set(services.health.run())
         assert app.get("/health?code=c0de").json["status"]["storage"]

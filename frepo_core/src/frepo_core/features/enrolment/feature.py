@@ -14,4 +14,13 @@ def _endpoints() -> Sequence[Any]:
     return ENDPOINTS
 
 
-ENROLMENT = Feature(services=EnrolmentServices, endpoints=_endpoints)
+def _recovered() -> Sequence[Any]:
+    from frepo_core.db.models import EnrolmentCode, EnrolmentCollection
+    from frepo_core.services.upkeep.journal.objects import children, kind_of
+
+    collections = {"collections": children(EnrolmentCollection, "code_id")}
+    place = {"after": "deleted_collection", "named_by": "enrolment"}
+    return [kind_of("enrolment_code", EnrolmentCode, "id", lists=collections, **place)]
+
+
+ENROLMENT = Feature(services=EnrolmentServices, endpoints=_endpoints, recovered=_recovered)

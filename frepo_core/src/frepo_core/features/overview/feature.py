@@ -25,6 +25,13 @@ def _endpoints() -> Sequence[Any]:
     return [endpoint for module in (overview, badges, history, space) for endpoint in module.ENDPOINTS]
 
 
+def _recovered() -> Sequence[Any]:
+    from frepo_core.db.models import Sample
+    from frepo_core.services.upkeep.journal.objects import kind_of
+
+    return [kind_of("sample", Sample, "id", is_journaled=False, after="run")]
+
+
 OVERVIEW = Feature(
     services=OverviewServices,
     jobs=[
@@ -33,4 +40,5 @@ OVERVIEW = Feature(
         ),
     ],
     endpoints=_endpoints,
+    recovered=_recovered,
 )

@@ -1,20 +1,17 @@
 """Answers whether anything is wrong: with the service itself, its jobs, and the backups in it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from frepo_core.db import utc_now
 from frepo_core.domain.backups.restore_ages import describe_age
-from frepo_core.domain.sizes import readable_size
 from frepo_core.services.backups.collections.states import NOT_WELL, Severity, severity_of
 from frepo_core.services.composition.core_services import CoreServices
 from frepo_core.services.content.storages.first_storage import find_differences
+from frepo_core.services.reports.figures import StatusLine
 from frepo_core.services.reports.job_health import JobsFailError, check_worker
 from frepo_core.services.reports.restore_ages import RestoreAges
 
-from ..compact.services import CompactServices
-from ..second_copies.services import SecondCopyServices
 from .overview import NAMED
 from .services import OverviewServices
 
@@ -22,21 +19,11 @@ UNTESTED_NAMED = 3
 UNCHANGED_NAMED = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class StatusLine:
-    """Something that was looked at: its name, how bad it is, and a text for people."""
-
-    subject: str
-    severity: Severity
-    text: str
-
-
 def read_status(services: CoreServices) -> Sequence[StatusLine]:
     """Run all health checks and look at all collections; return what was found."""
     lines = (
         _service_lines(services),
-        _copy_lines(services),
-        _compact_lines(services),
+        *(each.lines() for each in services.figures),
         _untested_lines(services.restore_ages),
         _unchanged_lines(services),
     )
@@ -56,25 +43,6 @@ def _service_lines(services: CoreServices) -> Iterator[StatusLine]:
         yield StatusLine(subject=name, severity=severity, text="; ".join(texts))
     for difference, remedy in find_differences(services.backends, services.settings.mirror):
         yield StatusLine(subject="settings", severity=Severity.WARNING, text=f"{difference}. {remedy}")
-
-
-def _copy_lines(services: CoreServices) -> Iterator[StatusLine]:
-    """Yield how far behind second copies are. The health check says whether that is too far."""
-    now = utc_now()
-    for one in services.feature(SecondCopyServices).reports.read():
-        yield StatusLine(subject=f"copies in {one.storage}", severity=Severity.OK, text=one.describe(now))
-
-
-def _compact_lines(services: CoreServices) -> Iterator[StatusLine]:
-    """Yield what compact storage saves, once it does. The health check says whether it is late."""
-    found = services.feature(CompactServices).spaces.read()
-    if found is None or not (found.figures.encoded or found.figures.waiting):
-        return
-    saved, debt = readable_size(found.figures.saved), readable_size(found.debt)
-    text = f"{found.figures.encoded} contents take {saved} less, {found.figures.waiting} wait"
-    if found.debt:
-        text += f"; contents that only others need take {debt}"
-    yield StatusLine(subject="compact storage", severity=Severity.OK, text=text)
 
 
 def _untested_lines(ages: RestoreAges) -> Iterator[StatusLine]:

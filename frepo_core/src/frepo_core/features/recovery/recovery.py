@@ -41,7 +41,7 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.kept_blobs import RECONCILE
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.services.upkeep.journal.json_rows import Values
-from frepo_core.services.upkeep.journal.objects import OBJECTS, ObjectKind
+from frepo_core.services.upkeep.journal.objects import ObjectKind
 from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
@@ -84,6 +84,7 @@ class Recovery:
         database: Database,
         backends: Backends,
         seals: JournalSeals | None,
+        kinds: Sequence[ObjectKind],
         storages: Sequence[str],
         folder: str | None,
         notes: Notes,
@@ -95,6 +96,7 @@ class Recovery:
         self._database = database
         self._backends = backends
         self._seals = seals
+        self._kinds = kinds
         self._given = list(dict.fromkeys(storages))
         self._notes = notes
         self._folder = tempfile.TemporaryDirectory(prefix="frepo-recovery-", dir=folder)
@@ -252,7 +254,7 @@ class Recovery:
         """Yield the objects by kind, in the order in which they can be inserted: first those of the journal."""
         groups = groupby(source.file.objects(), key=itemgetter(0))
         group = next(groups, None)
-        for kind in OBJECTS:
+        for kind in self._kinds:
             yield kind, self._staging.changed(kind.name)
             if group and group[0] == kind.name:
                 yield kind, self._unchanged(kind.name, group[1])

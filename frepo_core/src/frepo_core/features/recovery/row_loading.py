@@ -11,34 +11,22 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database
 from frepo_core.db.models import (
     Collection,
-    CollectionToken,
     Content,
-    DeletedCollectionToken,
-    EnrolmentCollection,
     File,
     Tag,
     Token,
     TrashCheck,
     TrashEntry,
-    VersionCheck,
     file_tag,
 )
 from frepo_core.domain.naming import printable, stored_name
 from frepo_core.services.upkeep.journal.json_rows import Values, to_row
-from frepo_core.services.upkeep.journal.objects import PLACES, ObjectKind, table_of
+from frepo_core.services.upkeep.journal.objects import PLACES, ListPart, ObjectKind, table_of
 
 from .staging import Key, MissingContent, RecoveryStaging
 
 _FILE, _TAG, _CONTENT = table_of(File), table_of(Tag), table_of(Content)
 _TOKENS, _COLLECTIONS = table_of(Token).c.key, table_of(Collection).c.id
-# The tables of the lists in objects: table, column of the object's value, and that value.
-_LISTS: Mapping[tuple[str, str], tuple[Table, str, str]] = {
-    ("collection", "tokens"): (table_of(CollectionToken), "collection_id", "id"),
-    ("deleted_collection", "tokens"): (table_of(DeletedCollectionToken), "incarnation", "incarnation"),
-    ("enrolment_code", "collections"): (table_of(EnrolmentCollection), "code_id", "id"),
-    ("version", "checks"): (table_of(VersionCheck), "version_id", "id"),
-    ("trash", "checks"): (table_of(TrashCheck), "trash_id", "id"),
-}
 # What a row of a list names, and may have been deleted since the list was written.
 _NAMED: Mapping[str, tuple[str, Column[Any]]] = {
     "tokens": ("token_key", _TOKENS),
@@ -108,9 +96,9 @@ class RowLoader:
             _insert_tags(session, values)
         else:
             insert_new(session, kind.table, [to_row(kind.table, _without_lists(kind, one)) for one in values])
-        for part in kind.lists:
-            if (kind.name, part) in _LISTS:
-                _insert_list(session, kind.name, part, values)
+        for part, listed in kind.lists.items():
+            if isinstance(listed.source, Table) and part != PLACES:  # tags have tables of their own
+                _insert_list(session, listed.source, part, listed, values)
 
     def _with_collection(self, session: Session, versions: list[Values]) -> list[Values]:
         """Return the versions whose collection exists. The others are counted: the catalogue contradicts itself."""
@@ -221,9 +209,8 @@ def _insert_tags(session: Session, files: Sequence[Values]) -> None:
     insert_new(session, file_tag, links)
 
 
-def _insert_list(session: Session, kind: str, part: str, objects: Sequence[Values]) -> None:
-    table, link, parent = _LISTS[kind, part]
-    rows = [{**row, link: values[parent]} for values in objects for row in values.get(part, ())]
+def _insert_list(session: Session, table: Table, part: str, listed: ListPart, objects: Sequence[Values]) -> None:
+    rows = [{**row, listed.link: values[listed.parent]} for values in objects for row in values.get(part, ())]
     if rows and part in _NAMED:
         column, target = _NAMED[part]
         named = {row[column] for row in rows}

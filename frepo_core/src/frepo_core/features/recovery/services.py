@@ -35,7 +35,15 @@ class RecoveryServices:
 
         core = self._core
         seals = None if unverified else core.journal_seals
-        return Recovery(core.database, core.backends, seals, [storage, *also], core.ingest.directory, notes)
+        return Recovery(
+            core.database,
+            core.backends,
+            seals,
+            core.recovered_kinds,
+            [storage, *also],
+            core.ingest.directory,
+            notes,
+        )
 
     def merge(
         self,

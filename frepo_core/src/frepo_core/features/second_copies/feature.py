@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from frepo_core.plugins import HealthCheck, JobContext
 from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
-from frepo_core.services.reports.figures import Figures
+from frepo_core.services.reports.figures import Figures, StatusLine
 
 from .services import SecondCopyServices
 
@@ -46,13 +46,25 @@ def _copies(services: "CoreServices") -> "Copies":
 
 
 def _figures(services: "CoreServices") -> Figures:
+    from frepo_core.db import utc_now
+    from frepo_core.services.backups.collections.states import Severity
     from frepo_core.services.reports.health.core_checks import DATABASE_SECONDS
 
     reports = services.feature(SecondCopyServices).reports
+
+    def lines() -> list[StatusLine]:
+        """Say how far behind second copies are. The health check says whether that is too far."""
+        now = utc_now()
+        return [
+            StatusLine(subject=f"copies in {one.storage}", severity=Severity.OK, text=one.describe(now))
+            for one in reports.read()
+        ]
+
     return Figures(
         checks=[HealthCheck(name="copies", run=reports.check, deadline=DATABASE_SECONDS)],
         of_storage=["copies"],
         statistics=lambda: {"copies": [one.status() for one in reports.read()]},
+        lines=lines,
     )
 
 

@@ -51,27 +51,10 @@ def assemble(
     settings = load_settings(ini, environment, others={*plugins.settings, *disabled} - core_prefixes() | {"jobs"})
     contexts = make_contexts(plugins.found, plugins.load_settings(ini, environment), facade_of)
     plugins = plugins.configured(contexts)
-    engine = engine or make_engine(
-        settings.database_url.get_secret_value(), settings.database_driver, _timeouts(settings)
-    )
-    database = Database(engine, settings.database_reserve)
-    backends = Backends(
-        plugins,
-        settings.fs_adapter,
-        ini,
-        environment,
-        named=settings.storages,
-        mirror=settings.mirror,
-        reads_back=settings.fs_read_back,
-    )
+    database = _connect(settings, engine)
+    backends = _make_backends(settings, plugins, ini, environment)
     presence = Presence(database, backends)
-
-    def find_unknown(storage: str) -> str | None:
-        from ..upkeep.journal.comparison import find_unknown_part
-
-        return find_unknown_part(database, backends, presence, storage)
-
-    backends.journals = JournalComparison(find_unknown, backends.breaker.skips)
+    backends.journals = _compare_journals(database, backends, presence)
     services = Services(
         ini=ini,
         environment=environment,
@@ -88,6 +71,35 @@ def assemble(
     )
     connection.services = services
     return services
+
+
+def _connect(settings: Settings, engine: Engine | None) -> Database:
+    """Return the database. No connection is opened yet."""
+    url, driver = settings.database_url.get_secret_value(), settings.database_driver
+    return Database(engine or make_engine(url, driver, _timeouts(settings)), settings.database_reserve)
+
+
+def _make_backends(
+    settings: Settings, plugins: PluginRegistry, ini: Mapping[str, str], environment: Mapping[str, str]
+) -> Backends:
+    return Backends(
+        plugins,
+        settings.fs_adapter,
+        ini,
+        environment,
+        named=settings.storages,
+        mirror=settings.mirror,
+        reads_back=settings.fs_read_back,
+    )
+
+
+def _compare_journals(database: Database, backends: Backends, presence: Presence) -> JournalComparison:
+    def find_unknown(storage: str) -> str | None:
+        from ..upkeep.journal.comparison import find_unknown_part
+
+        return find_unknown_part(database, backends, presence, storage)
+
+    return JournalComparison(find_unknown, backends.breaker.skips)
 
 
 def _timeouts(settings: Settings) -> Timeouts:

@@ -40,6 +40,7 @@ class Feature:
     - `copies`: gets the services, and returns what answers for second copies. One feature at most has it; without one,
       it is the empty `Copies`.
     - `figures`: gets the services, and returns what it adds to the reports.
+    - `recovered`: returns the kinds of objects that the journal writes, and a recovery reads back.
     - `web`: gets the configurator of Pyramid when all endpoints are known, also those of plug-ins.
     """
 
@@ -48,4 +49,5 @@ class Feature:
     endpoints: Callable[[], Sequence[Any]] = tuple
     copies: Callable[[Any], Copies] | None = None
     figures: Callable[[Any], Figures] = lambda services: Figures()
+    recovered: Callable[[], Sequence[Any]] = tuple
     web: Callable[[Any], None] = lambda config: None

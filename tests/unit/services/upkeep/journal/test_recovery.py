@@ -26,7 +26,6 @@ from frepo_core.services.base.installation import ensure_id, require_no_recovery
 from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.journal.journal_files import JournalWriter
-from frepo_core.services.upkeep.journal.objects import OBJECTS
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -106,7 +105,7 @@ def dump(services, leave_out=("sample",)):
     with services.database.reading() as session:
         return {
             (kind.name, *key): values
-            for kind in OBJECTS
+            for kind in services.recovered_kinds
             if kind.name not in leave_out
             for page in kind.pages(session)
             for key, values in page

@@ -27,7 +27,7 @@ from ..rotation.overtaken import Sending
 from ..rotation.strategies import Strategies, StrategyAnswer
 from ..trash.arrivals import Arrivals
 from ..trash.version_room import VersionRoom
-from .addition import AddedVersion, log_addition
+from .addition import AddedVersion, Committed, log_addition
 from .version_upload import VersionUpload
 
 __all__ = ["AddVersion", "AddedVersion", "IdempotentVersion"]
@@ -108,22 +108,32 @@ class AddVersion:
                     idempotency=idempotency,
                     early=early,
                 )
-                with upload:
-                    if recorded := upload.find_recorded():
-                        return recorded
-                    if idempotency is not None or size is None:  # then they were not asked, or without the size
-                        self.check_policies(collection, content.size, by=by)
-                    upload.check_content(self._checks, vouched)
-                    upload.store()
-                    committed = upload.write()
+                asks_policies = idempotency is not None or size is None  # they were not asked, or without the size
+                committed = self._commit(upload, vouched, asks_policies=asks_policies)
             self._blobs.collect(upload.unused)
-            if isinstance(committed, RecordedAnswer):
-                return committed
-            if committed.added.version.locked_until is not None:
-                self._retention.retain(committed.added.version.file.blob.id)
-            log_addition(committed, by, self._rules.strategies.plugins)
-            log_findings(f"collection {collection.id}: version {committed.added.version.number}", upload.reports)
-            return committed.added
+            if isinstance(committed, Committed):
+                self._report(committed, upload)
+        return committed if isinstance(committed, RecordedAnswer) else committed.added
+
+    def _commit(
+        self, upload: VersionUpload, vouched: CheckReport | None, *, asks_policies: bool
+    ) -> Committed | RecordedAnswer:
+        """Check the content, store it, and write the rows."""
+        with upload:
+            if recorded := upload.find_recorded():
+                return recorded
+            if asks_policies:
+                self.check_policies(upload.collection, upload.content.size, by=upload.by)
+            upload.check_content(self._checks, vouched)
+            upload.store()
+            return upload.write()
+
+    def _report(self, committed: Committed, upload: VersionUpload) -> None:
+        version = committed.added.version
+        if version.locked_until is not None:
+            self._retention.retain(version.file.blob.id)
+        log_addition(committed, upload.by, self._rules.strategies.plugins)
+        log_findings(f"collection {version.collection_id}: version {version.number}", upload.reports)
 
     def check_policies(self, collection: CollectionRecord, size: int | None, *, by: Identity) -> None:
         """Ask the policies about an upload of `size` bytes, None if that is unknown.

@@ -7,6 +7,7 @@ from datetime import timedelta
 from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
+from frepo_core.db.models import Collection
 from frepo_core.domain.identity import Identity
 from frepo_core.errors import StorageFull
 from frepo_core.plugins import IncomingVersion
@@ -21,7 +22,7 @@ from ...content.checks.spooled_content import UploadTarget
 from ...content.checks.upload_checks import CheckReport, UploadChecks
 from ...content.ingest import Content
 from ...events.recording import record
-from ..rotation.admission import VersionRules
+from ..rotation.admission import Admission, VersionRules
 from ..rotation.content_guards import note_arrival
 from ..rotation.overtaken import Sending, find_sender, is_given_up, note_accepted
 from ..rotation.questions import Question
@@ -64,7 +65,7 @@ class VersionUpload(UploadTransaction[Committed]):
         super().__init__(blobs, content, room, storage=collection.storage, by=by, idempotency=idempotency)
         self.reports: Sequence[CheckReport] = ()
         self._rules = rules
-        self._collection = collection
+        self.collection = collection
         self._sending = sending
         self._after = after
         self._early = early
@@ -74,14 +75,14 @@ class VersionUpload(UploadTransaction[Committed]):
     def check_content(self, checks: UploadChecks, vouched: CheckReport | None = None) -> None:
         """Run the upload checks, to which `vouched` adds a result. Raises `UploadCheckError` if one refuses it."""
         if not self.is_repetition:
-            target = UploadTarget(file_name=self._collection.filename, collection=collection_info(self._collection))
+            target = UploadTarget(file_name=self.collection.filename, collection=collection_info(self.collection))
             self.reports = (*checks.run(self.content, target), *([vouched] if vouched else []))
             self._question.spares_good = bool(self.reports) and is_bad(judge_reports(self.reports).verdict)
 
     def refuse_early(self) -> bool:
         """Raise what refuses the version. Return whether the trash may give way to it: not to one in quarantine."""
         return (
-            self._rules.refuse_early(self._collection, self.content.size, after=self._after, reports=self.reports)
+            self._rules.refuse_early(self.collection, self.content.size, after=self._after, reports=self.reports)
             is not None
         )
 
@@ -95,16 +96,25 @@ class VersionUpload(UploadTransaction[Committed]):
 
         Raises `RuleError`, `VersionConflictError`, `StorageFull`, or `AccessDeniedError` if the token was used up.
         """
-        by, room = self.by, self._version_room
-        row = lock_collection(session, self._collection.id)
+        row = lock_collection(session, self.collection.id)
         if recorded := self.find_recorded_now(session, blob):
             return recorded
         self.require_storage(row.storage)
         blob = self.want_copy(session, blob, row.mirror)
-        consume_token(session, by)
-        sender, sending = find_sender(session, row, by), self._sending
-        now = utc_now()
-        incoming = IncomingVersion(size=blob.size, created_at=now)
+        consume_token(session, self.by)
+        incoming = IncomingVersion(size=blob.size, created_at=utc_now())
+        admission = self._admit(session, row, blob, incoming)
+        committed = self._replace(session, row, blob, incoming, admission)
+        version = committed.added.version
+        checked = insert_checks(session, version, [check_of(report) for report in self.reports], by=self.by)
+        record(session, *addition_events(committed, self.by), *checked)
+        self.record_answer(session, committed.added, version.file, version.id)
+        self.unused = [*committed.removed.released_content_ids]
+        return committed
+
+    def _admit(self, session: Session, row: Collection, blob: BlobRecord, incoming: IncomingVersion) -> Admission:
+        """Decide about the version. An accepted one overtakes what its client has sent before and given up."""
+        sender, sending = find_sender(session, row, self.by), self._sending
         admission = self._rules.judge(
             session,
             row,
@@ -115,46 +125,47 @@ class VersionUpload(UploadTransaction[Committed]):
             reports=self.reports,
             is_overtaken=sender is not None
             and sender.noted > sending.noted
-            and is_given_up(session, row, sender, blob, sending, by),
+            and is_given_up(session, row, sender, blob, sending, self.by),
         )
-        objection, reason, waits = admission.objection, admission.quarantine_reason, admission.decision.waits
-        if reason and room.is_low and not room.has_taken:
+        if not admission.quarantine_reason:
+            note_accepted(session, row, sender, sending, self.by)
+        elif self._version_room.is_low and not self._version_room.has_taken:
             raise StorageFull(KEPT)
+        return admission
+
+    def _replace(
+        self, session: Session, row: Collection, blob: BlobRecord, incoming: IncomingVersion, admission: Admission
+    ) -> Committed:
+        """Move the versions that leave into the trash, and insert the new one."""
+        now, reason, judgement = incoming.created_at, admission.quarantine_reason, admission.judgement
         leaving, why = self._rules.find_leaving(session, row, admission, now)
-        if not reason:
-            note_accepted(session, row, sender, sending, by)
         evicted = list(map(VersionRecord.of, leaving))
-        removed = move_to_trash(session, row, leaving, reason=why, by=by, keep=self._rules.keep, now=now)
+        removed = move_to_trash(session, row, leaving, reason=why, by=self.by, keep=self._rules.keep, now=now)
         hit("versions_deleted")
         version = insert_version(
             session,
             row,
             blob,
             incoming,
-            judgement=admission.judgement,
-            is_suspicious=objection is not None,
-            waits=waits,
+            judgement=judgement,
+            is_suspicious=admission.objection is not None,
+            waits=admission.decision.waits,
             quarantine_reason=reason,
-            by=by,
+            by=self.by,
         )
         change = ""
         if not admission.is_overtaken:
-            change = note_arrival(row, admission.arrival, objection, admission.judgement.verdict)
-        committed = Committed(
+            change = note_arrival(row, admission.arrival, admission.objection, judgement.verdict)
+        return Committed(
             added=AddedVersion(version=version, collection=CollectionRecord.of(row)),
             is_quarantined=bool(reason),
-            objection=objection,
+            objection=admission.objection,
             evicted=evicted,
             removed=removed,
             why=why,
-            nights=describe_nights(row, reason, admission.judgement.verdict) if reason else {},
+            nights=describe_nights(row, reason, judgement.verdict) if reason else {},
             change=change,
         )
-        checked = insert_checks(session, version, [check_of(report) for report in self.reports], by=by)
-        record(session, *addition_events(committed, by), *checked)
-        self.record_answer(session, committed.added, version.file, version.id)
-        self.unused = [*removed.released_content_ids]
-        return committed
 
     def _use_early_answer(self) -> None:
         """Use what was read early, if that was a moment ago. If the size was not known then, ask about it now."""

@@ -5,7 +5,7 @@ repeated without harm. What changes without an event, such as the last use of a 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from frepo_core.db.models import Collection, CollectionToken, DeletedCollection,
 from frepo_core.domain.event_kinds import EventKind
 
 from ...events.numbering import LAST_POSITION
-from .objects import BY_NAME, FoundObject
+from .objects import FoundObject, ObjectKind
 
 # More changes at once than this are left to a catalogue.
 MOST = 50_000
@@ -43,6 +43,7 @@ class Changes:
     """The keys of the objects that have changed, by the names of their kinds."""
 
     keys: Mapping[str, set[tuple[Any, ...]]]
+    kinds: Mapping[str, ObjectKind]
 
     def __bool__(self) -> bool:
         return any(self.keys.values())
@@ -54,7 +55,7 @@ class Changes:
             for start in range(0, len(ordered), _CHUNK):
                 chunk = ordered[start : start + _CHUNK]
                 states: dict[tuple[Any, ...], list[dict[str, Any]]] = {key: [] for key in chunk}
-                for key, values in _find(session, name, chunk):
+                for key, values in _find(session, self.kinds[name], chunk):
                     states[key].append(values)
                 yield from ((name, key, state) for key, state in states.items())
 
@@ -64,7 +65,7 @@ def find_last_position(session: Session) -> int:
     return max(position or 0 for position in session.execute(LAST_POSITION).one())
 
 
-def find_changes(session: Session, since: int) -> Changes | None:
+def find_changes(session: Session, since: int, kinds: Sequence[ObjectKind]) -> Changes | None:
     """Return what has changed since the event with this position; None if that is too much, or no longer known.
 
     Events without a position are included: they will get one soon, and are found again then.
@@ -79,10 +80,10 @@ def find_changes(session: Session, since: int) -> Changes | None:
         return None
     keys: Keys = defaultdict(set)
     for event in events:
-        _note(keys, event)
+        _note(keys, event, kinds)
     _add_lists_of_tokens(session, keys)
     _add_moved(session, keys, {event.collection_id for event in events if event.kind == EventKind.COLLECTION_MOVED})
-    return Changes(keys=keys)
+    return Changes(keys=keys, kinds={kind.name: kind for kind in kinds})
 
 
 def _is_known(session: Session, since: int) -> bool:
@@ -91,7 +92,7 @@ def _is_known(session: Session, since: int) -> bool:
     return find_last_position(session) == since or (first is not None and first <= since + 1)
 
 
-def _note(keys: Keys, event: Row[Any]) -> None:
+def _note(keys: Keys, event: Row[Any], kinds: Sequence[ObjectKind]) -> None:
     """Add the keys of all objects that an event is about."""
     keys["event"].add((event.id,))
     if event.token:
@@ -100,8 +101,9 @@ def _note(keys: Keys, event: Row[Any]) -> None:
         keys["token"].add((replacement,))
     if event.kind in _ALIASES:
         keys["alias"].add((event.data["name"],))
-    if enrolment := event.data.get("enrolment"):
-        keys["enrolment_code"].add((enrolment,))
+    for kind in kinds:
+        if kind.named_by and (name := event.data.get(kind.named_by)):
+            keys[kind.name].add((name,))
     users = event.data.get("used_by") if event.kind in {EventKind.BLOB_HEALED, EventKind.BLOB_DAMAGED} else None
     for one in [event._asdict(), *(users or ())]:
         _note_content(keys, one)
@@ -136,9 +138,8 @@ def _add_moved(session: Session, keys: Keys, collections: set[str]) -> None:
             keys[name] |= {(collection, number) for number in numbers}
 
 
-def _find(session: Session, name: str, keys: list[tuple[Any, ...]]) -> list[FoundObject]:
-    kind = BY_NAME[name]
-    return kind.find_where(session, _is_in_trash(session, keys)) if name == "trash" else kind.find(session, keys)
+def _find(session: Session, kind: ObjectKind, keys: list[tuple[Any, ...]]) -> list[FoundObject]:
+    return kind.find_where(session, _is_in_trash(session, keys)) if kind.name == "trash" else kind.find(session, keys)
 
 
 def _is_in_trash(session: Session, keys: list[tuple[Any, ...]]) -> ColumnElement[bool]:

@@ -29,7 +29,7 @@ from .cursors import Cursor, break_off, change_cursor, read_cursors
 from .journal_files import JournalWriter, pack_seal
 from .json_rows import dump
 from .keys import CATALOGUE, JOURNAL, JournalKey
-from .objects import OBJECTS
+from .objects import ObjectKind
 from .seals import JournalSeals
 
 log = logging.getLogger(__name__)
@@ -62,13 +62,20 @@ class Journal:
     """The journal and the catalogues of all storages. One process at a time writes."""
 
     def __init__(
-        self, database: Database, backends: Backends, presence: Presence, seals: JournalSeals, folder: str | None
+        self,
+        database: Database,
+        backends: Backends,
+        presence: Presence,
+        seals: JournalSeals,
+        kinds: Sequence[ObjectKind],
+        folder: str | None,
     ) -> None:
-        """`folder` is for the files before they are stored; None: the system's."""
+        """`kinds` are what is written. `folder` is for the files before they are stored; None: the system's."""
         self._database = database
         self._backends = backends
         self._presence = presence
         self._seals = seals
+        self._kinds = kinds
         self._ownership = Ownership(database, backends)
         self._folder = folder
 
@@ -144,7 +151,7 @@ class Journal:
         at, head = utc_now(), self._head()
         with self._database.reading(is_snapshot=True) as session:
             position = find_last_position(session)
-            changes = find_changes(session, since)
+            changes = find_changes(session, since, self._kinds)
             if changes is None:
                 return None
             if not changes:
@@ -163,7 +170,7 @@ class Journal:
             position = find_last_position(session)
             names = sorted(self._names(session.scalars(select(StoredObject.storage).distinct())))
             writer = JournalWriter(file, CATALOGUE, head | {"made_at": at, "position": position})
-            for kind in OBJECTS:
+            for kind in self._kinds:
                 conditions = [Event.at >= at - EVENTS_FOR] if kind.name == "event" else []
                 for page in kind.pages(session, *conditions):
                     keep_going()

@@ -1,10 +1,11 @@
 """What the journal and the catalogues contain: objects, each with the rows that belong to it.
 
 An object is read in its complete state, so that a reader needs no other line to understand it: a version has its file
-and its blob in it. The order of `OBJECTS` is the one in which they can be inserted.
+and its blob in it. The order of `OBJECTS` is the one in which they can be inserted. Features have further kinds, each
+with a place in this order: the port of recovered kinds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -21,14 +22,11 @@ from frepo_core.db.models import (
     Content,
     DeletedCollection,
     DeletedCollectionToken,
-    EnrolmentCode,
-    EnrolmentCollection,
     Event,
     File,
     Installation,
     PluginValue,
     Run,
-    Sample,
     StoredObject,
     Tag,
     Token,
@@ -73,7 +71,8 @@ class ObjectKind:
     """A kind of object: its table, the columns that name it, and the other tables that its state is in.
 
     `joined` are tables of which one row belongs to it, with their conditions. `lists` are those of which several do.
-    `is_journaled` says whether the journal has it; if not, only the catalogues do.
+    `is_journaled` says whether the journal has it; if not, only the catalogues do. A kind of a feature is written
+    `after` one of the nucleus, and `named_by` is the key of its name in the data of the events about it.
     """
 
     name: str
@@ -83,6 +82,8 @@ class ObjectKind:
     lists: Mapping[str, ListPart] = field(default_factory=dict)
     conditions: tuple[ColumnElement[bool], ...] = ()
     is_journaled: bool = True
+    after: str = ""
+    named_by: str = ""
 
     def pages(self, session: Session, *conditions: ColumnElement[bool]) -> Iterator[list[FoundObject]]:
         """Yield all objects in pages, in the order of the primary key."""
@@ -172,7 +173,8 @@ _PLACE = table_of(StoredObject)
 _OF_PLACE = ("storage", "key", "encoding", "stored_size", "stored_digest", "base_digest", "state", "role")
 
 
-def _children(model: type[Base], link: str, parent: str = "id") -> ListPart:
+def children(model: type[Base], link: str, parent: str = "id") -> ListPart:
+    """Return the rows of a table that belong to an object, by their column `link`."""
     table = table_of(model)
     names = tuple(name for name in names_of(table) if name != link)
     return ListPart(source=table, link=link, parent=parent, columns=names)
@@ -189,7 +191,8 @@ def _places(within: str | None) -> ListPart:
     )
 
 
-def _kind(name: str, model: type[Base], *key: str, **more: Any) -> ObjectKind:
+def kind_of(name: str, model: type[Base], *key: str, **more: Any) -> ObjectKind:
+    """Return a kind by its model, and the columns that name its objects."""
     return ObjectKind(name=name, table=table_of(model), key=key, **more)
 
 
@@ -197,17 +200,16 @@ def _kind(name: str, model: type[Base], *key: str, **more: Any) -> ObjectKind:
 _INSTALLATION_KEPT = Installation.name.in_([PHRASE_CHECK, IDS_FROM])
 
 OBJECTS: tuple[ObjectKind, ...] = (
-    _kind("installation", Installation, "name", conditions=(_INSTALLATION_KEPT,), is_journaled=False),
-    _kind("token", Token, "fingerprint"),
-    _kind("collection", Collection, "id", lists={"tokens": _children(CollectionToken, "collection_id")}),
-    _kind(
+    kind_of("installation", Installation, "name", conditions=(_INSTALLATION_KEPT,), is_journaled=False),
+    kind_of("token", Token, "fingerprint"),
+    kind_of("collection", Collection, "id", lists={"tokens": children(CollectionToken, "collection_id")}),
+    kind_of(
         "deleted_collection",
         DeletedCollection,
         "collection_id",
-        lists={"tokens": _children(DeletedCollectionToken, "incarnation", "incarnation")},
+        lists={"tokens": children(DeletedCollectionToken, "incarnation", "incarnation")},
     ),
-    _kind("enrolment_code", EnrolmentCode, "id", lists={"collections": _children(EnrolmentCollection, "code_id")}),
-    _kind(
+    kind_of(
         "file",
         File,
         "id",
@@ -215,7 +217,7 @@ OBJECTS: tuple[ObjectKind, ...] = (
         lists={"tags": ListPart(source=TAGS, link="file_id", parent="id", columns=("name",)), PLACES: _places(None)},
         conditions=(File.kind == "plain",),
     ),
-    _kind(
+    kind_of(
         "version",
         Version,
         *("collection_id", "number"),
@@ -223,19 +225,25 @@ OBJECTS: tuple[ObjectKind, ...] = (
             "file": (_FILE, _FILE.c.id == table_of(Version).c.file_id),
             "blob": (_CONTENT, _CONTENT.c.id == _FILE.c.content_id),
         },
-        lists={"checks": _children(VersionCheck, "version_id"), PLACES: _places("file")},
+        lists={"checks": children(VersionCheck, "version_id"), PLACES: _places("file")},
     ),
-    _kind(
+    kind_of(
         "trash",
         TrashEntry,
         *("collection_id", "number"),
         joined={"blob": (_CONTENT, _CONTENT.c.id == _TRASH.c.content_id)},
-        lists={"checks": _children(TrashCheck, "trash_id"), PLACES: _places(None)},
+        lists={"checks": children(TrashCheck, "trash_id"), PLACES: _places(None)},
     ),
-    _kind("alias", Alias, "name"),
-    _kind("run", Run, "id", is_journaled=False),
-    _kind("sample", Sample, "id", is_journaled=False),
-    _kind("plugin_value", PluginValue, "plugin", "key", is_journaled=False),
-    _kind("event", Event, "id"),
+    kind_of("alias", Alias, "name"),
+    kind_of("run", Run, "id", is_journaled=False),
+    kind_of("plugin_value", PluginValue, "plugin", "key", is_journaled=False),
+    kind_of("event", Event, "id"),
 )
-BY_NAME = {kind.name: kind for kind in OBJECTS}
+
+
+def recovered_kinds(more: Iterable[ObjectKind] = ()) -> Sequence[ObjectKind]:
+    """Return all kinds in the order of a file: those of the nucleus, and each of `more` after the one that it names."""
+    kinds = list(OBJECTS)
+    for kind in more:
+        kinds.insert([one.name for one in kinds].index(kind.after) + 1, kind)
+    return kinds

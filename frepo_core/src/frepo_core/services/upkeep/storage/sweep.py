@@ -23,7 +23,7 @@ from ...content.storages.kept_blobs import find_kept
 from ...content.storages.sweep_guard import Ownership
 from ..journal.kept_parts import find_expired
 from ..reconcile.reconciliation import is_reconciled, reconcile_storage
-from .orphans import BATCH, in_batches, take_inventory, without_row
+from .orphans import BATCH, Inventory, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress
 
 log = logging.getLogger(__name__)
@@ -109,48 +109,86 @@ def sweep(
     or older than the storage. Raises `ConfigurationError` if another storage keeps its blobs in this one. `by` is who
     sweeps, for the event about that.
     """
-    storage, dry_run = plan.storage, plan.dry_run
-    created_before, backend = database.now() - plan.grace, backends.get(storage)
-    ownership = Ownership(database, backends, by=by)
-    ownership.require_unused(storage)
-    if not dry_run:
-        ownership.raise_epoch(storage)
-        if not is_reconciled(database, storage):
-            reconcile_storage(database, backends, storage, keep_going=keep_going)
-    before = created_before if dry_run else min(created_before, ownership.read_clock(storage) - plan.grace)
-    unused = _unused_contents(database, storage, created_before)
-    found = take_inventory(
-        database, backend, storage=storage, before=before, progress=_checked_progress(progress, keep_going)
-    )
-    strangers = _find_strangers(database, storage, any_time=plan.deletes_unknown)
-    kept_from = None if plan.deletes_unknown else find_kept(database, storage)
-    known = [stat for stat in found.orphans if kept_from is None or stat.modified > kept_from]
-    older = ownership.count_older(storage, known)
-    orphans = [] if plan.leaves_older and older else known
-    left = len(known) - len(orphans)
-    if not dry_run:
-        ownership.confirm(storage, found.marks)
+    return _Sweep(database, backends, blobs, plan, Ownership(database, backends, by=by), keep_going).run(progress)
+
+
+class _Sweep:
+    """One sweep: it takes the inventory, decides what may be deleted, and deletes that."""
+
+    def __init__(
+        self,
+        database: Database,
+        backends: Backends,
+        blobs: Blobs,
+        plan: SweepPlan,
+        ownership: Ownership,
+        keep_going: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._backend = backends.get(plan.storage)
+        self._backends = backends
+        self._blobs = blobs
+        self._plan = plan
+        self._ownership = ownership
+        self._keep_going = keep_going
+
+    def run(self, progress: Progress) -> SweepReport:
+        plan, storage = self._plan, self._plan.storage
+        self._ownership.require_unused(storage)
+        created_before = self._database.now() - plan.grace
+        before = created_before if plan.dry_run else self._prepare(created_before)
+        unused = _unused_contents(self._database, storage, created_before)
+        checked = _checked_progress(progress, self._keep_going)
+        found = take_inventory(self._database, self._backend, storage=storage, before=before, progress=checked)
+        strangers = _find_strangers(self._database, storage, any_time=plan.deletes_unknown)
+        known = self._without_kept(found.orphans)
+        older = self._ownership.count_older(storage, known)
+        orphans = [] if plan.leaves_older and older else known
+        left = len(known) - len(orphans)
+        if not plan.dry_run:
+            orphans = self._delete(found, orphans, strangers, unused)
+        return SweepReport(
+            blobs=found.blobs,
+            orphans=len(orphans) + len(strangers.due),
+            orphan_size=sum(stat.size for stat in orphans) + sum(strangers.due.values()),
+            older=older,
+            kept=len(found.orphans) - len(known) + strangers.kept,
+            left=left,
+            unused=len(unused),
+            leftovers=0 if plan.dry_run else self._backend.tidy(before),
+            missing=list(_missing(self._database, self._backend, storage)),
+            foreign=found.foreign,
+            foreign_examples=found.foreign_examples,
+            dispute=self._ownership.find_problem(storage, found.marks) if plan.dry_run else None,
+        )
+
+    def _prepare(self, created_before: datetime) -> datetime:
+        """Raise the epoch of the mark, and reconcile an adopted storage. Return when orphans must have been stored."""
+        storage = self._plan.storage
+        self._ownership.raise_epoch(storage)
+        if not is_reconciled(self._database, storage):
+            reconcile_storage(self._database, self._backends, storage, keep_going=self._keep_going)
+        return min(created_before, self._ownership.read_clock(storage) - self._plan.grace)
+
+    def _without_kept(self, orphans: Sequence[BlobStat]) -> list[BlobStat]:
+        """Return the orphans but those that are kept for 30 days after an adoption."""
+        kept_from = None if self._plan.deletes_unknown else find_kept(self._database, self._plan.storage)
+        return [stat for stat in orphans if kept_from is None or stat.modified > kept_from]
+
+    def _delete(
+        self, found: Inventory, orphans: Sequence[BlobStat], strangers: "_Strangers", unused: Sequence[int]
+    ) -> list[BlobStat]:
+        """Delete what may be deleted, unless that is too much. Return the orphans that were deleted."""
+        storage, gate = self._plan.storage, self._blobs.gate
+        self._ownership.confirm(storage, found.marks)
         for key in find_expired(found.journal):
-            backend.delete(key)
-        _stop_if_too_many(storage, len(orphans) + len(strangers.due) + len(unused), found.blobs, plan.most)
-        blobs.gate.delete_due(storage, keep_going=keep_going)
-        blobs.collect(unused)
-        orphans = _end(database, blobs, storage, orphans, keep_going)
-        blobs.gate.delete(strangers.due, keep_going=keep_going)
-    return SweepReport(
-        blobs=found.blobs,
-        orphans=len(orphans) + len(strangers.due),
-        orphan_size=sum(stat.size for stat in orphans) + sum(strangers.due.values()),
-        older=older,
-        kept=len(found.orphans) - len(known) + strangers.kept,
-        left=left,
-        unused=len(unused),
-        leftovers=0 if dry_run else backend.tidy(before),
-        missing=list(_missing(database, backend, storage)),
-        foreign=found.foreign,
-        foreign_examples=found.foreign_examples,
-        dispute=ownership.find_problem(storage, found.marks) if dry_run else None,
-    )
+            self._backend.delete(key)
+        _stop_if_too_many(storage, len(orphans) + len(strangers.due) + len(unused), found.blobs, self._plan.most)
+        gate.delete_due(storage, keep_going=self._keep_going)
+        self._blobs.collect(unused)
+        ended = _end(self._database, self._blobs, storage, orphans, self._keep_going)
+        gate.delete(strangers.due, keep_going=self._keep_going)
+        return ended
 
 
 def _checked_progress(progress: Progress, keep_going: Callable[[], None]) -> Progress:
