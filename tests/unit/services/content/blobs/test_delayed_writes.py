@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db import utc_now
-from frepo_core.services.content.blobs import blob_write
+from frepo_core.services.content.blobs import new_bytes
 from frepo_core.services.content.objects.found_objects import FoundObjects
 
 pytestmark = pytest.mark.databases
@@ -19,7 +19,7 @@ def waits(services, monkeypatch):
         write = services.database.write
 
         def wait(work, **more):
-            monkeypatch.setattr(blob_write, "utc_now", lambda: utc_now() + length)
+            monkeypatch.setattr(new_bytes, "utc_now", lambda: utc_now() + length)
             return write(work, **more)
 
         monkeypatch.setattr(services.database, "write", wait)

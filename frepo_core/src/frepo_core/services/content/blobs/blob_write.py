@@ -1,10 +1,9 @@
-"""Writes one content to a backend, and deletes it again unless a committed row uses it."""
+"""Writes the row of a content that was stored, and deletes the bytes again unless a committed row uses them."""
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
@@ -15,37 +14,30 @@ from frepo_core.db.models import Content as ContentRow
 from frepo_core.db.models import StoredObject
 from frepo_core.db.row_inserts import insert_row
 from frepo_core.domain.identity import By
-from frepo_core.domain.naming import new_blob_key
-from frepo_core.errors import BlobNotFound, StorageFull, StorageUnavailable
+from frepo_core.errors import StorageFull
 
 from ...base.failpoints import hit
 from ...base.records import BlobRecord
 from ..ingest import Content
 from ..objects.marks import note_healed
 from ..objects.states import CURRENT, LACKING, RAW, ObjectState
-from ..objects.unnamed_bytes import delete_unnamed, is_named
+from ..objects.unnamed_bytes import is_named
 from ..storages.backends import Backends
 from ..storages.first_storage import insert_if_current
-from ..storages.storage_deadlines import WatchedContent
 from ..storages.write_guard import Presence
 from .blob_reader import BlobReader
-from .content_rows import INSERT, LOCATIONS, content_values, lock_rows, require_digest
+from .content_rows import INSERT, LOCATIONS, content_values, lock_rows
+from .new_bytes import BlobVanishedError, NewBytes
 from .object_replacement import give_way, is_chain_there
+
+__all__ = ["BlobVanishedError", "BlobWrite"]
 
 log = logging.getLogger(__name__)
 
-# No sweep can delete new bytes within the first. The second is half of the shortest grace period of a sweep.
-SHORT_WAIT = timedelta(seconds=1)
-LONGEST_WAIT = timedelta(minutes=30)
 MISSING_BYTES = "the bytes are missing or have another size"
-NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-class BlobVanishedError(Exception):
-    """The bytes that the transaction relies on were deleted meanwhile: they must be stored again."""
-
-
-class BlobWrite:
+class BlobWrite(NewBytes):
     """One write to a storage. Its `__exit__` without a commit deletes the key that was stored, and only that key.
 
     If the outcome of the commit is unknown, the key stays: at worst it is an orphan, which `storage:sweep` deletes.
@@ -70,25 +62,14 @@ class BlobWrite:
 
         `delete_objects` is called after the commit, with the ids of damaged objects that were replaced.
         """
-        self.storage = storage
-        self._require_room = require_room
+        super().__init__(content, database, backends, presence, storage=storage, require_room=require_room)
         self._delete_objects = delete_objects
-        self._content = content
-        self.watched = WatchedContent(content.stream, content.size)
         self._by = by
-        self._start = content.stream.tell()
-        self._database = database
-        self._backends = backends
-        self._presence = presence
-        self._key: str | None = None
         self._bad_key: str | None = None
         self._problem = MISSING_BYTES
-        self._stored_at = NEVER
-        self._must_store_again = False
         self._tried_key: str | None = None
         # No object of the storage had this content a moment ago, which saves a query; nor had one of another storage.
         self.expects_no_row = self.is_unknown = False
-        self._row_uses_key = False
         self._replaced: list[int] = []
         self._left: tuple[str, str] | None = None
         # The current objects of the content by storage, as the transaction has read them.
@@ -169,23 +150,6 @@ class BlobWrite:
         content.checksum = self._content.checksum
         return BlobRecord.of(content, found)
 
-    def check_not_swept(self) -> None:
-        """Check at the end of the write transaction that the new bytes still exist.
-
-        The bytes have no row while the transaction waits, so a sweep with a short grace period takes them for an
-        orphan. Raises `BlobVanishedError` if they are gone, or so old that a sweep may delete them at any moment;
-        `ensure_stored` stores them again then.
-        """
-        if not self._row_uses_key or self._key is None:
-            return
-        waited = abs(utc_now() - self._stored_at)  # with SQLite, sweeps use this clock, too: it may have been set back
-        if waited < SHORT_WAIT:
-            return
-        self._require_recent()
-        if not self._is_sound(self.storage, self._key):
-            self._must_store_again = True
-            raise BlobVanishedError
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
@@ -203,14 +167,6 @@ class BlobWrite:
                 self._delete_objects(self._replaced)
         elif self._key:
             self._discard(self.storage, self._key)
-
-    def _require_recent(self) -> None:
-        """Raise `BlobVanishedError` if a sweep may delete the new bytes at any moment, or may have taken them over."""
-        waited = abs(utc_now() - self._stored_at)
-        if waited > LONGEST_WAIT:
-            log.warning("the blob %s waited %s for its row and is stored again", self._key, waited)
-            self._must_store_again = True
-            raise BlobVanishedError
 
     def _require_unnamed(self, session: Session) -> None:
         """Raise `BlobVanishedError` if a recovery has recorded the new bytes: the first attempt has failed then."""
@@ -258,25 +214,6 @@ class BlobWrite:
         self._row_uses_key = True
         return values
 
-    def _store(self) -> None:
-        """Store under a fresh key, then check the size that the backend reports: some backends lose bytes silently."""
-        self._key = new_blob_key(self._content.digest)
-        self._content.stream.seek(self._start)
-        backend = self._backends.get(self.storage)
-        self._require_room(self._content.size)
-        hit("store")
-        backend.store(self._key, cast(BinaryIO, self.watched), self._content.size)
-        hit("stored")
-        stored = backend.stat(self._key).size
-        hit("size_checked")
-        self._require_room(0)
-        if stored != self._content.size:
-            raise StorageUnavailable(f"The storage kept {stored} of {self._content.size} bytes")
-        self._presence.require(self.storage)  # it may have been exchanged while the bytes were stored
-        if self._backends.reads_back:
-            require_digest(backend, self._key, self._content.digest)
-        self._stored_at, self._must_store_again = utc_now(), False
-
     def _may_be_relied_on(self, found: Row[Any]) -> bool:
         """Return whether the upload may use an object: it is there, and if nothing used its content, it was read.
 
@@ -297,13 +234,6 @@ class BlobWrite:
             self._problem = damage.problem
         return is_current and damage is None
 
-    def _is_sound(self, storage: str, key: str) -> bool:
-        """Return whether the bytes exist with the right size: an upload that reuses lost ones would be lost, too."""
-        try:
-            return self._backends.get(storage).stat(key).size == self._content.size
-        except BlobNotFound:
-            return False
-
     def find_row(self) -> Row[Any] | None:
         """Return the current object of the content in the storage, or None. Notes whether there is any object of it."""
         rows = self._database.fetch_rows(LOCATIONS, digest=self._content.digest)
@@ -317,7 +247,3 @@ class BlobWrite:
         left, self._left = self._left, None
         if left:
             self._discard(*left)
-
-    def _discard(self, storage: str, key: str) -> None:
-        """Delete bytes that are not needed. Never raises: the result of the upload is decided already."""
-        delete_unnamed(self._database, self._backends, storage, key)
