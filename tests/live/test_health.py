@@ -94,18 +94,6 @@ def test_a_check_that_hangs_does_not_keep_the_service_from_stopping(service, pol
 
 
 @pytest.mark.costly
-def test_an_unexpected_error_of_a_check_is_reported(service, poll, tmp_path):
-    (tmp_path / "faults.json").write_text("no JSON")  # makes the test storage raise a ValueError
-    reply = poll()
-
-    assert (reply.status, reply.json["status"]) == (
-        503,
-        {"storage": False, "database": True, "worker": True, "jobs": True},
-    )
-    assert "JSONDecodeError" in reply.json["messages"]["storage"][0]
-
-
-@pytest.mark.costly
 @pytest.mark.parametrize(
     ("gone", "reason"), [(None, "The database has no schema of frepo"), ("object", "lacks the tables: object")]
 )

@@ -81,22 +81,6 @@ def test_more_clients_than_threads_are_all_served(service, client, together):
     assert ({200}, before + 40) == (set(replies), rows(service)["file"])
 
 
-def test_a_token_for_one_upload_has_one_success(service, client, together):
-    body = b'{"roles": ["upload.all", "upload.only_once_successful"], "data": {}, "expires": "never"}'
-    token = client.request("POST", "/auth/token/generate", body).json["tokenId"]
-    before = len(blob_files(service))
-    replies = together(
-        lambda number: (
-            client.request(
-                "POST", f"/repository/file/{number}.bin", os.urandom(700_000), {"X-Auth-Token": token}
-            ).status
-        ),
-        range(8),
-    )
-
-    assert ([200] + [403] * 7, before + 1) == (sorted(replies), len(blob_files(service)))
-
-
 def test_a_commit_of_another_process_is_visible_to_the_next_of_many_requests(service, client, together):
     """One query answers all waiting requests."""
     other = sqlite3.connect(service.folder / "frepo.db", isolation_level=None)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from frepo_core.db.models import ParkedEvent, Subscription
+from frepo_core.db.models import ParkedEvent
 from support.receivers.webhooks import SECRET
 
 HOUR = timedelta(hours=1)
@@ -51,18 +51,6 @@ def test_events_for_people_wait_for_those_that_happen_together(mail, happened, d
     deliver("ops", timedelta(seconds=60))
 
     assert ["[backup1] 2 events: 2 versions added"] == [found["Subject"] for found in mail.mails]
-
-
-def test_the_stored_error_has_no_secret(hook, happened, deliver, services):
-    hook.stop()
-    happened("version.added")
-
-    deliver("hook", HOUR)
-
-    with services.database.reading() as session:
-        (row,) = session.query(Subscription).all()
-        assert "does not accept a connection" in row.error
-        assert "5ecret" not in row.error
 
 
 @pytest.mark.costly

@@ -53,13 +53,6 @@ def test_an_upload_without_a_length_holds_what_has_arrived():
     assert [] == admit(make("new", length=50), [make("old", length=None, offset=50)])
 
 
-def test_a_token_has_few_uploads():
-    with pytest.raises(EndpointError) as refused:
-        admit(make("new"), [make(str(number)) for number in range(3)])
-
-    assert 429 == refused.value.status
-
-
 @pytest.mark.parametrize(("idle", "seconds"), [([0, 1, 1], "15"), ([1, 1, 1], "600")])
 def test_a_token_whose_uploads_move_may_try_again_soon(idle, seconds):
     others = [make(str(number), idle=timedelta(minutes=minutes)) for number, minutes in enumerate(idle)]

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from frepo_uploads.web.tus_headers import (
     HeaderError,
     answer_headers,
-    check_version,
     format_metadata,
-    option_headers,
     parse_checksum,
     parse_creation,
     parse_metadata,
@@ -97,27 +95,10 @@ def test_a_checksum_is_that_of_its_algorithm(algorithm):
     assert (digest, digest) == (found.digest, own.digest())
 
 
-@pytest.mark.parametrize("version", [None, "0.2.2", "1.0"])
-def test_another_version_of_the_protocol_is_refused(version):
-    with pytest.raises(HeaderError) as refused:
-        check_version({} if version is None else {"Tus-Resumable": version})
-
-    assert 412 == refused.value.status
-
-
 def test_the_end_of_an_upload_is_an_http_date():
     found = answer_headers(offset=3, expires=datetime(2026, 11, 26, 9, 0, 5, 7, tzinfo=UTC))
 
     assert ("3", "Thu, 26 Nov 2026 09:00:05 GMT") == (found["Upload-Offset"], found["Upload-Expires"])
-
-
-def test_options_say_what_the_service_can_do():
-    found = option_headers(10)
-
-    assert (
-        "creation,creation-with-upload,creation-defer-length,expiration,termination,checksum" == found["Tus-Extension"]
-    )
-    assert ("sha256,sha1", "10") == (found["Tus-Checksum-Algorithm"], found["Tus-Max-Size"])
 
 
 HOSTILE = {

@@ -83,26 +83,6 @@ def test_blobs_marked_as_damaged_are_never_served(world, rotten, app, rot):
     assert {(500, 7016105)} == {(reply.status_int, reply.json["error_code"]) for reply in replies}
 
 
-@each_rot
-def test_health_reports_damage(world, rotten, app, rot):
-    rotten(rot)
-    before = app.get("/health?code=a+code").json["global_status"]
-    world.verify()
-    after = app.get("/health?code=a+code", status=503).json
-
-    assert (True, False) == (before, after["global_status"])
-    assert "damaged" in after["messages"]["storage"][0]
-
-
-@each_rot
-def test_an_upload_heals_a_blob_that_verify_marked(world, rotten, app, rot):
-    name = rotten(rot)
-    world.verify()
-    world.upload(CONTENT)
-
-    assert CONTENT == app.get(f"/repository/file/{name}").body
-
-
 @pytest.mark.parametrize("rot", [flip, swap], ids=lambda rot: rot.__name__)
 def test_a_streamed_download_of_damaged_bytes_is_aborted_before_its_end(world, rotten, services, rot):
     """The backend has no local files, and the lengths match: only the digest can detect the damage."""

@@ -11,7 +11,6 @@ from frepo_core.domain.mime_types import (
     VIDEOS,
     canonical_type,
     is_allowed_by_token,
-    shows_inline,
 )
 
 TYPES = st.sampled_from(sorted(IMAGES | VIDEOS | DOCUMENTS | BACKUPS | {"text/html", "audio/mpeg", "font/woff2"}))
@@ -95,23 +94,3 @@ def test_a_type_has_its_common_name():
 @given(TYPES)
 def test_a_common_name_stays(mime):
     assert mime == canonical_type(mime)
-
-
-def test_types_that_cannot_run_scripts_are_shown_inline():
-    for mime in ["image/png", "image/jpeg", "video/mp4", "audio/mpeg", "application/pdf", "text/plain"]:
-        assert shows_inline(mime)
-
-
-def test_everything_else_is_a_download():
-    for mime in [
-        "text/html",
-        "image/svg+xml",
-        "application/xhtml+xml",
-        "text/xml",
-        "application/xml",
-        "text/javascript",
-        "application/octet-stream",
-        "application/gzip",
-        "",
-    ]:
-        assert not shows_inline(mime)

@@ -170,18 +170,6 @@ def test_a_person_may_release_a_broken_version(root, make, latest):
     assert cut(pack(dump(1))) == latest(collection)
 
 
-def test_both_apis_answer_that_the_version_is_in_quarantine_and_why(root, make):
-    collection = make(3)
-    expected = {"good": (False, None), "broken": (True, "check integrity")}
-    for night, word in enumerate(expected):
-        content = {"good": pack, "broken": lambda whole: cut(pack(whole))}[word](dump(night))
-        first = root.push(collection, content).json["version"]
-        second = root.call("POST", f"{V1}/{collection}/versions", body=content).json
-
-        for version in (first, second):
-            assert expected[word] == (version["quarantined"], version["quarantine_reason"]), word
-
-
 class TestMark:
     @pytest.fixture(
         params=[{"checks.on_broken": "mark"}, {"integrity.gzip": "mark"}], ids=lambda settings: next(iter(settings))

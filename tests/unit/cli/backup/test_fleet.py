@@ -287,22 +287,6 @@ def test_the_state_of_a_collection_is_shown_and_decides_about_the_exit_status(co
     assert shown["due_at"] > shown["last_version_at"]
 
 
-@pytest.mark.costly
-def test_a_hundred_hosts_get_a_code_each(console, enrol):
-    hosts = [f"db{number}" for number in range(100)]
-
-    rows = enrol("name\n" + "\n".join(hosts), "--codes", "codes.csv")
-
-    with (console.folder / "codes.csv").open() as file:
-        codes = {row["Host"]: row["Code"] for row in csv.DictReader(file, strict=True)}
-    assert (hosts, 100) == (list(codes), len(set(codes.values())))
-    assert 0o600 == (console.folder / "codes.csv").stat().st_mode & 0o777
-    assert [None] * 100 == [row["Code"] for row in rows]
-    assert console.count("token") == 0
-    listed = json.loads(console.answer("enrolment:list", "-f", "json"))
-    assert sorted(hosts) == [row["Host"] for row in listed if row["State"] == "open"]
-
-
 def test_a_code_that_was_lost_is_revoked_and_made_again(console, enrol):
     [first] = enrol("name\ndb7\n", "--codes")
     [again] = enrol("name\ndb7\n", "--codes")

@@ -99,12 +99,6 @@ def test_a_version_is_downloaded_under_its_name(console, collection, upload):
     assert (console.folder / said).read_bytes() == CONTENT
 
 
-def test_the_name_of_a_download_fits_the_content(console, collection, upload):
-    upload(b"CREATE TABLE shop;\n" * 10)
-
-    assert "db-v1.sql" == console.answer("backup:download", collection)
-
-
 def test_a_download_replaces_no_file_unless_it_is_told_to(console, collection, upload):
     upload()
     (console.folder / "mine").write_text("mine")

@@ -47,20 +47,6 @@ def kinds(services):
         return list(session.scalars(select(Event.kind).order_by(Event.id)))
 
 
-def test_a_code_makes_one_token_on_the_list_of_its_collection(services, issue, redeem, collection):
-    issued, token = issue(), new_uuid4()
-
-    done = redeem(f" {issued.code.upper()}\n", token)
-
-    identity = services.tokens.look_up(token)
-    assert ("db7", done.fingerprint) == (identity.name, identity.fingerprint)
-    assert services.token_lists.is_listed(collection, identity)
-    assert [collection] == [one.id for one in done.collections]
-    shown = services.feature(EnrolmentServices).codes.show(issued.record.id)
-    assert ("open", "used", done.fingerprint) == (issued.record.state, shown.state, shown.token)
-    assert ["enrolment.created", "token.created", "collection.access_granted", "enrolment.used"] == kinds(services)[-4:]
-
-
 def test_the_same_pair_is_answered_the_same_for_an_hour(services, issue, redeem):
     code, token = issue().code, new_uuid4()
     first = redeem(code, token)

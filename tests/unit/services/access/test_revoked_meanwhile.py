@@ -1,7 +1,5 @@
 """A token that is revoked during a request."""
 
-from datetime import timedelta
-
 import pytest
 
 from frepo_core.domain.roles import Role
@@ -45,16 +43,3 @@ def test_a_token_that_is_revoked_during_its_upload_stores_nothing(services, iden
         send(what, by, lambda: services.token_changes.revoke(by.fingerprint))
 
     assert [] == keys()
-
-
-@pytest.mark.parametrize("what", ["version", "file"])
-def test_a_token_that_expires_during_its_upload_stores_it(services, identify, send, keys, what):
-    by = identify(Role.ADMINISTRATOR)
-
-    def end():
-        services.token_changes.rotate(by.fingerprint, timedelta())
-        assert 1 == len(services.tokens.clear_expired())
-
-    send(what, by, end)
-
-    assert 1 == len(keys())

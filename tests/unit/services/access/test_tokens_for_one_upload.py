@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.domain.roles import Role
-from frepo_core.errors import AccessDeniedError, NotFoundError, StorageUnavailable
-from frepo_core.testing import Fail
+from frepo_core.errors import AccessDeniedError
 
 pytestmark = pytest.mark.databases
 
@@ -37,23 +36,6 @@ def test_one_of_many_concurrent_pushes_succeeds(make_collection, push, once, at_
     results = at_once(lambda number: push(collection, f"{number}".encode(), by=once), range(8))
 
     assert (7, [1], 1) == (count(results, AccessDeniedError), numbers(collection), len(keys()))
-
-
-def test_a_failed_upload_does_not_use_the_token_up(wrap, upload, once, keys):
-    wrap(Fail("store"))
-    with pytest.raises(StorageUnavailable):
-        upload(b"x", by=once)
-    upload(b"x", by=once)
-
-    assert 1 == len(keys())
-
-
-def test_an_upload_of_known_content_uses_the_token_up(services, upload, identify, make_token):
-    token = make_token(Role.UPLOAD_ALL, Role.UPLOAD_ONCE)
-    upload(b"known")
-    upload(b"known", by=services.tokens.identify(token, address="127.0.0.1", user_agent=""))
-    with pytest.raises(NotFoundError):
-        services.tokens.look_up(token)
 
 
 @pytest.mark.parametrize("what", ["version", "file"])

@@ -47,36 +47,6 @@ def test_the_newest_come_first_and_unnumbered_ones_are_not_shown(services, made)
     assert list(range(12)) == numbers(services)
 
 
-def test_pages_follow_each_other(services, made):
-    pages, before = [], None
-    while page := newest_events(services.database, EventSearch(), limit=5, before=before):
-        pages.append([event.data["number"] for event in page])
-        before = page[-1].position
-
-    assert [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [10, 11]] == pages
-
-
-def test_filters_restrict(services, made):
-    for search, expected in [
-        ({"kinds": ["version.added"]}, [0, 3, 6, 9]),
-        ({"kinds": ["version.*"]}, [0, 1, 3, 4, 6, 7, 9, 10]),
-        ({"kinds": ["token.created", "version.deleted"]}, [1, 2, 4, 5, 7, 8, 10, 11]),
-        ({"kinds": ["none.*"]}, []),
-        ({"collection_id": SECOND}, [6, 7, 8, 9, 10, 11]),
-        ({"actor": "console:root"}, [0, 2, 4, 6, 8, 10]),
-        ({"actor": "console:root", "kinds": ["version.*"], "collection_id": FIRST}, [0, 4]),
-    ]:
-        assert expected == numbers(services, **search)
-        assert expected[:2] == numbers(services, **search, limit=2)
-
-
-def test_events_since_a_time(services, made):
-    since = made - timedelta(hours=4, minutes=30)
-
-    assert [0, 1, 2, 3, 4] == numbers(services, since=since)
-    assert [0, 3] == numbers(services, since=since, kinds=["version.added"])
-
-
 def test_a_late_commit_is_found_since_its_time(services, made):
     """An event may be committed, and numbered, after ones that were recorded some minutes later."""
     late = update(Event).where(Event.position == 96).values(at=made - timedelta(hours=5, minutes=10))

@@ -76,22 +76,6 @@ def test_a_service_that_has_just_started_needs_no_worker_yet(report):
 
 
 @pytest.mark.usefixtures("old", "leads")
-def test_the_last_run_of_each_job_is_reported(put, report):
-    put(JobState, **state())
-    put(JobRun, **run(started_at=-100, ended_at=-99, summary={"orphans": 7}))
-    put(JobRun, **run(summary={"orphans": 3}))
-    put(JobState, **state("mail", next_at=1))
-
-    found = report()
-
-    assert found.is_healthy
-    mail, sweep = found.reports
-    assert ("mail", None, None) == (mail.name, mail.started_at, mail.found)
-    assert ("sweep", "good", {"orphans": 3}, None) == (sweep.name, sweep.outcome, sweep.found, sweep.error)
-    assert timedelta(minutes=1) == sweep.ended_at - sweep.started_at
-
-
-@pytest.mark.usefixtures("old", "leads")
 @pytest.mark.parametrize(("name", "is_ill"), [("sweep", True), ("verify", True), ("samples", False), ("acme", False)])
 def test_a_failed_sweep_or_verify_is_an_illness_and_another_job_is_not(put, report, name, is_ill):
     put(JobState, **state(name, failing_since=-10))

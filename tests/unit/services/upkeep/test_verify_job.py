@@ -30,14 +30,6 @@ class TestVerify:
         assert services.files.find(file.stored_name).blob.is_damaged
         assert [("blob.damaged", "system:verify")] == events()
 
-    def test_blobs_that_were_checked_within_30_days_are_skipped(self, services, run, add):
-        add(b"content")
-        set_verified(services, days=29)
-        assert 0 == run("verify")["checked"]
-        set_verified(services, days=31)
-
-        assert 1 == run("verify")["checked"]
-
     def test_a_run_that_was_interrupted_is_continued(self, services, run, add, at_each_piece):
         for number in range(5):
             add(b"%d" % number)

@@ -10,8 +10,6 @@ from support.answers import HELLO
 from support.client import COLLECTIONS, refused_version, with_settings
 from support.samples import HTML, PNG
 
-ALERT = "alert_when_backup_limit_reached"
-
 
 def numbers(caller, collection):
     return [int(number) for number in caller.versions(collection)]
@@ -95,12 +93,6 @@ def test_a_version_is_named_after_its_collection(root, make_collection):
         assert answer.json["version"]["file"]["filename"] == HELLO[:10] + expected
 
 
-def test_a_refused_version_takes_no_number(root, make_collection):
-    collection = make_collection(maxOneVersionSize=5)
-    root.push(collection, b"too large")
-    assert root.push(collection, b"fits").json["version"]["version"] == 1
-
-
 @pytest.mark.databases
 def test_equal_content_is_a_new_version_with_the_same_bytes(root, collection, tmp_path):
     answers = [root.push(collection, b"hello") for _ in range(2)]
@@ -154,14 +146,6 @@ def test_a_refused_version_changes_nothing(root, make_collection):
     root.push(collection, b"too large")
 
     assert before == shown(root, collection)
-
-
-def test_a_refused_version_leaves_no_bytes(root, make_collection, tmp_path):
-    collection = make_collection(maxBackupsCount=1, strategy=ALERT)
-    root.push(collection, b"one")
-    root.push(collection, b"two")
-
-    assert 1 == sum(path.is_file() for path in (tmp_path / "storage").rglob("*"))
 
 
 def test_the_tokens_types_apply_and_not_the_lists_of_upload_roles(member, collection):

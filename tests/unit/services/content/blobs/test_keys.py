@@ -59,14 +59,6 @@ def test_storing_one_content_twice_uses_two_keys():
     assert new_blob_key("ab" * 32) != new_blob_key("ab" * 32)
 
 
-def test_two_concurrent_uploads_of_one_content_share_one_blob(meeting, make_collection, push, at_once, keys, blob_keys):
-    collections, storage = [make_collection(), make_collection()], meeting(2)
-    at_once(lambda collection: push(collection, b"same"), collections)
-
-    # Both stored the bytes; the second transaction adopted the blob of the first.
-    assert (2, 1, blob_keys()) == (len(set(storage.stored)), len(keys()), keys())
-
-
 def test_many_concurrent_uploads_of_one_content_share_one_blob(meeting, upload, at_once, keys, blob_keys):
     meeting(8)
     added = at_once(lambda number: upload(b"same", name=f"{number}.txt", password=f"{number}-5ecre7"), range(8))
@@ -105,14 +97,6 @@ def test_the_second_upload_adopts_the_blob_of_the_first(wrap, make_collection, p
         slow.result()
 
     assert kept == keys()
-
-
-def test_known_content_is_not_stored_again(wrap, upload):
-    upload(b"hello")
-    storage = wrap()
-    upload(b"hello", name="b.txt", password="secret-5ecre7")
-
-    assert 0 == storage.calls["store"]
 
 
 def test_different_contents_do_not_share(upload, keys):

@@ -142,23 +142,11 @@ def test_an_interval_begins_at_the_start_of_the_last_run(make_lane, nightly, clo
     assert [1, 2, 3] == [round((each - start) / timedelta(hours=1)) for each in nightly.times]
 
 
-def test_off_is_never_run(make_lane, nightly, clock):
-    work(make_lane("first", [nightly], {"nightly": "off"}), clock, days=3)
-
-    assert [] == nightly.times
-
-
 def test_a_new_schedule_replaces_the_old_one(services, lane, nightly, clock, make_lane):
     changed = make_lane("second", [nightly], {"nightly": "0 13 * * *"})
     work(changed, clock, hours=2)
 
     assert [13] == [each.hour for each in nightly.times]
-
-
-def test_a_schedule_is_read_in_the_time_zone(make_lane, nightly, clock):
-    work(make_lane("first", [nightly], zone="Asia/Tokyo"), clock, days=1)
-
-    assert [(17, 15)] == [(each.hour, each.minute) for each in nightly.times]
 
 
 @pytest.mark.parametrize(

@@ -56,14 +56,6 @@ def test_damage_is_reported_and_never_deleted(check, add, path_of):
     assert b"two" == path.read_bytes()
 
 
-def test_a_damaged_blob_is_healed_by_the_next_upload_of_its_content(check, add, path_of):
-    path_of(add(b"one")).write_bytes(b"two")
-    check()
-
-    assert b"one" == path_of(add(b"one")).read_bytes()
-    assert [] == check().damaged
-
-
 @pytest.mark.databases
 def test_a_blob_that_is_good_again_loses_its_mark(check, add, path_of):
     path = path_of(add(b"one"))
