@@ -130,19 +130,6 @@ class TestList:
         expect(signed_in.page.get_by_role("alert")).to_have_text("The service answered 503")
 
     @pytest.mark.costly
-    def test_bars_of_sizes_that_cannot_be_read_say_so(self, signed_in, world):
-        signed_in.expect("503")
-        page = signed_in.page
-        page.route("**/api/v1/history/collections?*", lambda route: route.fulfill(**FAILS))
-        signed_in.go("#/collections")
-        error = page.get_by_role("region", name="Collections").get_by_role("alert")
-        expect(error).to_contain_text("The service answered 503")
-        page.unroute_all(behavior="wait")
-        error.get_by_role("button", name="Try now").click()
-
-        expect(error).to_have_count(0)
-
-    @pytest.mark.costly
     def test_the_list_is_saved_as_csv(self, signed_in, world):
         signed_in.go("#/collections")
         with signed_in.page.expect_download() as download:

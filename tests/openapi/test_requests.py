@@ -111,13 +111,6 @@ def test_a_page_is_a_number_in_digits(app, headers):
         assert "form.page" in answer.json["fields"], value
 
 
-def test_a_day_is_written_in_one_way(app, headers):
-    for value in ["1700000000", "2026-1-5", "2026-02-30", "2026-01-05T00:00:00"]:
-        answer = app.get("/repository/collection", {"createdFrom": value}, headers=headers, status=400)
-
-        assert "form.createdFrom" in answer.json["fields"], value
-
-
 def test_a_count_of_5_can_be_written_in_other_ways(app, headers):
     for value in [5.0, "5"]:
         form = {"filename": "a.sql", "maxBackupsCount": value}

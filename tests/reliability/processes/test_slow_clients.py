@@ -168,14 +168,6 @@ class TestRetries:
         with started(tmp_path_factory.mktemp("retries"), fork_server) as service:
             yield service
 
-    def test_a_retry_while_the_first_attempt_hangs_is_the_only_version(self, service, client):
-        collection, content = client.collection(3), os.urandom(800_000)
-        with Wire(service) as first:
-            first.send(push_head(client, collection, "night-1", len(content)), content[:500_000])
-            retry = client.push(collection, content, {"Idempotency-Key": "night-1"})
-
-        assert (200, ["1"]) == (retry.status, list(client.versions(collection)))
-
     def test_a_first_attempt_that_ends_after_its_retry_gets_the_retrys_answer(self, service, client):
         collection, content = client.collection(3), os.urandom(800_000)
         with Wire(service) as first:

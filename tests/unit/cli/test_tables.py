@@ -119,18 +119,6 @@ def test_an_empty_cell_of_a_table_is_none_on_a_terminal():
     assert (3, 0) == (shown[Terminal].count("| none "), shown[io.StringIO].count("none"))
 
 
-def test_a_token_that_was_never_used_has_an_empty_cell(console):
-    console.answer("auth:create-token", "--roles", "upload.all", "--name", "db7")
-
-    assert '"db7"' in console.answer("auth:list", "-f", "csv")
-    for output in (["-f", "csv"], []):
-        assert "None" not in console.answer("auth:list", *output)
-
-
-def test_a_job_that_never_ran_has_empty_cells(console):
-    assert "None" not in console.answer("jobs", "-f", "csv")
-
-
 def test_a_table_shows_control_characters_instead_of_sending_them_to_the_terminal(console):
     text = "night\x1b[2J\x07\x9b31m\u202egz.lqs\nsecond line, żółw 👩\u200d👧"
     console.answer("backup:create-collection", "-f", "db.sql", "-d", text, "--id", ID)

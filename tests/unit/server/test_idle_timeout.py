@@ -57,14 +57,3 @@ def test_a_client_that_sends_while_the_server_does_not_read_is_not_idle(server, 
         statuses = [slow_body.reply().status, sender.reply().status]
 
     assert [200, 200] == statuses
-
-
-@pytest.mark.slow
-def test_a_silent_client_is_disconnected(server):
-    started = time.monotonic()
-    with Wire(server) as wire:
-        wire.send(head("POST", "/", "Content-Length: 10"), b"hello")
-        rest = wire.rest()
-
-    assert b"" == rest
-    assert SILENCE < time.monotonic() - started < 30

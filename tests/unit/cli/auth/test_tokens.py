@@ -17,14 +17,9 @@ def form(text):
     return json.loads(text.partition("Form:\n")[2].partition("Response:\n")[0])
 
 
-def test_an_administrators_token_is_printed_as_its_id(console):
+def test_an_administrators_token_is_printed_as_its_id_and_never_expires(console):
     assert UUID4.fullmatch(console.answer("auth:generate-admin-token"))
     assert "administrator" in console.answer("auth:list", "-f", "value", "-c", "Name")
-
-
-def test_an_administrators_token_never_expires(console):
-    console.answer("auth:generate-admin-token")
-
     assert console.rows("SELECT roles, expires_at FROM token") == [('["security.administrator"]', None)]
 
 

@@ -28,10 +28,3 @@ def test_runs_are_listed_the_newest_first(console, collection):
         for run in listed("--outcome", "failed", "--outcome", "ok")
     ]
     assert ["failed"] == [run["Outcome"] for run in listed("--limit", "1")]
-
-
-def test_the_status_of_a_collection_names_its_last_run(console, collection):
-    status = json.loads(console.run("backup:status", collection, "-f", "json").stdout)
-
-    shown = (status["last_run"], status["last_run_at"][:10], status["last_run_reason"])
-    assert ("failed", "2026-05-03", "why") == shown

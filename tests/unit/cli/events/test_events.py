@@ -82,10 +82,6 @@ def test_options_restrict(console, collection):
         assert count == len(shown(console, *options))
 
 
-def test_only_the_events_of_a_collection(console, collection):
-    assert ["collection.created"] == [event["Kind"] for event in shown(console, "--collection", collection.upper())]
-
-
 def test_wrong_options_are_refused(console):
     for options, said in [
         (["--kind", "versions.*"], "'versions.*' matches no kind of event"),

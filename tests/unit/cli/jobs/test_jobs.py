@@ -18,7 +18,6 @@ from frepo_core.domain.roles import Role
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.events.subscriptions import create_subscriptions
 from frepo_core.services.files.files import NewFile
-from support.paths import ROOT
 
 FREPO = Path(sys.executable).parent / "frepo"
 
@@ -103,20 +102,6 @@ def test_a_wrong_schedule_is_refused_with_the_names_of_its_setting(console):
 
         assert f"Setting jobs.verify (JOBS_VERIFY): {text!r} is not a schedule" in message
         assert ": write cron such as" in message
-
-
-def test_a_wrong_time_zone_is_refused(console):
-    assert "jobs.timezone (JOBS_TIMEZONE): 'Berlin' is not a time zone" in console.refusal(
-        "jobs", JOBS_TIMEZONE="Berlin"
-    )
-
-
-def test_the_schedule_of_an_unknown_job_is_refused(console, tmp_path):
-    ini = tmp_path / "other.ini"
-    text = (ROOT / "development.ini").read_text()
-    ini.write_text(text.replace("[app:main]\n", "[app:main]\njobs.verfy = off\n"))
-
-    assert "Unknown setting 'jobs.verfy' (JOBS_VERFY)" in console.refusal("--ini", str(ini), "jobs")
 
 
 def test_parked_events_are_listed_and_tried_again_on_request(console, parked):

@@ -122,18 +122,6 @@ def test_the_settings_of_a_plugin_are_listed_without_their_secrets(console, acme
     ] == [tuple(row.values()) for row in listed]
 
 
-def test_the_settings_of_a_storage_are_listed(console):
-    listed = rows(console, "--settings", "local")
-
-    assert "fs.local.directory" in {row["Setting"] for row in listed}
-
-
-def test_modes_of_files_are_shown_as_people_write_them(console):
-    defaults = {row["Setting"]: row["Default"] for row in rows(console, "--settings", "local")}
-
-    assert ("0640", "0750") == (defaults["fs.local.file_permissions"], defaults["fs.local.directory_permissions"])
-
-
 def test_a_plugin_that_does_not_exist_has_no_settings(console):
     refusal = console.refusal("plugins", "--settings", "nowhere")
 

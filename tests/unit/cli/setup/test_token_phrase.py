@@ -44,10 +44,6 @@ def test_the_service_does_not_start_with_another_phrase(service):
     assert token not in service.log.read_text()
 
 
-def test_the_same_phrase_is_accepted_at_each_start(used):
-    assert used.answer("auth:clear-expired-tokens") == "0 expired tokens were removed"
-
-
 def test_a_command_accepts_a_new_phrase(used):
     said = used.answer("secrets:accept-new-phrase", **OTHER)
     used.answer("auth:generate-admin-token", **OTHER)

@@ -59,14 +59,6 @@ class TestStatus:
         shown = {"database", "storage", "blobs", "copies", "compact", "trash", "worker", "jobs", "collections"}
         assert shown == rows.keys()
 
-    def test_a_service_without_a_worker_is_wrong(self, console, services):
-        done = console.run("status", "-f", "json")
-
-        assert 2 == done.returncode
-        rows = {row["What"]: (row["State"], row["Details"]) for row in rows_of(done)}
-        assert "critical" == rows["worker"][0]
-        assert "No worker leads" in rows["worker"][1]
-
     def test_a_storage_that_fails_is_named_once_and_not_in_a_log_too(self, console, led):
         done = console.run("status", "-f", "json", FS_LOCAL_DIRECTORY="/proc/none")
 
@@ -194,13 +186,6 @@ class TestUntested:
             },
         ]
 
-    def test_without_any_cron_sends_no_mail(self, console, make):
-        make("new.sql", versions_count=1, restore_tested_at=utc_now())
-
-        done = console.run("status", "--untested")
-
-        assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
-
 
 class TestUnchanged:
     def test_collections_that_get_the_same_content_are_named_and_listed_and_are_no_problem(self, console, make, led):
@@ -249,17 +234,12 @@ class TestOverdue:
             == rows[0]
         )
 
-    def test_a_late_one_alone_is_a_warning(self, console, make):
-        make("late.sql", expected_every="1d", due_at=utc_now() - HOUR)
-
-        done = console.run("status", "--overdue", "-f", "value", "-c", "Name")
-
-        assert (1, "late.sql\n", "") == (done.returncode, done.stdout, done.stderr)
-
-    def test_nothing_is_missing_is_exit_status_0(self, console, make):
+    def test_a_late_one_alone_is_a_warning_and_none_is_exit_status_0(self, console, make):
         make("good.sql", expected_every="1d")
-
         assert "" == console.answer("status", "--overdue")
+        make("late.sql", expected_every="1d", due_at=utc_now() - HOUR)
+        done = console.run("status", "--overdue", "-f", "value", "-c", "Name")
+        assert (1, "late.sql\n", "") == (done.returncode, done.stdout, done.stderr)
 
 
 class TestUsage:

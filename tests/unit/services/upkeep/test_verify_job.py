@@ -1,20 +1,10 @@
 """The built-in job that verifies the stored bytes."""
 
-from datetime import timedelta
-
 import pytest
-from sqlalchemy import update
 
-from frepo_core.db import utc_now
-from frepo_core.db.models import StoredObject
 from frepo_core.errors import StorageUnavailable
 from frepo_core.plugins import LeaseLost
 from frepo_core.testing import Fail, FaultyStorage
-
-
-def set_verified(services, days):
-    when = utc_now() - timedelta(days=days)
-    services.database.write(lambda session: session.execute(update(StoredObject).values(read_at=when)))
 
 
 class TestVerify:

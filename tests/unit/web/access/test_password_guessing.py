@@ -37,20 +37,13 @@ def test_the_eleventh_wrong_password_is_refused_before_it_is_tried(anonymous, na
     assert 0 < int(answer.headers["Retry-After"]) <= 600
 
 
-def test_wrong_passwords_do_not_lock_the_file_for_other_addresses(anonymous, name):
-    for guess in guesses(11):
-        locked = anonymous.download(name, {"password": guess}, **from_address("203.0.113.1"))
-
-    assert 429 == locked.status_int
-    assert 200 == anonymous.download(name, {"password": RIGHT}, **from_address("203.0.113.2")).status_int
-
-
-def test_a_client_is_locked_out_of_one_file_only(root, anonymous, name):
+def test_wrong_passwords_lock_one_address_out_of_one_file(root, anonymous, name):
     other = root.upload(b"other", password=RIGHT).json["filename"]
     for guess in guesses(11):
-        anonymous.download(name, {"password": guess})
-
-    assert 200 == anonymous.download(other, {"password": RIGHT}).status_int
+        locked = anonymous.download(name, {"password": guess}, **from_address("203.0.113.1"))
+    assert 429 == locked.status_int
+    for each, address in [(name, "203.0.113.2"), (other, "203.0.113.1")]:
+        assert 200 == anonymous.download(each, {"password": RIGHT}, **from_address(address)).status_int, address
 
 
 @with_settings(trusted_proxies="10.0.0.0/8")

@@ -59,12 +59,6 @@ def test_an_alias_of_any_script_is_found_in_either_form(app, file, mapping):
             assert app.get(f"/repository/file/{asked}").body == b"content"
 
 
-def test_an_alias_of_an_unknown_file_is_not_found(app, mapping):
-    mapping.write_text("nice: nothing\n")
-
-    app.get("/repository/file/nice", status=404)
-
-
 def test_a_missing_or_empty_file_defines_no_alias(mapping):
     assert Aliases(mapping).resolve("nice") == "nice"
 
@@ -99,23 +93,12 @@ def test_a_changed_file_is_noticed(mapping):
     assert (before, eventually("other", lambda: aliases.resolve("nice"))) == ("one", "other")
 
 
-def test_a_changed_file_is_read_again(mapping):
-    mapping.write_text("nice: one\n")
+def test_each_change_of_the_file_is_read(mapping):
+    """Also that it came, was broken and mended, and is gone."""
     aliases = Aliases(mapping, check_seconds=0)
-
-    mapping.write_text("nice: other\n")
-
-    assert aliases.resolve("nice") == "other"
-
-
-def test_a_created_or_deleted_file_is_noticed(mapping):
-    aliases = Aliases(mapping, check_seconds=0)
-
-    mapping.write_text("nice: one\n")
-    came = aliases.resolve("nice")
-    mapping.unlink()
-
-    assert (came, aliases.resolve("nice")) == ("one", "nice")
+    for text, found in [("nice: one\n", "one"), ("nice: [\n", "one"), ("nice: mended\n", "mended"), (None, "nice")]:
+        mapping.write_text(text) if text else mapping.unlink()
+        assert aliases.resolve("nice") == found, text
 
 
 def test_a_replaced_file_is_noticed_despite_equal_times(mapping, tmp_path):
@@ -168,17 +151,6 @@ def test_a_file_broken_later_keeps_the_old_aliases_and_is_logged_once(mapping, c
 
     assert resolved == ["b", "b"]
     assert [f"line {line}:" in record.message for record in caplog.records] == [True]
-
-
-def test_a_repaired_file_is_read(mapping):
-    write(mapping, "a: b\n")
-    aliases = Aliases(mapping, check_seconds=0)
-    write(mapping, "a: [\n")
-    aliases.resolve("a")
-
-    write(mapping, "a: mended\n")
-
-    assert aliases.resolve("a") == "mended"
 
 
 def test_a_folder_instead_of_the_file_is_refused(mapping):

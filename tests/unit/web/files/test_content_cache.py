@@ -4,7 +4,6 @@ import shutil
 
 import pytest
 
-from frepo_core.errors import BytesMissingError
 from frepo_core.services.upkeep.storage import verify
 from support.client import with_settings
 
@@ -47,28 +46,12 @@ def test_another_file_with_the_same_content_is_sent_from_memory(read, uploader, 
     assert anonymous.download(other).status_int == 403
 
 
-def test_a_partial_read_is_not_cached(uploader, anonymous, lose_storage):
+def test_a_part_and_a_large_content_are_not_cached(uploader, read, anonymous, lose_storage):
+    [large] = read(LARGE)
     name = uploader.upload(SMALL).json["filename"]
     assert anonymous.download(name, headers={"Range": "bytes=0-1"}).body == SMALL[:2]
     lose_storage()
-
-    assert anonymous.download(name).status_int == 500
-
-
-def test_a_large_content_is_not_cached(read, anonymous, lose_storage):
-    [name] = read(LARGE)
-    lose_storage()
-
-    assert anonymous.download(name).status_int == 500
-
-
-def test_a_large_content_read_completely_in_the_process_is_not_cached(services, uploader, lose_storage):
-    blob = services.files.find(uploader.upload(LARGE).json["filename"]).blob
-    assert services.stored_content.read(blob, 0, blob.size) == LARGE
-    lose_storage()
-
-    with pytest.raises(BytesMissingError):
-        services.stored_content.read(blob, 0, blob.size)
+    assert [500, 500] == [anonymous.download(each).status_int for each in (name, large)]
 
 
 @with_settings(fs__cache_size="0")
@@ -96,13 +79,6 @@ def test_the_overhead_of_an_entry_is_counted(read, anonymous, lose_storage):
     lose_storage()
 
     assert anonymous.download(name).status_int == 500
-
-
-def test_a_deleted_file_is_not_sent_from_memory(read, root, anonymous):
-    [name] = read(SMALL)
-    root.delete(f"/repository/file/{name}")
-
-    assert anonymous.download(name).status_int == 404
 
 
 def test_bytes_marked_as_damaged_are_not_sent(read, services, anonymous, tmp_path):

@@ -69,21 +69,6 @@ def test_only_types_that_cannot_run_scripts_are_shown_inline(uploader, anonymous
         assert anonymous.download(name).headers["Content-Disposition"] == f'{disposition}; filename="a.png"'
 
 
-def test_a_range_is_sent(anonymous, name):
-    for wanted, body, content_range in [
-        ("bytes=0-3", b"0123", "bytes 0-3/10"),
-        ("bytes=4-", b"456789", "bytes 4-9/10"),
-        ("bytes=-3", b"789", "bytes 7-9/10"),
-        ("bytes=-99", CONTENT, "bytes 0-9/10"),
-        ("bytes=8-99", b"89", "bytes 8-9/10"),
-        ("bytes=9-9", b"9", "bytes 9-9/10"),
-    ]:
-        answer = anonymous.download(name, headers={"Range": wanted})
-
-        assert (answer.status_int, answer.body) == (206, body)
-        assert (answer.headers["Content-Range"], answer.headers["Content-Length"]) == (content_range, str(len(body)))
-
-
 def test_an_unknown_file_is_not_found(anonymous):
     answer = anonymous.download("none.txt")
 

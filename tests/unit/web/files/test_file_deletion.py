@@ -55,16 +55,11 @@ def test_a_deletion_without_a_right_is_refused_and_leaves_the_file(holder, name,
     assert (answer.status_int, answer.json["error_code"]) == (404, 404)
 
 
-def test_a_deleted_file_is_not_found(root, anonymous, name):
+def test_a_deleted_file_is_gone_with_its_bytes_until_it_is_uploaded_again(root, anonymous, name, blobs):
     delete(root, name)
-
-    assert anonymous.download(name).status_int == 404
-
-
-def test_a_deleted_file_cannot_be_deleted_again(root, name):
-    delete(root, name)
-
-    assert delete(root, name).status_int == 404
+    assert (404, 404, 0) == (anonymous.download(name).status_int, delete(root, name).status_int, blobs())
+    again = root.upload(b"hello", "open.txt")
+    assert (again.status_int, anonymous.download(again.json["filename"]).body) == (200, b"hello")
 
 
 @pytest.mark.databases
@@ -75,29 +70,10 @@ def test_a_versions_file_is_not_deleted_here(root, collection):
     assert (answer.status_int, answer.json["error_code"]) == (400, 400)
 
 
-def test_deleting_the_last_record_deletes_the_bytes(root, name, blobs):
-    delete(root, name)
-
-    assert blobs() == 0
-
-
 @pytest.mark.databases
-def test_shared_bytes_are_kept_for_the_other_record(root, anonymous, name, secret, blobs):
+def test_bytes_that_another_file_or_a_version_uses_are_kept(root, anonymous, collection, name, secret, blobs):
     delete(root, secret)
-
     assert (blobs(), anonymous.download(name).body) == (1, b"hello")
-
-
-@pytest.mark.databases
-def test_bytes_shared_with_a_version_are_kept(root, collection, name, blobs):
     root.push(collection, b"hello")
     delete(root, name)
-
     assert blobs() == 1
-
-
-def test_content_can_be_uploaded_again_after_its_deletion(root, anonymous, name):
-    delete(root, name)
-    again = root.upload(b"hello", "open.txt")
-
-    assert (again.status_int, anonymous.download(again.json["filename"]).body) == (200, b"hello")

@@ -18,9 +18,9 @@ def test_the_name_may_be_in_the_path_or_the_part_of_a_form(uploader):
     assert set(uploader.call("POST", "/repository/file/upload", body=b"hello").json["fields"]) == {"form.fileName"}
 
 
-@pytest.mark.parametrize("name", ["a", "a" * 200, "A-Z.0_9+ ()[]!,@$.txt", "...", ".htaccess", "a b"])
-def test_these_names_are_allowed(uploader, name):
-    assert uploader.upload(b"hello", name).json["filename"] == HELLO[:10] + name
+def test_these_names_are_allowed(uploader):
+    for name in ["a", "a" * 200, "A-Z.0_9+ ()[]!,@$.txt", "...", ".htaccess", "a b"]:
+        assert uploader.upload(name.encode(), name).json["requested_filename"] == name
 
 
 def test_another_name_is_refused_wherever_it_is(uploader):
@@ -93,6 +93,7 @@ def test_the_longest_names_of_files_and_versions_fit(uploader, root, make_collec
 
 @pytest.mark.databases
 def test_a_file_is_found_by_either_name(uploader, root):
+    uploader.upload(b"hello", "żółw's zdjęcie.png", public="true")
     for search, is_found in [
         ("zdjęcie", True),
         ("zdje\u0328cie", True),
@@ -107,8 +108,6 @@ def test_a_file_is_found_by_either_name(uploader, root):
         ("w zdj", False),
         ("%", False),
     ]:
-        uploader.upload(b"hello", "żółw's zdjęcie.png", public="true")
-
         answer = root.call("GET", "/repository?" + urlencode({"searchQuery": search}))
 
         assert len(answer.json["results"]) == is_found

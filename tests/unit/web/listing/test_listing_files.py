@@ -37,6 +37,8 @@ def test_the_newest_is_first(publish, names):
 @pytest.mark.costly
 @pytest.mark.databases
 def test_a_search_is_literal_and_ignores_case(publish, names):
+    publish("A.B-C_d.txt")
+    publish("xzy.txt")
     for search, found in [
         ("b-c", ["A.B-C_d.txt"]),
         ("A.B-C_D.TXT", ["A.B-C_d.txt"]),
@@ -55,15 +57,16 @@ def test_a_search_is_literal_and_ignores_case(publish, names):
         ("", ["xzy.txt", "A.B-C_d.txt"]),
         ("txt", ["xzy.txt", "A.B-C_d.txt"]),
     ]:
-        publish("A.B-C_d.txt")
-        publish("xzy.txt")
-
         assert names(f"searchQuery={search}") == found
 
 
 @pytest.mark.costly
 @pytest.mark.databases
 def test_one_of_the_tags_suffices(publish, names):
+    publish("1", tags="one")
+    publish("12", **{"tags[]": "one&tags[]=two"})
+    publish("2", tags="two")
+    publish("0")
     for query, found in [
         ("tags[]=one", ["12", "1"]),
         ("tags[0]=one", ["12", "1"]),
@@ -75,25 +78,19 @@ def test_one_of_the_tags_suffices(publish, names):
         ("tags[]=one&tags[]=three", ["12", "1"]),
         ("tags[]=o%25", []),
     ]:
-        publish("1", tags="one")
-        publish("12", **{"tags[]": "one&tags[]=two"})
-        publish("2", tags="two")
-        publish("0")
-
         assert names(query) == found
 
 
 @pytest.mark.databases
 def test_one_of_the_types_suffices(publish, names):
+    publish("p", PNG)
+    publish("t", b"some words")
     for query, found in [
         ("mimes[]=image/png", ["p"]),
         ("mimes[]=image/png&mimes[]=text/plain", ["t", "p"]),
         ("mimes=Text/Plain", ["t"]),
         ("mimes[]=image", []),
     ]:
-        publish("p", PNG)
-        publish("t", b"some words")
-
         assert names(query) == found
 
 
@@ -108,6 +105,8 @@ def test_all_conditions_must_match(publish, names):
 
 @pytest.mark.databases
 def test_results_are_split_into_pages_and_counted(app, admin, publish):
+    for name in "abcde":
+        publish(name)
     for query, found, pagination in [
         ("limit=2", ["e", "d"], {"current": 1, "max": 3, "perPage": 2}),
         ("limit=2&page=3", ["a"], {"current": 3, "max": 3, "perPage": 2}),
@@ -117,9 +116,6 @@ def test_results_are_split_into_pages_and_counted(app, admin, publish):
         ("", ["e", "d", "c", "b", "a"], {"current": 1, "max": 1, "perPage": 20}),
         ("searchQuery=nothing", [], {"current": 1, "max": 1, "perPage": 20}),
     ]:
-        for name in "abcde":
-            publish(name)
-
         answer = app.get(f"/repository?{query}", headers={"token": admin}).json
 
         assert [row["filename"][10:] for row in answer["results"]] == found

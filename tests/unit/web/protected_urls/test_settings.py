@@ -64,15 +64,6 @@ def test_a_keyed_hash_without_its_own_key_stops_the_start(ini):
             assert "5ecre7" not in str(refusal.value), key
 
 
-def test_the_error_explains_how_to_replace_the_applications_secret(start_service):
-    with pytest.raises(RuntimeError, match="app.secret is no longer used as the key"):
-        start_service(
-            ANTI_HOTLINK_PROTECTION_ENABLED="true",
-            ANTI_HOTLINK_CRYPTO="hmac-sha256",
-            ANTI_HOTLINK_SECRET_METHOD="$filename",
-        )
-
-
 def examples():
     """Return the settings, and the program that makes a path, of each example in the documentation."""
     text = (ROOT / "docs/settings.md").read_text().partition("\n## Anti-hotlink\n")[2]

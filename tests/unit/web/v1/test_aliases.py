@@ -50,14 +50,6 @@ def test_an_alias_is_made_shown_changed_and_deleted(app, manager, file, upload):
     app.get("/repository/file/nice.txt", status=404)
 
 
-def test_downloads_by_both_apis_paths_know_it(app, manager, file):
-    for prefix in ["/repository/file", "/public/download"]:
-        put(manager, "nice.txt", file)
-
-        assert b"content" == app.get(f"{prefix}/nice.txt").body
-        assert b"content" == app.get(f"{prefix}/{file}").body
-
-
 def test_a_changed_alias_is_not_hidden_by_caches(app, manager, file, upload):
     put(manager, "nice.txt", file)
     first = app.get("/repository/file/nice.txt")

@@ -30,22 +30,21 @@ def test_settings_are_listed_with_their_values_and_sources(root, ini):
     assert ("test", "prod", "ini file") == tuple(found["app.env"][name] for name in ("value", "default", "source"))
 
 
-@with_settings(jobs__samples="every 3h", jobs__timezone="Europe/Warsaw", events__keep="4w")
-def test_schedules_and_durations_are_written_as_in_the_ini_file(root):
+@with_settings(
+    jobs__samples="every 3h",
+    jobs__timezone="Europe/Warsaw",
+    events__keep="4w",
+    fs__local__file_permissions="600",
+)
+def test_schedules_durations_and_modes_are_written_as_in_the_ini_file(root):
     found = by_name(root.get(SETTINGS))
-
-    assert ("every 3h", "5 0 * * *", "ini file") == tuple(
-        found["jobs.samples"][name] for name in ("value", "default", "source")
-    )
-    assert ("45 3 * * *", "default") == (found["jobs.sweep"]["value"], found["jobs.sweep"]["source"])
-    assert ("4w", "400d") == (found["events.keep"]["value"], found["events.keep"]["default"])
-
-
-@with_settings(fs__local__file_permissions="600")
-def test_modes_of_files_are_written_as_in_the_ini_file(root):
-    mode = by_name(root.get(SETTINGS))["fs.local.file_permissions"]
-
-    assert ("0600", "0640", "ini file") == (mode["value"], mode["default"], mode["source"])
+    for name, expected in {
+        "jobs.samples": ("every 3h", "5 0 * * *", "ini file"),
+        "jobs.sweep": ("45 3 * * *", "45 3 * * *", "default"),
+        "events.keep": ("4w", "400d", "ini file"),
+        "fs.local.file_permissions": ("0600", "0640", "ini file"),
+    }.items():
+        assert expected == tuple(found[name][key] for key in ("value", "default", "source")), name
 
 
 @with_settings(

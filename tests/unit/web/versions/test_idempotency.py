@@ -96,13 +96,6 @@ def test_a_version_that_was_rotated_out_is_not_added_again(keyed_push, root, col
     assert ["2"] == list(root.get(f"/repository/collection/{collection}/backup").json["versions"])
 
 
-def test_a_version_that_was_deleted_is_not_added_again(app, admin, collection, keyed_push):
-    first = keyed_push(b"dump").json
-    app.delete(f"/repository/collection/{collection}/backup/v1?_token={admin}")
-
-    assert first | {"removed": True} == keyed_push(b"dump").json
-
-
 def test_a_version_that_was_restored_from_the_trash_is_not_called_removed(root, make_collection, push):
     collection = make_collection(maxBackupsCount=3)
     first = push(collection, b"dump", Idempotency_Key="k1").json

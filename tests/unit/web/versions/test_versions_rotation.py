@@ -59,12 +59,18 @@ def test_a_strategy_that_is_no_longer_installed_is_reported_by_one_line(root, se
 
 
 @pytest.mark.databases
-def test_a_full_collection_deletes_its_oldest_version(root, make_collection):
-    collection = make_collection(maxBackupsCount=2)
-    for content in (b"one", b"two", b"three", b"four"):
+def test_a_full_collection_deletes_its_oldest_versions_with_the_next_one(root, make_collection):
+    """A limit that is lowered removes nothing by itself."""
+    collection = make_collection(maxBackupsCount=0)
+    for content in (b"1", b"22", b"333", b"4444", b"55555"):
         root.push(collection, content)
-
-    assert numbers(root, collection) == [3, 4]
+    edit(root, collection, maxBackupsCount=2)
+    assert numbers(root, collection) == [1, 2, 3, 4, 5]
+    shown = root.push(collection, b"6").json["collection"]
+    assert numbers(root, collection) == [5, 6]
+    assert (shown["stored_size"], shown["versions_count"]) == (6, 2)
+    root.push(collection, b"7")
+    assert numbers(root, collection) == [6, 7]
 
 
 @pytest.mark.databases
@@ -76,82 +82,24 @@ def test_rotation_deletes_as_many_versions_as_the_new_size_requires(root, make_c
     assert numbers(root, collection) == [3, 4]
 
 
-def test_rotation_counts_bytes_down(root, make_collection):
-    collection = make_collection(maxBackupsCount=1)
-    root.push(collection, b"12345")
-    answer = root.push(collection, b"123")
-
-    assert (answer.json["collection"]["stored_size"], answer.json["collection"]["versions_count"]) == (3, 1)
-
-
 @pytest.mark.databases
-def test_after_a_limit_was_lowered_enough_versions_are_deleted_at_once(root, make_collection):
-    collection = make_collection(maxBackupsCount=5)
-    for content in (b"1", b"2", b"3", b"4", b"5"):
-        root.push(collection, content)
-    edit(root, collection, maxBackupsCount=2)
-    root.push(collection, b"6")
-
-    assert numbers(root, collection) == [5, 6]
-
-
-def test_lowering_a_limit_alone_removes_nothing(root, make_collection):
-    collection = make_collection(maxBackupsCount=5)
-    for content in (b"1", b"2", b"3"):
-        root.push(collection, content)
+def test_an_alerting_collection_is_filled_and_then_refuses_until_a_version_is_deleted(root, make_collection):
+    collection = make_collection(maxBackupsCount=2, strategy=ALERT)
+    assert [200, 200] == [root.push(collection, content).status_int for content in (b"1", b"2")]
+    answer = root.push(collection, b"3")
+    expected = refused_version("Logic validation error", 4000, COUNT, "max_backups_count_too_many", {"max": 2})
+    assert (answer.status_int, answer.json) == (400, expected | {"context": {"max": 2}})
     edit(root, collection, maxBackupsCount=1)
-
-    assert numbers(root, collection) == [1, 2, 3]
-
-
-def test_an_alerting_collection_refuses_when_its_count_is_reached(root, make_collection):
-    collection = make_collection(maxBackupsCount=1, strategy=ALERT)
-    root.push(collection, b"one")
-    answer = root.push(collection, b"two")
-
-    expected = refused_version("Logic validation error", 4000, COUNT, "max_backups_count_too_many", {"max": 1})
-    assert (answer.status_int, answer.json) == (400, expected | {"context": {"max": 1}})
+    root.delete(f"{COLLECTIONS}/{collection}/backup/v1")
+    assert root.push(collection, b"3").json["error_code"] == 4000
+    root.delete(f"{COLLECTIONS}/{collection}/backup/v2")
+    assert root.push(collection, b"3").json["version"]["version"] == 3
 
 
 def test_an_alerting_collection_refuses_when_its_size_is_reached(root, make_collection):
-    collection = make_collection(maxOneVersionSize=5, maxCollectionSize=8, strategy=ALERT)
-    root.push(collection, b"12345")
-    answer = root.push(collection, b"1234")
-
-    assert answer.json == refused_version("Logic validation error", 4007, "file", EXCEEDS_ALL)
-
-
-def test_an_alerting_collection_may_be_filled_completely(root, make_collection):
-    collection = make_collection(maxBackupsCount=2, maxOneVersionSize=5, maxCollectionSize=10, strategy=ALERT)
-    answers = [root.push(collection, content).status_int for content in (b"12345", b"54321", b"1")]
-
-    assert answers == [200, 200, 400]
-
-
-def test_an_alerting_collection_over_a_lowered_limit_refuses(root, make_collection):
-    collection = make_collection(maxBackupsCount=3, strategy=ALERT)
-    for content in (b"1", b"2", b"3"):
-        root.push(collection, content)
-    edit(root, collection, maxBackupsCount=1)
-
-    assert root.push(collection, b"4").json["error_code"] == 4000
-
-
-@pytest.mark.databases
-def test_an_alerting_collection_accepts_more_after_a_deletion(root, make_collection):
-    collection = make_collection(maxBackupsCount=1, strategy=ALERT)
-    root.push(collection, b"1")
-    root.delete(f"{COLLECTIONS}/{collection}/backup/v1")
-
-    assert root.push(collection, b"2").json["version"]["version"] == 2
-
-
-def test_without_a_limit_no_version_is_deleted(root, make_collection):
-    collection = make_collection(maxBackupsCount=0)
-    for content in (b"1", b"2", b"3", b"4"):
-        root.push(collection, content)
-
-    assert numbers(root, collection) == [1, 2, 3, 4]
+    collection = make_collection(maxOneVersionSize=5, maxCollectionSize=10, strategy=ALERT)
+    assert [200, 200] == [root.push(collection, content).status_int for content in (b"12345", b"54321")]
+    assert root.push(collection, b"1").json == refused_version("Logic validation error", 4007, "file", EXCEEDS_ALL)
 
 
 def test_the_tokens_size_limit_applies(member, collection):
