@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,11 @@ class CompactReport:
         self.waiting += 1
         hours = (now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=after) for after in range(1, 25))
         self.waits_until = next((hour for hour in hours if hour.hour not in busy), None)
+
+    def line(self) -> str:
+        """Return a line about the progress. What is stored raw again takes more."""
+        saved = self.before_size - self.after_size
+        return f"{self.encoded} contents encoded, {readable_size(abs(saved))} {'saved' if saved >= 0 else 'more'}"
 
     def summary(self) -> dict[str, Any]:
         """Return what the job tells; `problem` if a content could not be encoded, `waits` if some wait."""

@@ -13,7 +13,6 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.backups.compaction import Encoding, Freedom, Step
 from frepo_core.domain.backups.likeness import Sketch
-from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.base.processor_share import ProcessorShare
@@ -40,6 +39,8 @@ from .uses import freedom_of, read_heads, read_users
 log = logging.getLogger(__name__)
 
 SAMPLES = 20
+# After so many seconds, it is asked again whether clients restore.
+PAUSE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,10 @@ class Compaction:
         previews: Previews,
         settings: Settings,
         directory: str | None,
+        is_restoring: Callable[[], bool],
     ) -> None:
+        """The job begins with no further content while `is_restoring` says that clients wait for old versions."""
+        self._is_restoring = is_restoring
         self._database = database
         self._blobs = blobs
         self._switch = switch
@@ -96,14 +100,19 @@ class Compaction:
                 if (now := utc_now()).hour in busy:
                     report.wait(busy, now)
                     continue
+                self._let_restore(keep_going)
                 self._do(survey, step, encoder, expansion, report, pace)
-                saved = readable_size(report.before_size - report.after_size)
-                progress(f"{report.encoded} contents encoded, {saved} saved")
+                progress(report.line())
         for storage in self._blobs.backends.configured:
             report.deleted += self._end_superseded(storage, keep_going, pace)
         note_figures(self._database, report.failed + report.skipped + report.waiting)
         share()
         return report
+
+    def _let_restore(self, keep_going: Callable[[], None]) -> None:
+        while self._is_restoring():
+            keep_going()
+            time.sleep(PAUSE)
 
     def forecast(self, *, keep_going: Callable[[], None], progress: Callable[[str], None] = lambda _: None) -> Forecast:
         """Say what a run would do now, without storing anything.

@@ -57,4 +57,5 @@ class CompactServices:
         if core.settings.compact:
             require_libraries()
         previews = core.feature(PreviewServices).previews
-        return Compaction(core.database, core.blobs, self.switch, previews, core.settings, core.ingest.directory)
+        directory, is_restoring = core.ingest.directory, lambda: core.chain_reader.is_restoring
+        return Compaction(core.database, core.blobs, self.switch, previews, core.settings, directory, is_restoring)

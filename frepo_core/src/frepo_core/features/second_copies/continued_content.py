@@ -69,10 +69,14 @@ class ContinuedFile:
     def defer(self, wake: Callable[[], None]) -> None:
         """Do not wait in `read`: return no bytes while another copy is read, and call `wake` when there are some."""
         self._wake = wake
+        if defer := getattr(self._file, "defer", None):
+            defer(wake)
 
     @property
     def is_waiting(self) -> bool:
         """Whether `read` would return no bytes now, although the content has more."""
+        if self._error is None:
+            return bool(getattr(self._file, "is_waiting", False))
         return self._other is not None and not self._has_piece() and not self._other.is_ready
 
     def read(self, size: int = -1, /) -> bytes:
@@ -80,7 +84,7 @@ class ContinuedFile:
         if self._error is None:
             try:
                 data = self._file.read(size)
-                if not data and size and self._position < self._end:
+                if not data and size and self._position < self._end and not self.is_waiting:
                     raise _too_short(self._position)
             except READ_FAILURES as error:
                 self._error = error

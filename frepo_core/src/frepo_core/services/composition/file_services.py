@@ -165,8 +165,10 @@ class FileServices(Foundation):
     @cached_property
     def chain_reader(self) -> "ChainReader":
         from ..content.chains.chain_reader import ChainReader
+        from ..content.chains.spooled_part import SpooledParts
 
-        return ChainReader(self.database, self.backends)
+        spools = SpooledParts(self.ingest.directory, self.ingest.held)
+        return ChainReader(self.database, self.backends, spools)
 
     @cached_property
     def stored_content(self) -> "StoredContent":

@@ -12,6 +12,7 @@ from frepo_core.domain.naming import ascii_name
 from frepo_core.domain.saved_names import saved_name
 from frepo_core.domain.signatures import repr_digest
 from frepo_core.services.base.records import BlobRecord, FileRecord
+from frepo_core.services.content.decoder_memory import DecoderWait
 from frepo_core.services.files.downloads import DownloadCredentials
 
 from ..base.endpoint import Answer, Endpoint
@@ -24,6 +25,8 @@ OPEN_CACHE = "public, max-age=25200, immutable"
 # An alias may be given another file: caches ask each time, and get 304.
 ALIAS_CACHE = "public, no-cache"
 CLOSED_CACHE = "private, no-store"
+# So long one that waits for a decoder stays if no other one gets on, and so many may wait: each has a thread.
+RESTORE_SECONDS, RESTORES = 60, 60
 
 
 class DownloadQuery(Query):
@@ -131,6 +134,15 @@ def _open(request: FrepoRequest, blob: BlobRecord, start: int, length: int) -> B
     """Open a part. If the server can send files itself, return the local file at the part's start."""
     content = request.services.stored_content
     file = content.open_file(blob, start, length) if "wsgi.file_wrapper" in request.environ else None
+    if file is None and "frepo.lend" in request.environ:  # this server sends a file that is not complete yet
+        wait = DecoderWait(
+            seconds=RESTORE_SECONDS,
+            most=RESTORES,
+            begin=request.lend_thread,
+            is_wanted=request.is_wanted,
+            while_moving=True,
+        )
+        return content.open_spooled(blob, start, length, wait)
     return file or content.open(blob, start, length)
 
 

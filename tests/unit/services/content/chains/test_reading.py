@@ -8,6 +8,8 @@ import pytest
 from frepo_core.db.models import Content
 from frepo_core.errors import ReadersBusyError
 from frepo_core.features.restore_tests.services import RestoreTestServices
+from frepo_core.services.content.chains.chain_reader import PARTS
+from frepo_core.services.content.decoder_memory import DecoderWait
 from support.encodings.histories import CHANGES, SEGMENT, history
 from support.scale import first_of
 
@@ -72,11 +74,11 @@ def test_the_storages_of_others_are_never_asked_to_send_an_object(services, blob
     assert content.open_file(encoded) is None
 
 
-def test_a_fifth_reader_is_asked_to_come_again(services, blobs, contents, uploaded, download):
+def test_a_third_reader_of_parts_is_asked_to_come_again(services, blobs, contents, uploaded, download):
     blobs.chain(contents)
     content, blob = services.stored_content, services.files.find(uploaded[0]).blob
     with ExitStack() as stack:
-        for _ in range(4):
+        for _ in range(PARTS):
             stack.enter_context(content.open(blob, 0, 10))
         refused = download(uploaded[0], 503)
 
@@ -87,7 +89,17 @@ def test_a_fifth_reader_is_asked_to_come_again(services, blobs, contents, upload
     assert contents[0] == download(uploaded[0]).body
 
 
-def test_a_restore_test_that_finds_four_readers_says_nothing_about_the_version(
+def test_slow_readers_of_spooled_parts_hold_no_decoder(services, blobs, contents, uploaded):
+    blobs.chain(contents)
+    content, blob = services.stored_content, services.files.find(uploaded[0]).blob
+    with ExitStack() as stack:
+        wait = DecoderWait(seconds=5)
+        parts = [stack.enter_context(content.open_spooled(blob, 0, blob.size, wait)) for _ in range(PARTS + 2)]
+
+        assert {contents[0]} == {part.read() for part in parts}
+
+
+def test_a_restore_test_that_finds_no_free_decoder_says_nothing_about_the_version(
     services, blobs, contents, make_collection, push, sender
 ):
     collection = make_collection(9)
@@ -96,7 +108,7 @@ def test_a_restore_test_that_finds_four_readers_says_nothing_about_the_version(
     blobs.chain(contents)
     blob, found = services.versions.find(collection, "v1").file.blob, services.collections.get(collection)
     with ExitStack() as stack:
-        for _ in range(4):
+        for _ in range(PARTS):
             stack.enter_context(services.stored_content.open(blob, 0, 10))
         busy = services.feature(RestoreTestServices).tests.run(found, "v1", by=sender, command="cat")
     after = services.feature(RestoreTestServices).tests.run(found, "v1", by=sender, command="cat")

@@ -15,8 +15,10 @@ from frepo_core.errors import BlobNotFound, BytesMissingError, NotFoundError, Re
 
 from ...base.records import BlobRecord
 from ..chains.chain_reader import ChainReader
+from ..chains.spooled_part import SpooledPart
 from ..content_cache import ContentCache
 from ..copies import Fallbacks, OpenOther
+from ..decoder_memory import DecoderWait
 from ..objects.states import RAW
 from ..read_ahead import PIECE, ReadAhead
 from ..storages.backends import Backends
@@ -93,6 +95,23 @@ class StoredContent:
         """Return a whole small content that was verified and is still in memory, or None."""
         return self._cache.get(digest)
 
+    def open_spooled(self, blob: BlobRecord, start: int, length: int, wait: DecoderWait) -> BinaryIO:
+        """Open a part as `open` does, for a server that sends a file without a thread, see `SpooledPart`.
+
+        What is encoded is decoded into a temporary file at full speed. Who waits for a decoder does so as `wait` says.
+        """
+
+        def open_at(place: StoredObject) -> tuple[BinaryIO, StoredObject]:
+            return self._chains.open_part(place, start, length, wait=wait, is_spooled=True), place
+
+        content, place = self._use(blob, open_at)
+        if not isinstance(content, SpooledPart):
+            return self._followed(content, place, blob, start, length)
+        if notes := self._reads.notes:
+            others = self._others(notes, blob, [place], start + length)
+            return notes.continued_file(content, start + length, others)
+        return content
+
     def open(self, blob: BlobRecord, start: int = 0, length: int | None = None) -> BinaryIO:
         """Open `length` bytes of a blob from `start`; the caller closes the stream. A whole blob is verified.
 
@@ -105,12 +124,15 @@ class StoredContent:
         def open_at(place: StoredObject) -> tuple[BinaryIO, StoredObject]:
             return self._chains.open_part(place, start, length), place
 
-        content, place = self._use(blob, open_at)
+        return self._followed(*self._use(blob, open_at), blob, start, size)
+
+    def _followed(self, content: BinaryIO, place: StoredObject, blob: BlobRecord, start: int, size: int) -> BinaryIO:
+        """Return a stream that is read ahead, goes on with another object, and is verified if it is the whole blob."""
         if notes := self._reads.notes:
             content = notes.continued(content, start, size, self._others(notes, blob, [place], start + size))
         if size > PIECE:
             content = cast(BinaryIO, ReadAhead(content))
-        if start == 0 and length in {None, blob.size}:
+        if start == 0 and size == blob.size:
             return cast(BinaryIO, VerifiedContent(content, blob, self._on_wrong(blob, place)))
         return content
 

@@ -1,7 +1,6 @@
 """Opens contents that are stored encoded. Each base is read from any of its copies that is sound."""
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import BinaryIO, Self, cast
@@ -14,9 +13,9 @@ from frepo_core.errors import (
     DamagedBaseError,
     DamagedObjectError,
     FrepoError,
-    ReadersBusyError,
 )
 
+from ..decoder_memory import NO_WAIT, DecoderWait, Line
 from ..encodings.decoder import DecodedContent
 from ..objects.blob_damage import MISSING
 from ..objects.decodable import MOST_LEVELS
@@ -24,10 +23,15 @@ from ..objects.places import find_places
 from ..objects.states import RAW
 from ..seekable_content import seekable_content
 from ..storages.backends import Backends
+from .spooled_part import SpooledParts
 
 log = logging.getLogger(__name__)
 
-READERS = 4
+# So many whole contents are decoded at a time, and so many parts: a whole one takes longer.
+WHOLES, PARTS = 2, 2
+# What is larger counts as a whole content.
+LARGEST_PART = 16 << 20
+_BUSY = "This process reads as many compressed contents as its memory allows, send this request again later"
 _PIECE = 1 << 20
 _FAILURES = (FrepoError, OSError)
 
@@ -35,30 +39,50 @@ _FAILURES = (FrepoError, OSError)
 class ChainReader:
     """Opens objects. For clients, at most four encoded ones at a time: each takes up to 64 MiB of memory."""
 
-    def __init__(self, database: Database, backends: Backends) -> None:
+    def __init__(self, database: Database, backends: Backends, spools: SpooledParts | None = None) -> None:
+        """`spools` are the files from which downloads are sent; without them, each holds a decoder until it ends."""
         self._database = database
         self._backends = backends
-        self._readers = threading.BoundedSemaphore(READERS)
+        self._spools = spools
+        self._wholes, self._parts = Line(WHOLES, _BUSY), Line(PARTS, _BUSY)
 
-    def open_part(self, place: StoredObject, start: int = 0, length: int | None = None) -> BinaryIO:
+    @property
+    def is_restoring(self) -> bool:
+        """Whether whole contents are decoded for clients of this process, or wait for that."""
+        return self._wholes.is_used
+
+    def open_part(
+        self,
+        place: StoredObject,
+        start: int = 0,
+        length: int | None = None,
+        *,
+        wait: DecoderWait = NO_WAIT,
+        is_spooled: bool = False,
+    ) -> BinaryIO:
         """Open `length` bytes of a content from `start`, all if it is None; the caller closes the stream.
 
-        Raises `ReadersBusyError` if four encoded contents are open, `BlobNotFound` if the object is missing, and what
-        the storage and the decoder raise.
+        With `is_spooled`, what is encoded is decoded into a temporary file if the disk has room for it.
+        Raises `ReadersBusyError` if four encoded contents are open and none of them ends within `wait`, `BlobNotFound`
+        if the object is missing, and what the storage and the decoder raise.
         """
         if place.encoding == RAW:
             return self._backends.get(place.storage).open(str(place.key), start, length)
-        if not self._readers.acquire(blocking=False):
-            raise ReadersBusyError(
-                f"This process reads {READERS} compressed contents already, send this request again later"
-            )
+        size = place.size - start if length is None else length
+        line = self._wholes if size > LARGEST_PART else self._parts
+        line.take(1, wait)
+        release = partial(line.give_back, 1)
         try:
-            content = self.open(place)
+            content = self.open(place, is_verified=is_spooled and size == place.size)
             content.seek(start)
+            part = self._spools.new(start, size) if self._spools and is_spooled else None
         except BaseException:
-            self._readers.release()
+            release()
             raise
-        return cast(BinaryIO, _Part(content, length, self._readers.release))
+        if part is None:
+            return cast(BinaryIO, _Part(content, length, release))
+        part.fill(content, line.move, release)
+        return cast(BinaryIO, part)
 
     def open(self, place: StoredObject, *, is_verified: bool = False, above: tuple[str, ...] = ()) -> BinaryIO:
         """Open the content of an object, seekable. With `is_verified`, the SHA-256 of a whole read is compared.
