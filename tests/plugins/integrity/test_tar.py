@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import os
 import tarfile
 
 import pytest
@@ -13,47 +12,6 @@ from support.scale import IS_ALL
 
 DATA = rows(40_000)
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder with what tar stores in special ways: long names, links, holes, an empty file."""
-    folder = tmp_path_factory.mktemp("tree")
-    (folder / "a.sql").write_bytes(DATA)
-    (folder / "empty").touch()
-    deep = folder / ("d" * 90) / ("e" * 90)
-    deep.mkdir(parents=True)
-    (deep / "ä.sql").write_bytes(DATA[:700])
-    os.link(folder / "a.sql", folder / "hard")
-    (folder / "soft").symlink_to("a.sql")
-    with open(folder / "holes", "wb") as file:
-        for start in range(0, 40_000_000, 1_000_000):
-            file.seek(start)
-            file.write(b"x")
-    return folder
-
-
-PROGRAMS = {
-    **{
-        f"GNU tar, {form}": ["tar", "-c", f"--format={form}", "--exclude=d*", "--exclude=holes", "."]
-        for form in ("v7", "ustar")
-    },
-    **{f"GNU tar, {form}": ["tar", "-cS", f"--format={form}", "."] for form in ("oldgnu", "gnu", "pax", "posix")},
-    "GNU tar, without padding": ["tar", "-c", "-b1", "--exclude=holes", "."],
-    "GNU tar, incremental": ["tar", "-c", "-G", "--exclude=holes", "."],
-    "GNU tar, with a label": ["tar", "-c", "-V", "backup", "--exclude=holes", "."],
-    "GNU tar, sparse 0.1": ["tar", "-cS", "--format=pax", "--sparse-version=0.1", "."],
-    "bsdtar": ["bsdtar", "-c", "--exclude=holes", "."],
-    "busybox": ["busybox", "tar", "-c", "a.sql", "empty", "soft", "hard"],
-}
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_a_whole_archive_is_good(check, check_quickly, folder, program):
-    content = archive_of(folder, *PROGRAMS[program])
-
-    assert ("good", ("tar",)) == (check(content).outcome, check(content).kinds)
-    assert check(content) == check_quickly(content)
 
 
 def test_the_number_of_members_is_told(check):

@@ -40,13 +40,6 @@ def test_a_whole_archive_is_good(check, check_quickly, made):
     assert "pending" == check_quickly(made).outcome
 
 
-@pytest.mark.parametrize(
-    "command", ["zip -q -r - .", "zip -q -r -0 - .", "zip -q -r -Z bzip2 - .", "bsdtar -c --format=zip ."]
-)
-def test_an_archive_of_a_program_is_good(check, folder, command):
-    assert "good" == check(archive_of(folder, *command.split())).outcome
-
-
 def test_every_cut_is_found(check, check_quickly, made):
     cuts = [len(made) * tenth // 10 for tenth in range(10)] + [len(made) - missing for missing in range(1, 60)]
 

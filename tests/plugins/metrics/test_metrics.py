@@ -41,23 +41,19 @@ def upload(app, make_token, collection):
     return upload
 
 
-def test_it_needs_its_code(app):
-    assert 403 == app.get("/metrics", expect_errors=True).status_int
-    assert 403 == app.get("/metrics?code=other", expect_errors=True).status_int
-    assert "text/plain; version=0.0.4; charset=utf-8" == app.get(f"/metrics?code={CODE}").headers["Content-Type"]
-
-
-def test_a_token_with_the_role_needs_no_code(app, make_token):
-    headers = {"Authorization": f"Bearer {make_token(Role.VIEW_METRICS)}"}
-
-    assert "frepo_build_info" in app.get("/metrics", headers=headers)
-
-
-def test_a_token_without_the_role_needs_the_code(app, make_token):
-    headers = {"X-Auth-Token": make_token(Role.VIEW_ANY_FILE)}
-
-    assert 403 == app.get("/metrics", headers=headers, expect_errors=True).status_int
-    assert 200 == app.get(f"/metrics?code={CODE}", headers=headers).status_int
+def test_it_needs_its_code_or_a_token_with_the_role(app, make_token):
+    with_role, without = ({"X-Auth-Token": make_token(role)} for role in (Role.VIEW_METRICS, Role.VIEW_ANY_FILE))
+    for query, headers, status in [
+        ("", {}, 403),
+        ("?code=other", {}, 403),
+        ("", without, 403),
+        (f"?code={CODE}", without, 200),
+        ("", with_role, 200),
+    ]:
+        assert status == app.get(f"/metrics{query}", headers=headers, expect_errors=True).status_int, query
+    answer = app.get(f"/metrics?code={CODE}")
+    assert "text/plain; version=0.0.4; charset=utf-8" == answer.headers["Content-Type"]
+    assert "frepo_build_info" in answer
 
 
 class TestWithoutCode:
@@ -128,29 +124,19 @@ def test_an_unknown_path_makes_no_label(app, scrape):
     assert [] == [labels for _, labels in found.found if "passwd" in str(labels) or "DELETE" in str(labels)]
 
 
-def test_uploads_are_counted_with_their_bytes(scrape, upload):
-    upload(b"x" * 1000)
-
-    found = scrape()
-
-    route = "/repository/collection/{collection}/backup"
-    assert 1000 == found("frepo_http_received_bytes_total", route=route)
-    assert 1 == found("frepo_http_request_duration_seconds_count", route=route, status="200")
-
-
-def test_accepted_uploads_are_counted_by_kind(app, scrape, upload, make_token):
+def test_accepted_uploads_are_counted_by_kind_and_with_their_bytes(app, scrape, upload, make_token):
     token = make_token(Role.UPLOAD_DOCUMENTS)
     assert (0, 0) == (scrape()("frepo_uploads_total", kind="version"), scrape()("frepo_uploads_total", kind="file"))
-
-    upload(b"one")
+    upload(b"x" * 1000)
     upload(b"two")
     upload(b"")  # is refused
     app.post(f"/repository/file/upload?fileName=a.txt&_token={token}", b"text")
     app.post("/repository/file/a.txt", b"text", expect_errors=True)  # without a token
-
     found = scrape()
-
     assert (2, 1) == (found("frepo_uploads_total", kind="version"), found("frepo_uploads_total", kind="file"))
+    route = "/repository/collection/{collection}/backup"
+    assert 1003 == found("frepo_http_received_bytes_total", route=route)
+    assert 2 == found("frepo_http_request_duration_seconds_count", route=route, status="200")
 
 
 def test_every_endpoint_for_uploads_is_counted(app):
@@ -331,14 +317,12 @@ def test_it_says_when_a_version_is_expected(services, scrape):
     assert due_at.timestamp() == pytest.approx(scrape()("frepo_collection_due_timestamp_seconds", name="db.sql"))
 
 
-@pytest.mark.parametrize("most", [0, 1, 2])
-def test_the_newest_collections_have_metrics_of_their_own_and_no_more_than_the_setting_says(services, most):
+def test_the_newest_collections_have_metrics_of_their_own_and_no_more_than_the_setting_says(services):
     for name in ("older.sql", "newer.sql"):
         services.collections.create(CollectionChange(limits={}, filename=name), by=None)
-
-    versions, *_ = CollectionMetrics(services.contexts["metrics"].service, most).collect()
-
-    assert ["newer.sql", "older.sql"][:most] == [sample.labels["name"] for sample in versions.samples]
+    for most in (0, 1, 2):
+        versions, *_ = CollectionMetrics(services.contexts["metrics"].service, most).collect()
+        assert ["newer.sql", "older.sql"][:most] == [sample.labels["name"] for sample in versions.samples]
 
 
 @pytest.mark.parametrize("is_read_only", [False, True])

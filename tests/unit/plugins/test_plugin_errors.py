@@ -98,17 +98,16 @@ NONSENSE = {
 }
 
 
-@pytest.mark.parametrize("name", NONSENSE)
-def test_an_invalid_strategy_result_is_500_and_changes_nothing(root, full, monkeypatch, caplog, name):
-    monkeypatch.setattr(Scripted, "answer", staticmethod(NONSENSE[name]))
-
-    answer = root.push(full, b"third")
-
-    assert answer.status_int == 500
-    assert answer.json["error_id"] in caplog.text
-    assert "the strategy 'scripted' (the plug-in 'acme' of the package acme-crate 1.2.3)" in caplog.text
-    assert "acme" not in answer.text
-    assert ["1", "2"] == sorted(root.versions(full))
+def test_an_invalid_strategy_result_is_500_and_changes_nothing(root, full, monkeypatch, caplog):
+    for name, nonsense in NONSENSE.items():
+        monkeypatch.setattr(Scripted, "answer", staticmethod(nonsense))
+        caplog.clear()
+        answer = root.push(full, b"third")
+        assert answer.status_int == 500, name
+        assert answer.json["error_id"] in caplog.text
+        assert "the strategy 'scripted' (the plug-in 'acme' of the package acme-crate 1.2.3)" in caplog.text
+        assert "acme" not in answer.text
+        assert ["1", "2"] == sorted(root.versions(full)), name
 
 
 @pytest.mark.parametrize("method", ["store", "stat"])

@@ -48,9 +48,9 @@ def test_values_are_cleared(edit):
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_a_wrong_edit_changes_nothing(console, fingerprint):
+    before = console.rows("SELECT * FROM token")
+    for options, said in [
         ([], "nothing is to be changed"),
         (["--name", ""], "A token's name has 1 to 128 printable characters"),
         (["--name", "a\nb"], "A token's name has 1 to 128 printable characters"),
@@ -61,13 +61,9 @@ def test_values_are_cleared(edit):
         (["--expires", "-1 day"], "is in the past"),
         (["--clear", "roles"], "'roles' is not one of name, tags"),
         (["--clear", "tags", "--tags", "b"], "tags is given and cleared"),
-    ],
-)
-def test_a_wrong_edit_changes_nothing(console, fingerprint, options, said):
-    before = console.rows("SELECT * FROM token")
-
-    assert said in console.refusal("auth:edit", fingerprint, *options)
-    assert before == console.rows("SELECT * FROM token")
+    ]:
+        assert said in console.refusal("auth:edit", fingerprint, *options)
+        assert before == console.rows("SELECT * FROM token"), options
 
 
 def test_a_rotation_prints_the_new_id_only(console, fingerprint):

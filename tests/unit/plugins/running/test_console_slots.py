@@ -61,12 +61,10 @@ def test_a_module_of_versioned_pages_stops_the_start(assembled, folder):
         make_app(services)
 
 
-@pytest.mark.parametrize(
-    "module", ["card.js", "/paint/card.js", "paint/../secret.js", "https://example.org/card.js", "paint/card.css", ""]
-)
-def test_a_module_that_is_not_below_pages_is_refused(module):
-    with pytest.raises(ValueError, match="write the path of pages and a file"):
-        slot(module=module)
+def test_a_module_that_is_not_below_pages_is_refused():
+    for module in ["card.js", "/paint/card.js", "paint/../a.js", "https://example.org/card.js", "paint/card.css", ""]:
+        with pytest.raises(ValueError, match="write the path of pages and a file"):
+            slot(module=module)
 
 
 def test_a_place_that_does_not_exist_is_refused():

@@ -12,7 +12,6 @@ LISTS = {
     Role.UPLOAD_DOCUMENTS: DOCUMENTS,
     Role.UPLOAD_BACKUP: BACKUPS,
 }
-IN_A_LIST = [(role, mime) for role, samples in LISTS.items() for mime in samples]
 OUT_OF_A_LIST = [
     (role, mime, content)
     for role, samples in LISTS.items()
@@ -25,11 +24,12 @@ def stored_files(tmp_path):
     return [path for path in (tmp_path / "storage").rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize(("role", "mime"), IN_A_LIST)
-def test_a_role_allows_the_types_on_its_list(holder, role, mime):
-    answer = holder(role).upload(LISTS[role][mime], "name.bin")
-
-    assert (answer.status_int, answer.json["mime"]) == (200, mime)
+def test_a_role_allows_the_types_on_its_list(holder):
+    for role, samples in LISTS.items():
+        caller = holder(role)
+        answers = {mime: caller.upload(content, "name.bin") for mime, content in samples.items()}
+        assert {200, 202} >= {answer.status_int for answer in answers.values()}, role
+        assert {mime: mime for mime in samples} == {mime: answer.json["mime"] for mime, answer in answers.items()}
 
 
 def test_a_role_refuses_types_that_are_not_on_its_list(holder):
