@@ -64,6 +64,41 @@ def test_one_without_room_is_a_conflict(root, path):
     assert "2 versions of 2" in answer.json["detail"]
 
 
+def limits_and_events(root, path, services):
+    """The limits of the collection, and how often it was edited and a version restored."""
+    with services.database.reading() as session:
+        kinds = session.scalars(select(Event.kind)).all()
+    return root.get(path).json["limits"], kinds.count("collection.edited"), kinds.count("version.restored")
+
+
+def test_the_limits_are_raised_and_a_version_is_restored_or_neither(root, path, services):
+    for limits in ({"versions": 2, "version_size": 9}, {"total_size": 9}):
+        assert 200 == root.call("PATCH", path, json={"limits": limits}).status_int
+    limits, edited, restored = before = limits_and_events(root, path, services)
+    restore = f"{path}/trash/1/restore"
+    # One of the two limits would still be too low, one would be lower than now, and one is above that of the service.
+    for wrong, status in [({"versions": 3}, 409), ({"versions": 3, "version_size": 8}, 400), ({"total_size": 10**12}, 400)]:
+        refused = root.post(restore, {"limits": wrong})
+
+        assert (status, before) == (refused.status_int, limits_and_events(root, path, services)), wrong
+    answer = root.post(restore, {"limits": {"versions": 3, "total_size": 16}})
+
+    assert (201, [3, 2, 1]) == (answer.status_int, numbers(root, path))
+    after = limits | {"versions": 3, "total_size": 16}
+    assert (after, edited + 1, restored + 1) == limits_and_events(root, path, services)
+
+
+def test_who_may_only_restore_raises_no_limit(root, path, holder, collection):
+    root.call("PATCH", path, json={"limits": {"versions": 2}})
+    client = holder(Role.RESTORE_FROM_TRASH)
+    root.post(f"/repository/collection/{collection}/token", {"token": client.token})
+
+    refused = client.post(f"{path}/trash/1/restore", {"limits": {"versions": 3}})
+
+    assert (403, 2) == (refused.status_int, root.get(path).json["limits"]["versions"])
+    assert 409 == client.post(f"{path}/trash/1/restore", None).status_int
+
+
 def test_an_unknown_number_is_not_found(root, path):
     for number in ["7", "0", "9" * 30]:
         for method, where in (("GET", ""), ("DELETE", ""), ("POST", "/restore")):

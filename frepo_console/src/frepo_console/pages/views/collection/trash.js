@@ -98,15 +98,15 @@ export function Trash({ collection, changed, changes, now }) {
 
 /** @typedef {{ number: number; limits: Record<string, number> }} Tight a version, and the limits that it needs */
 
-/** Raises the limits that leave no room for a version, and restores it, in one step that says both. */
+/** Raises the limits that leave no room for a version, and restores it: both or neither. */
 function RaiseAndRestore({ collection, changed, base, tight: { number, limits }, close }) {
   const edits = Object.entries(limits).map(([name, least]) => [
     t.trash.limits[name],
     ...[collection.limits[name], least].map(name === "versions" ? String : size),
   ]);
   const run = async () => {
-    await send("PATCH", `/collections${path(collection.id)}`, { body: { limits } });
-    await send("POST", `${base}${path(number, "restore")}`).finally(changed);
+    await send("POST", `${base}${path(number, "restore")}`, { body: { limits } });
+    changed();
   };
   const [only] = edits;
   return html`<${Confirm}

@@ -1,7 +1,7 @@
 """The use cases of collections: create, edit and delete them."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
@@ -16,7 +16,7 @@ from frepo_core.domain.backups.locks import NONE, check_length
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import check_limits
-from frepo_core.errors import AccessDeniedError, IdInUseError
+from frepo_core.errors import AccessDeniedError, FieldsError, IdInUseError
 from frepo_core.settings import Settings
 
 from ...access.passwords import Passwords
@@ -56,6 +56,7 @@ __all__ = ["DEFAULT_STRATEGY", "CollectionChange", "Collections", "Precondition"
 log = logging.getLogger(__name__)
 
 NO_GUARDS = Guards()
+LOWER = "A restoration raises limits, and lowers none: leave this one out"
 DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
 _COLLECTION, _LISTED = Collection.__table__, CollectionToken.__table__
 _IS_LISTED = select(_LISTED.c.token_key).where(
@@ -261,6 +262,22 @@ class Collections:
             log.info("collection %s: edited by %s: %s", edited.collection.id, describe_actor(by), what)
         return edited
 
+    def raise_limits(self, session: Session, row: Collection, limits: Mapping[str, int], *, by: Identity) -> None:
+        """Raise limits of a locked collection in the transaction of what needs them, and record that.
+
+        Raises the same errors as `edit`, and `FieldsError` for a limit that would be lower than it is.
+        """
+        change = CollectionChange(limits=limits)
+        check_roles(change, by)
+        current = CollectionRecord.of(row)
+        future = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
+        if lower := [name for name in limits if _is_lower(limits[name], vars(current.limits)[name])]:
+            raise FieldsError({f"limits.{name}": [LOWER] for name in lower})
+        set_rules(row, future)
+        changes = collection_changes(current, CollectionRecord.of(row))
+        if changes.after:
+            record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **asdict(changes)))
+
     def _set_storages(self, row: Collection, change: CollectionChange) -> None:
         storage = row.storage if change.storage is None else change.storage or None
         mirror = row.mirror if change.mirror is None else change.mirror or None
@@ -300,3 +317,8 @@ class Collections:
         if not simulate:
             log.info("collection %s: deleted by %s: %s", deleted.id, describe_actor(by), what)
         return deleted
+
+
+def _is_lower(limit: int, current: int) -> bool:
+    """Return whether a limit allows less than the current one; 0 is no limit."""
+    return limit > 0 and (current == 0 or limit < current)

@@ -27,6 +27,8 @@ from .restoration import give_back, lock_for_use, require_room
 log = logging.getLogger(__name__)
 # Called in the transaction of a restoration with the collection, which is locked, and the entry.
 RoomMaker: TypeAlias = Callable[[Session, Collection, TrashEntry], None]
+# The same, before it is asked whether the version has room.
+LimitRaiser: TypeAlias = Callable[[Session, Collection], None]
 
 
 class Trash:
@@ -58,9 +60,18 @@ class Trash:
         with self._database.reading() as session:
             return TrashedVersion.of(_find(session, collection_id, number))
 
-    def restore(self, collection_id: str, number: int, *, by: By, make_room: RoomMaker | None = None) -> VersionRecord:
+    def restore(
+        self,
+        collection_id: str,
+        number: int,
+        *,
+        by: By,
+        make_room: RoomMaker | None = None,
+        raise_limits: LimitRaiser | None = None,
+    ) -> VersionRecord:
         """Restore a version under its number. It is protected from eviction for `keep`.
 
+        `raise_limits` gives the collection the room first: if the version has none then, the limits stay as they were.
         With `make_room`, as after the loss of a database, it comes back as it was, also in quarantine or pending, and
         is not protected. What `make_room` evicts stays if the version has no room then. Raises `NotFoundError` if it is
         not in the trash, and `RestoreConflictError` if it has no room there.
@@ -73,6 +84,8 @@ class Trash:
             self._blobs.want_copies(session, [content_id])
             collection = lock_collection(session, collection_id)
             entry = _find(session, collection_id, number, lock=True)
+            if raise_limits:
+                raise_limits(session, collection)
             if make_room:
                 make_room(session, collection, entry)
             require_room(session, collection, entry, is_recovered=make_room is not None)

@@ -1,24 +1,29 @@
 """The endpoints of the trash of a collection: list, restore and end."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field
 from pyramid.response import Response
 
 from frepo_core.domain.backups.verdicts import Verdict
+from frepo_core.errors import AccessDeniedError
 from frepo_core.services.backups.rows.removal import TrashReason
 from frepo_core.services.backups.trash.entries import TrashedVersion
+from frepo_core.services.backups.trash.trash import LimitRaiser
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest
 from ...conventions.answers import created, no_content, resource
+from ...conventions.merge_patch import unset
 from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas import json_schemas
-from ...schemas.models import Reply
+from ...schemas.models import Form, Reply
 from ...views.downloads import send_itself
 from .collections import COLLECTION
+from .models import LimitsPatch
 from .version_models import Version
 
 TRASH = f"{COLLECTION}/trash"
@@ -104,10 +109,32 @@ def _shown(request: FrepoRequest, records: Sequence[TrashedVersion]) -> list[Tra
     return [TrashEntry.of(record, names) for record in records]
 
 
+class Restoration(Form):
+    """How a version is restored. `limits` are raised in the same step, by who may change the collection.
+
+    If the version still has no room, the limits stay as they were. A limit cannot be lowered here.
+    """
+
+    limits: LimitsPatch = unset()
+
+
 def restore(request: FrepoRequest) -> Answer:
     """Restore a version under its number. It is not evicted before the time `trash.keep` is over again."""
-    version = request.services.trash.restore(request.collection.id, _number(request), by=request.sender)
+    version = request.services.trash.restore(
+        request.collection.id, _number(request), by=request.sender, raise_limits=_limits(request)
+    )
     return created(request, f"{request.path.partition('/trash/')[0]}/versions/v{version.number}", Version.of(version))
+
+
+def _limits(request: FrepoRequest) -> LimitRaiser | None:
+    """Return what raises the limits of the body; None if it has none."""
+    form = request.body_as(Restoration)
+    if "limits" not in form.model_fields_set:
+        return None
+    if not request.has_permission("collection.edit", request.context):
+        raise AccessDeniedError("The token may restore versions, but not raise the limits of the collection")
+    limits = form.limits.changes()
+    return partial(request.services.collections.raise_limits, limits=limits, by=request.sender)
 
 
 def send_content(request: FrepoRequest) -> Response:
@@ -193,6 +220,7 @@ ENDPOINTS = [
         view=restore,
         summary="Restore a version from the trash",
         permission="trash.restore",
+        body=Restoration,
         writes=True,
         answers={201: Version},
     ),
