@@ -4,7 +4,10 @@ import itertools
 from unicodedata import normalize
 
 import pytest
+from sqlalchemy import update
 
+from frepo_core.db import utc_now
+from frepo_core.db.models import Collection
 from frepo_core.domain.roles import Role
 
 COLLECTIONS = "/api/v1/collections"
@@ -257,6 +260,35 @@ def test_a_search_finds_names_descriptions_and_ids_in_any_case(create, root):
 
 
 @pytest.mark.databases
+def test_a_list_has_only_the_keys_that_are_asked_for(create, root):
+    for name in ("one", "two"):
+        made = create(name=name).json["id"]
+        root.call("PUT", f"{COLLECTIONS}/{made}/versions", body=name.encode())
+    whole = root.get(COLLECTIONS).json["items"]
+    fields = "state,last_version,newest_good,size_bounds,trash_size"
+
+    lean = root.get(COLLECTIONS, {"fields": fields, "limit": 1}).json
+    second = root.get(COLLECTIONS, {"fields": "versions", "limit": 1, "cursor": lean["next"]}).json
+
+    assert [{name: whole[0][name] for name in ("id", "name", *fields.split(","))}] == lean["items"]
+    assert [{name: whole[1][name] for name in ("id", "name", "versions")}] == second["items"]
+    refused = root.get(COLLECTIONS, {"fields": "state,password"})
+    assert (400, "fields") == (refused.status_int, refused.json["errors"][0]["field"])
+
+
+def test_a_list_finds_what_was_not_restore_tested_for_a_time(create, root, services):
+    ids = {name: create(name=name).json["id"] for name in ("tested", "never", "empty")}
+    for name in ("tested", "never"):
+        root.call("PUT", f"{COLLECTIONS}/{ids[name]}/versions", body=name.encode())
+    of_tested = update(Collection).where(Collection.id == ids["tested"])
+    services.database.execute(of_tested.values(restore_tested_at=utc_now()))
+
+    def untested(time):
+        return [one["name"] for one in root.get(COLLECTIONS, {"restore_untested_for": time}).json["items"]]
+
+    assert (["never"], ["never", "tested"]) == (untested("P1D"), untested("PT0S"))
+
+
 def test_labels_are_a_filter(create, root):
     for name, labels in {"a": ["db", "Warsaw"], "b": ["db", 'żółw "x" \\ %'], "c": ["dbx", "warsaw"], "d": []}.items():
         create(name, labels=labels)

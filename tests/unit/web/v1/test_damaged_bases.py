@@ -60,6 +60,13 @@ def test_what_needs_nothing_damaged_is_not_counted(damage, told):
     assert (1, 1, 1, "1") == told()
 
 
+def test_the_damaged_versions_of_a_collection_are_listed(damage, root, collection):
+    damage(CONTENTS[1])
+    items = root.get(f"/api/v1/collections/{collection}/versions", {"damaged": "true"}).json["items"]
+
+    assert [(2, True), (1, True)] == [(one["number"], one["damaged"]) for one in items]
+
+
 def test_the_list_names_the_base_that_is_to_be_healed(damage, root):
     damage(CONTENTS[1])
 

@@ -74,17 +74,21 @@ def limits_and_events(root, path, services):
 def test_the_limits_are_raised_and_a_version_is_restored_or_neither(root, path, services):
     for limits in ({"versions": 2, "version_size": 9}, {"total_size": 9}):
         assert 200 == root.call("PATCH", path, json={"limits": limits}).status_int
-    limits, edited, restored = before = limits_and_events(root, path, services)
+    old, edited, restored = before = limits_and_events(root, path, services)
     restore = f"{path}/trash/1/restore"
     # One of the two limits would still be too low, one would be lower than now, and one is above that of the service.
-    for wrong, status in [({"versions": 3}, 409), ({"versions": 3, "version_size": 8}, 400), ({"total_size": 10**12}, 400)]:
+    for wrong, status in [
+        ({"versions": 3}, 409),
+        ({"versions": 3, "version_size": 8}, 400),
+        ({"total_size": 10**12}, 400),
+    ]:
         refused = root.post(restore, {"limits": wrong})
 
         assert (status, before) == (refused.status_int, limits_and_events(root, path, services)), wrong
     answer = root.post(restore, {"limits": {"versions": 3, "total_size": 16}})
 
     assert (201, [3, 2, 1]) == (answer.status_int, numbers(root, path))
-    after = limits | {"versions": 3, "total_size": 16}
+    after = old | {"versions": 3, "total_size": 16}
     assert (after, edited + 1, restored + 1) == limits_and_events(root, path, services)
 
 

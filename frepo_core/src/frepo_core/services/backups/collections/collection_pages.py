@@ -1,6 +1,7 @@
 """Reads collections with their newest versions: pages of them for both APIs, and one of them."""
 
 import re
+from collections.abc import Collection as Group
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -52,6 +53,8 @@ ORDERS: Mapping[str, ColumnElement[Any]] = {
     # Of a collection without a version, the creation. MariaDB would return a text if it were compared with a constant.
     "last_version_at": func.coalesce(Collection.arrived_at, Collection.created_at, type_=Collection.created_at.type),
 }
+# What is read about each collection of a page beyond its row, by statements of their own.
+NEWEST, NEWEST_GOOD, TRASH = PARTS = ("newest", "newest_good", "trash")
 _PART_OF_ID = re.compile("[0-9a-fA-F-]+")
 
 
@@ -61,7 +64,8 @@ class CollectionFilter:
 
     They are in one of the `states`, and have a version with one of the `verdicts`, if there are any, and have all of
     the `labels`. Their newest content has arrived again on at least `unchanged_nights` later days; 0: any.
-    A version of theirs is in quarantine for one of the `reasons`, if there are any.
+    A version of theirs is in quarantine for one of the `reasons`, if there are any. They have versions, and had no good
+    restore test for `untested_for`; None: any.
     """
 
     text: str = ""
@@ -71,6 +75,7 @@ class CollectionFilter:
     verdicts: Sequence[Verdict] = ()
     unchanged_nights: int = 0
     reasons: Sequence[str] = ()
+    untested_for: timedelta | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,10 +101,13 @@ class CollectionPages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def page(self, wanted: CollectionFilter, page: PageRequest, *, by: Identity) -> Page[CollectionDetails]:
+    def page(
+        self, wanted: CollectionFilter, page: PageRequest, *, by: Identity, parts: Group[str] = PARTS
+    ) -> Page[CollectionDetails]:
         """Return a page of the collections that the token may see, by one of `ORDERS` or by `state`, the worst first.
 
-        Without the role for lists, these are the ones that list the token. Raises `FieldsError`.
+        Without the role for lists, these are the ones that list the token. Of `PARTS`, only `parts` are read. Raises
+        `FieldsError`.
         """
         now = utc_now()
         order = severity_column(now) if page.sort == "state" else ORDERS[page.sort]
@@ -108,7 +116,8 @@ class CollectionPages:
         with self._database.reading(is_snapshot=True) as session:
             rows = session.execute(paged(query, page, [order, Collection.id])).all()
             found = cut(rows, page, lambda row: [row[1], row[0]])
-            return Page(items=_read_details(session, [row[0] for row in found.items], now, by), next=found.next)
+            ids = [row[0] for row in found.items]
+            return Page(items=_read_details(session, ids, now, by, parts), next=found.next)
 
     def search(self, search: CollectionSearch, *, by: Identity) -> NumberedPage[CollectionRecord]:
         """Return a numbered page of the collections that the token may see, newest first."""
@@ -172,13 +181,15 @@ class CollectionPages:
         )
 
 
-def _read_details(session: Session, ids: Sequence[str], now: datetime, by: Identity) -> list[CollectionDetails]:
+def _read_details(
+    session: Session, ids: Sequence[str], now: datetime, by: Identity, parts: Group[str]
+) -> list[CollectionDetails]:
     """Return collections with their newest versions and states, in the order of the ids."""
     rows = session.execute(_details_query(), {"ids": list(ids), "now": now, "token": by.token})
     found = {row.id: (row, BackupState(state), since, listed) for row, state, since, listed in rows}
-    newest = _newest_versions(session, [row for row, *_ in found.values()])
-    good = read_newest_good(session, ids)
-    trash = read_sizes(session, ids)
+    newest = _newest_versions(session, [row for row, *_ in found.values()]) if NEWEST in parts else {}
+    good = read_newest_good(session, ids) if NEWEST_GOOD in parts else {}
+    trash = read_sizes(session, ids) if TRASH in parts else {}
     return [
         CollectionDetails(
             record=record,
@@ -214,6 +225,9 @@ def _conditions(wanted: CollectionFilter, by: Identity, now: datetime) -> list[C
         conditions.append(is_in_state(wanted.states, now))
     if wanted.unchanged_nights:
         conditions.append(is_unchanged(wanted.unchanged_nights))
+    if wanted.untested_for is not None:
+        tested = func.coalesce(Collection.restore_tested_at < now - wanted.untested_for, True)
+        conditions += [Collection.versions_count > 0, tested]
     if wanted.reasons:
         of_reason = select(Version.collection_id).where(is_there_for(wanted.reasons))
         conditions += [Collection.quarantined_count > 0, Collection.id.in_(of_reason)]

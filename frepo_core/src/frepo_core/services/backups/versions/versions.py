@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection, File, Version
+from frepo_core.db.models import Collection, Content, File, Version
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
@@ -137,13 +137,17 @@ class Versions:
         *,
         verdicts: Sequence[Verdict] = (),
         reasons: Sequence[str] = (),
+        only_damaged: bool = False,
     ) -> Page[VersionRecord]:
         """Return a page of the versions, by number: those with one of the verdicts and reasons, if any are given.
 
-        Raises `FieldsError` for an invalid cursor.
+        `only_damaged` are those whose bytes are lost. Raises `FieldsError` for an invalid cursor.
         """
         query = select_with_files().where(Version.collection_id == collection_id)
         query = query.where(*_restrictions(verdicts, reasons))
+        if only_damaged:
+            lost = select(Content.id).where(is_lost())
+            query = query.where(Version.file_id.in_(select(File.id).where(File.content_id.in_(lost))))
         with self._database.reading() as session:
             rows = session.scalars(paged(query, page, [Version.number])).all()
             found = cut(rows, page, lambda row: [row.number])

@@ -22,9 +22,11 @@ from ...conventions.entity_tags import if_match
 from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.problems import detail_of
 from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
+from ...conventions.types import Duration
 from ...schemas.models import Query
 from .edit_models import EditedCollection, EditOfOne, EditsOfMany, ManyEdits, NextUpload
-from .models import Collection, CollectionPage, CollectionPatch, Labels, NewCollection, collection_tag
+from .lean_list import CollectionPage, Fields, fields_of, page_of_fields, parts_of
+from .models import Collection, CollectionPatch, Labels, NewCollection, collection_tag
 
 COLLECTIONS = f"{V1}/collections"
 COLLECTION = f"{COLLECTIONS}/{{collection}}"
@@ -54,6 +56,14 @@ class CollectionQuery(PageQuery):
         le=100_000,
         description="Only collections whose newest content has arrived again on so many later days, or more.",
     )
+    restore_untested_for: Duration | None = Field(
+        None, description="Only collections with versions that had no good restore test for so long, such as `P30D`."
+    )
+    fields: Fields = Field(
+        "",
+        description="The keys of each collection in the answer, with commas between, such as `state,last_version`. "
+        "`id` and `name` are always there. Empty: all keys.",
+    )
     label: Labels = Field([], description="Only collections with this label. May be repeated: with all of them.")
     sort: Literal[
         "name",
@@ -80,10 +90,14 @@ def list_collections(request: FrepoRequest) -> Answer:
         verdicts=query.verdict,
         unchanged_nights=query.unchanged_nights,
         reasons=query.reason,
+        untested_for=query.restore_untested_for,
     )
-    page = request.services.collection_pages.page(wanted, page_request(query), by=request.sender)
+    fields = fields_of(query.fields)
+    page = request.services.collection_pages.page(
+        wanted, page_request(query), by=request.sender, parts=parts_of(fields)
+    )
     items = [_shown(request, one) for one in page.items]
-    return Answer(body=CollectionPage(items=items, next=next_cursor(query, page)))
+    return Answer(body=page_of_fields(items, next_cursor(query, page), fields))
 
 
 def create(request: FrepoRequest) -> Answer:

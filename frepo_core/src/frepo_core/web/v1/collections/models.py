@@ -207,13 +207,6 @@ class Collection(Reply):
         )
 
 
-class CollectionPage(Reply):
-    """A page of collections. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[Collection]
-    next: str | None
-
-
 class LimitsPatch(Patch):
     """New limits. 0 switches a limit off, which needs the role `collections.allow_infinite_limits`."""
 

@@ -23,7 +23,7 @@ from ...conventions.paging import PageQuery
 from ...conventions.types import DURATION, Duration, End, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.copy_counts import CopyCounts
-from ...schemas.models import Form, Reply
+from ...schemas.models import Flag, Form, Reply
 
 
 class Version(Reply):
@@ -184,6 +184,7 @@ class VersionQuery(PageQuery):
     reason: list[ReasonName] = Field(
         [], max_length=7, description="Only versions in quarantine for this reason. May be repeated."
     )
+    damaged: Flag = Field(False, description="Only versions whose bytes cannot be read.")
     sort: Literal["number", "-number"] = "-number"
 
 

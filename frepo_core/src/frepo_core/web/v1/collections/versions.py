@@ -43,7 +43,11 @@ def list_versions(request: FrepoRequest) -> Answer:
     """List the versions of a collection, the newest first."""
     query = request.query_as(VersionQuery)
     page = request.services.versions.page(
-        request.collection.id, page_request(query), verdicts=query.verdict, reasons=query.reason
+        request.collection.id,
+        page_request(query),
+        verdicts=query.verdict,
+        reasons=query.reason,
+        only_damaged=query.damaged,
     )
     return Answer(body=VersionPage(items=_shown(request, page.items), next=next_cursor(query, page)))
 
