@@ -16,8 +16,9 @@ from support.browser.chromium import MISSING, launch
 # Reports each violation of the policy, also of those that the browser does not log.
 WATCH = """window.violations = [];
 addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective))"""
-VIOLATIONS = """async () => (await axe.run({ resultTypes: ["violations"] })).violations.flatMap(
-  ({ id, nodes }) => nodes.map(({ target }) => [id, target]))"""
+VIOLATIONS = """async () => (await axe.run({
+  resultTypes: ["violations"], rules: { "target-size": { enabled: true } },
+})).violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => [id, target]))"""
 XSS = "<img src=x onerror=\"alert('xss')\">'\"><script>alert(1)</script>"
 LABEL = "<svg onload=alert(1)>"
 # The collection with the texts that must not become elements. A name of a file cannot have their characters.

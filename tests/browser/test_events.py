@@ -1,6 +1,7 @@
 """The view Events: what happened, filters, live, before and after, and the export."""
 
 import csv
+import gzip
 import json
 import re
 import time
@@ -75,11 +76,31 @@ def test_an_edited_note_is_shown_as_one_value(api, events, collection):
     expect(row.locator("tbody td")).to_have_text(["note", "none", "kept for the audit"])
 
 
+def test_an_upload_is_one_row_with_what_was_checked_and_evicted(signed_in, events, api):
+    body = {"name": "nightly.sql.gz", "limits": {"versions": 1}}
+    made = api("POST", "/collections", body)["id"]
+    for night in (b"first", b"second"):
+        api("PUT", f"/collections/{made}/versions", gzip.compress(night))
+    wait_for_event(api, EventKind.VERSION_EVICTED)
+    signed_in.go(f"#/events?collection={made}")
+    row = events.locator("main .list > li", has_text="Version 2 received")
+    expect(row).to_contain_text("checked: good, version 1 evicted")
+    expect(events.locator("main .card > .list > li")).to_have_count(4)  # with its creation and its token
+    assert [] == signed_in.violations()
+    row.get_by_role("button").click()
+    expect(row.locator("li", has_text="Version 1 evicted")).to_be_visible()
+    # Who asks for one kind of events gets a row for each.
+    signed_in.go(f"#/events?collection={made}&kind=version.evicted")
+    expect(events.locator("main .list > li b")).to_have_text("Version 1 evicted")
+    signed_in.go(f"#/collections/{made}/events")
+    expect(events.locator("main .list > li", has_text="Version 2 received")).to_contain_text("version 1 evicted")
+
+
 @pytest.mark.costly
 def test_events_are_filtered_by_the_address(signed_in, events, collection):
     events.get_by_role("button", name="Versions").click()
     expect(events.get_by_role("listitem").filter(has_text="Token created")).to_have_count(0)
-    expect(events.get_by_text("Version 1 received")).to_be_visible()
+    expect(events.get_by_text("Version 1 received").first).to_be_visible()
     expect(events).to_have_url(re.compile("#/events.group=version$"))
 
     signed_in.go(f"#/events?collection={collection['id']}&actor=system:nobody")

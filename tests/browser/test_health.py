@@ -25,13 +25,23 @@ def health(signed_in):
     return signed_in.page
 
 
+def unfold(page):
+    """Show the jobs that are fine, too."""
+    page.get_by_text(re.compile(r"^(All )?\d+ (other )?jobs fine$")).click()
+
+
 def job(page, name):
     return page.get_by_role("listitem").filter(has=page.get_by_text(name, exact=True))
 
 
 @pytest.mark.costly
 def test_a_job_runs_on_request_and_its_damage_is_listed(health, damaged):
-    job(health, "verify").get_by_role("button", name="Run now").click()
+    expect(health.get_by_text(re.compile(r"^All \d+ jobs fine$"))).to_be_visible()
+    expect(health.get_by_text(re.compile(r"^\d+ other checks? fine$|^All \d+ checks fine$"))).to_be_visible()
+    expect(health.get_by_role("button", name="Run now")).to_have_count(0)
+    unfold(health)
+    run = job(health, "verify").get_by_role("button", name="Run now")
+    run.click()
     expect(job(health, "verify")).to_contain_text("damaged 1", timeout=30_000)
     health.reload()
 
@@ -40,6 +50,9 @@ def test_a_job_runs_on_request_and_its_damage_is_listed(health, damaged):
     expect(found.get_by_role("link", name="erp & co.sql.gz")).to_have_attribute(
         "href", f"#/collections/{damaged['id']}"
     )
+    titles = health.locator("main h2").all_inner_texts()
+    assert ["Checks", "Damage", "Jobs"] == titles[:3]
+    unfold(health)
     health.get_by_role("button", name="History of verify").click()
     expect(health.get_by_role("dialog", name="History of verify")).to_contain_text("checked 1, size 8 bytes, damaged 1")
     health.keyboard.press("Escape")

@@ -1,7 +1,9 @@
 """Charts that cannot be shown, and the figures of the overview."""
 
+import re
 import sqlite3
 from datetime import UTC, date, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -215,6 +217,69 @@ def test_it_says_that_not_all_of_very_many_collections_are_shown(console, world,
     expect(page.locator("header.head").get_by_text("Only the worst")).to_contain_text(shown)
 
 
+def test_the_first_tiles_need_two_requests(open_console, service, world):
+    console, held = open_console(is_first=True), []
+    needed = re.compile(r"/api/v1$|/api/v1/collections\?state=damaged&.*sort=state.*fields=")
+    console.page.route(
+        "**/api/v1**", lambda route: route.continue_() if needed.search(route.request.url) else held.append(route)
+    )
+    console.page.goto(f"{console.url}#token={service.admin}")
+
+    expect(console.page.locator(".tile", has_text="mail.tar")).to_contain_text("No backup for 3 days")
+    assert held
+    for route in held:
+        route.continue_()
+    console.page.unroute_all(behavior="ignoreErrors")
+    expect(console.page.get_by_role("navigation", name="Collections by state")).to_contain_text("Overdue")
+
+
+def test_the_frame_is_there_before_any_program(open_console, service):
+    console, held = open_console(is_first=True), []
+
+    def hold(route):
+        held.append(route)
+
+    console.page.route(re.compile(r"\.m?js$"), hold)
+    console.page.goto(f"{console.url}#token={service.admin}", wait_until="commit")
+
+    expect(console.page.locator(".side .brand")).to_have_text("frepo")
+    expect(console.page.locator("main .skel")).to_be_visible()
+    # Nothing jumps: the name stays where it is.
+    before = console.page.locator(".side .brand").bounding_box()
+    for route in held:
+        route.continue_()
+    console.page.unroute_all(behavior="ignoreErrors")
+    console.page.wait_for_selector("nav.side")
+    assert before == console.page.locator(".side .brand").bounding_box()
+
+
+def test_very_many_that_are_well_are_read_from_both_ends_at_once(signed_in, world, api):
+    page, asked = signed_in.page, []
+    one = api("GET", f"/collections/{world['shop.sql.gz']}")
+    many = [one | {"id": f"{number:04}", "name": f"{number:04}", "state": "ok"} for number in range(1150)]
+
+    def answer(route):
+        asked.append(route)
+        if len(asked) == 2:
+            return  # the other end is asked before this one has answered
+        for one in asked[1:] if len(asked) == 3 else [route]:
+            query = parse_qs(urlsplit(one.request.url).query)
+            start = int(query.get("cursor", ["0"])[0])
+            items = (many if query["sort"] == ["name"] else many[::-1])[start : start + 500]
+            one.fulfill(json={"items": items, "next": str(start + 500) if start + 500 < len(many) else None})
+
+    def count(route):
+        body = whole(route)
+        route.fulfill(json=body | {"collections": body["collections"] | {"ok": len(many)}})
+
+    page.route("**/api/v1/overview", count)
+    page.route("**/api/v1/collections?state=ok&*", answer)
+    open_again(signed_in)
+
+    expect(page.get_by_role("heading", name="1150 collections are backed up")).to_be_visible()
+    assert len(asked) <= 4
+
+
 def test_bars_of_sizes_that_cannot_be_read_say_so(signed_in, world):
     signed_in.expect("503")
     page = signed_in.page
@@ -287,3 +352,25 @@ def test_a_tile_names_the_cause_before_what_follows_from_it(signed_in, service, 
     expect(page.get_by_role("row").filter(has_text="idle")).to_have_count(0)
     for one in ids.values():
         api("DELETE", f"/collections/{one}?versions=trash")
+
+
+def test_untested_restores_and_an_old_backup_are_amber_with_a_link(signed_in, service, api):
+    api("POST", "/collections", {"name": "unwatched.bin", "labels": ["old"]})
+    made = api("GET", "/collections?q=unwatched")["items"][0]["id"]
+    api("PUT", f"/collections/{made}/versions", b"old")
+    long_ago = f"{datetime.now(UTC) - timedelta(days=11, hours=1):%Y-%m-%d %H:%M:%S.%f}"
+    with sqlite3.connect(service.folder / "frepo.db") as database:
+        database.execute("UPDATE version SET created_at = ? WHERE collection_id = ?", (long_ago, made))
+        database.execute("UPDATE collection SET arrived_at = ? WHERE id = ?", (long_ago, made))
+    database.close()
+    page = signed_in.page
+    open_again(signed_in)
+    old = page.locator(".late").get_by_role("link", name="the oldest backup is 11 days old")
+    expect(old).to_have_attribute("href", f"#/collections/{made}")
+    untested = page.get_by_role("region", name="Figures").locator("dd.late").get_by_role("link", name="never")
+    assert [] == signed_in.violations()
+    untested.click()
+
+    expect(page.get_by_role("button", name="not restore-tested for")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="unwatched.bin")).to_be_visible()
+    api("DELETE", f"/collections/{made}?versions=trash")

@@ -22,6 +22,20 @@ COLLECTION = {
 
 
 @pytest.fixture(scope="module")
+def service(tmp_path_factory, make_service):
+    """A service with a choice of storages."""
+    folder = tmp_path_factory.mktemp("forms")
+    environment = {"STORAGES": "archive offsite"}
+    for name in ("archive", "offsite"):
+        environment[f"STORAGE_{name.upper()}_ADAPTER"] = "local"
+        environment[f"STORAGE_{name.upper()}_DIRECTORY"] = str(folder / name)
+    service = make_service(folder, environment=environment)
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="module")
 def collection(api):
     made = api("POST", "/collections", COLLECTION)["id"]
     api("PUT", f"/collections/{made}/versions", bytes(range(250)) * 10)
@@ -118,3 +132,94 @@ def test_a_token(signed_in, api):
     save(signed_in, dialog)
 
     assert {"name": "after"} == difference(before, api("GET", path))
+
+
+def test_a_lock_is_extended_from_its_present_length(signed_in, api):
+    path = f"/collections/{api('POST', '/collections', COLLECTION | {'name': 'locked.sql', 'locked': 'P30D'})['id']}"
+    before = api("GET", path)
+    signed_in.go(f"#{path}/settings")
+    signed_in.page.get_by_role("button", name="Extend the lock").click()
+    dialog = signed_in.page.get_by_role("dialog", name="Extend the lock of this collection")
+    expect(dialog).to_contain_text("Now each version is locked for 30 days.")
+    dialog.get_by_label("For how long").fill("6w")
+    dialog.get_by_label("I know that nobody can undo this").check()
+    with signed_in.page.expect_request(lambda one: one.method == "PATCH") as sent:
+        dialog.get_by_role("button", name="Lock", exact=True).click()
+    expect(dialog).to_have_count(0)
+
+    assert {"locked": "P6W"} == sent.value.post_data_json
+    assert {"locked": "P42D"} == difference(before, api("GET", path))
+
+
+def test_the_storages_of_a_collection(signed_in, api):
+    path = f"/collections/{api('POST', '/collections', COLLECTION | {'name': 'stored.sql'})['id']}"
+    for label, value, change in [
+        ("Second copies are in", "offsite", {"mirror": "offsite"}),
+        ("Versions are stored in", "archive", {"storage": "archive"}),
+        ("Second copies are in", "none", {"mirror": "none"}),
+    ]:
+        before = api("GET", path)
+        signed_in.go("#/more")
+        signed_in.go(f"#{path}/settings")
+        signed_in.page.get_by_label(label).select_option(value)
+        with signed_in.page.expect_request(lambda one: one.method == "PATCH") as sent:
+            signed_in.page.get_by_role("button", name="Change storages").click()
+        signed_in.settle()
+
+        assert (change, change) == (sent.value.post_data_json, difference(before, api("GET", path)))
+
+
+def test_the_storages_of_many(signed_in, api):
+    bodies = [{"mirror": "offsite"}, {"storage": "archive", "mirror": "none"}]
+    made = [
+        api("POST", "/collections", COLLECTION | body | {"name": f"many-{number}.sql"})["id"]
+        for number, body in enumerate(bodies)
+    ]
+    before = [api("GET", f"/collections/{one}") for one in made]
+    signed_in.go("#/collections?q=many-&sort=name")
+    signed_in.page.get_by_role("checkbox", name="Select all").click()
+    signed_in.page.get_by_role("button", name="Storages").click()
+    dialog = signed_in.page.get_by_role("dialog", name="Storages of 2 collections")
+    dialog.get_by_label("Versions are stored in").select_option("archive")
+    dialog.get_by_role("button", name="Change 1 collection", exact=True).click()
+    expect(dialog).to_have_count(0)
+
+    found = [difference(one, api("GET", f"/collections/{one['id']}")) for one in before]
+    assert [{"storage": "archive"}, {}] == found
+
+
+def test_the_access_of_a_token(signed_in, api, collection):
+    path = f"/collections/{collection}"
+    tokens = [api("GET", "", token=api.token(Role.UPLOAD_VERSIONS, name=name))["token"] for name in ("old", "new")]
+    old, new = (f"/tokens/{token['fingerprint']}" for token in tokens)
+    api("PUT", f"{path}/access/{tokens[0]['fingerprint']}")
+    before = [api("GET", one) for one in (path, old, f"{path}/access")]
+    signed_in.go(f"#{path}/access")
+    signed_in.page.get_by_role("button", name="Grant access").click()
+    dialog = signed_in.page.get_by_role("dialog")
+    dialog.get_by_label("Token").select_option(tokens[1]["fingerprint"])
+    dialog.get_by_role("button", name="Grant access").click()
+    expect(dialog).to_have_count(0)
+
+    [*same, access] = [api("GET", one) for one in (path, old, f"{path}/access")]
+    assert before[:2] == same
+    added = [one for one in access["items"] if one not in before[2]["items"]]
+    assert ([tokens[1]["fingerprint"]], len(before[2]["items"]) + 1) == (
+        [one["fingerprint"] for one in added],
+        len(access["items"]),
+    )
+    assert api("GET", new)["name"] == "new"
+
+
+def test_an_alias_of_a_file(signed_in, api):
+    made = api("POST", "/files?name=aliased.txt&tag=b&tag=a", b"an aliased text")["name"]
+    api("PUT", "/aliases/first.txt", {"file": made})
+    before = (api("GET", f"/files/{made}"), api("GET", "/aliases")["items"])
+    signed_in.go(f"#/files/{made}")
+    signed_in.page.get_by_label("Alias", exact=True).fill("second.txt")
+    signed_in.page.get_by_role("button", name="Add", exact=True).click()
+    expect(signed_in.page.get_by_role("button", name="Remove the alias second.txt")).to_be_visible()
+
+    aliases = api("GET", "/aliases")["items"]
+    assert before == (api("GET", f"/files/{made}"), [one for one in aliases if one["alias"] != "second.txt"])
+    assert [made] == [one["file"] for one in aliases if one["alias"] == "second.txt"]

@@ -45,6 +45,7 @@ def test_a_token_that_sends_backups_is_created_and_its_secret_shown_once(open_co
     assert ["collections.upload_to_allowed_collections"] == token["roles"]
     assert ["10.0.0.1", "127.0.0.0/8"] == token["restrictions"]["ip_addresses"]
     expect(panel(console).locator("pre")).to_contain_text(collection["id"])
+    page.keyboard.press("Escape")  # what is shown once stays
     page.get_by_role("button", name="Copy secret").click()
     assert secret == page.evaluate("navigator.clipboard.readText()")
     granted = api("GET", f"/collections/{collection['id']}/access")["items"]
@@ -63,6 +64,20 @@ def test_a_token_names_the_one_that_made_it(signed_in, service, api):
     api("DELETE", f"/tokens/{maker['fingerprint']}")
     signed_in.page.reload()
     expect(panel(signed_in).get_by_text(re.compile(f"created .* by {maker['fingerprint']}"))).to_be_visible()
+
+
+@pytest.mark.costly
+def test_escape_closes_a_panel_and_the_focus_stays_in_the_list(signed_in, api):
+    api("POST", "/tokens", {"name": "reader", "roles": ["upload.all"]})
+    signed_in.go("#/tokens")
+    row = signed_in.page.get_by_role("row").filter(has_text="reader")
+    for open_it in (lambda: row.focus() or row.press("Enter"), lambda: row.get_by_role("link", name="reader").click()):
+        open_it()
+        expect(panel(signed_in).get_by_role("heading", name="reader")).to_be_visible()
+        panel(signed_in).get_by_role("button", name="Rotate").focus()
+        signed_in.page.keyboard.press("Escape")
+        expect(panel(signed_in)).to_have_count(0)
+        assert row.evaluate("(row) => row.contains(document.activeElement)")
 
 
 @pytest.mark.costly

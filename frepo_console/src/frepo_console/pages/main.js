@@ -5,8 +5,8 @@ import { About, Access } from "./lib/access.js";
 import { currentToken, forgetAnswers, onSessionChange, takeTokenFromLink } from "./lib/api.js";
 import { useResource } from "./lib/data.js";
 import { link, useRoute } from "./lib/navigation.js";
-import { Empty, ErrorNote, Lazy, NoPermission, Note, Skeleton } from "./components/feedback.js";
-import { MorePage, Shell, applyTheme } from "./components/shell.js";
+import { Empty, ErrorNote, Lazy, NoPermission, Note } from "./components/feedback.js";
+import { Frame, MorePage, Shell, applyTheme } from "./components/shell.js";
 import { t } from "./texts.js";
 
 const ABOUT_SECONDS = 300;
@@ -47,7 +47,7 @@ function App() {
   }, []);
   const view =
     session.token === null
-      ? html`<${Lazy} load=${loadSignIn} reason=${session.reason} />`
+      ? html`<${Lazy} load=${loadSignIn} wait=${html`<${Frame} />`} reason=${session.reason} />`
       : html`<${SignedIn} key=${session.token} />`;
   if (!offered) return view;
   return html`${view}<${Lazy} load=${loadReplaceSession} token=${offered} close=${() => offer(null)} />`;
@@ -59,10 +59,9 @@ const loadReplaceSession = () => import("./views/replace_session.js");
 function SignedIn() {
   const about = useResource("", { every: ABOUT_SECONDS });
   if (about.data === null)
-    return html`<main class="alone">
-      ${about.error && html`<${ErrorNote} error=${about.error} retry=${about.retry} />`}
-      ${about.isSlow && html`<${Skeleton} />`}
-    </main>`;
+    return about.error
+      ? html`<main class="alone"><${ErrorNote} error=${about.error} retry=${about.retry} /></main>`
+      : html`<${Frame} />`;
   return html`<${About.Provider} value=${about.data}><${CurrentView} about=${about.data} /><//>`;
 }
 

@@ -185,6 +185,7 @@ export const t = {
     dots: (days) => `a dot for each of the last ${days} days (UTC)`,
     none: "without a label",
     line: (number, age) => `${plural(number, "collection", "collections")}, the oldest backup ${age} ago`,
+    oldest: (age) => `the oldest backup is ${age} old`,
     all: "Show all",
     noneMissed: "No day was missed",
     missed: (days) => `Missed: ${days}`,

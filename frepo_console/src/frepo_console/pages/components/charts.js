@@ -30,8 +30,8 @@ function loadSheet() {
 }
 
 /**
- * A curve over time. `times` are Dates; each line is `{values, name, colour, dash, isFilled, isPoint}` with one value
- * for each time, null for none; the area from a line with `isBand` to the next line is filled. `label` says in a
+ * A curve over time. `times` are Dates; each line is `{values, name, colour, dash, isFilled, isPoint, spansGaps}` with one
+ * value for each time, null for none, which `spansGaps` passes over; the area from a line with `isBand` to the next line is filled. `label` says in a
  * sentence what the curve shows. `format` makes a value a text. `marks` are Dates with a vertical line.
  */
 export function Curve({ times, lines, label, format = size, marks = [], height = HEIGHT }) {
@@ -133,6 +133,7 @@ function series(line) {
   return {
     ...LINE,
     stroke,
+    spanGaps: line.spansGaps,
     dash: line.dash,
     width: line.isPoint ? 0 : LINE.width,
     fill: line.isFilled ? area : undefined,

@@ -100,7 +100,7 @@ const TITLES = {
 const OUTCOMES = { good: "ok", broken: "damaged" };
 
 /** Whether a backup failed: its job, or a broken version arrived. */
-const hasFailed = ({ kind, data }) =>
+export const hasFailed = ({ kind, data }) =>
   kind === "run.failed" || (kind === "version.quarantined" && data?.verdict === "broken");
 
 /** The kinds of events that say what became of uploads and of jobs. */
@@ -141,6 +141,48 @@ function after(version, event) {
   return data?.reason === "overtaken" ? version : { ...version, kind: "suspicious" };
 }
 
+const ARRIVALS = ["version.added", "version.quarantined"];
+const SOON = 3600 * 1000;
+
+/**
+ * Events with the newest first, those of one upload as one: that of its arrival, with the others as `parts`, such as what
+ * its checks have found within an hour, and which versions were evicted for it.
+ */
+export function uploadsAsOne(events) {
+  const keyOf = ({ collection_id: id }, number) => `${id} ${number}`;
+  const arrivals = new Map(
+    events.filter(({ kind }) => ARRIVALS.includes(kind)).map((one) => [keyOf(one, one.version_number), one]),
+  );
+  const parts = new Map();
+  for (const event of events) {
+    const { kind, at, data, version_number: number } = event;
+    const arrival = arrivals.get(keyOf(event, kind === "version.evicted" ? data.replaced_by : number));
+    const isPart = kind in PART_TEXTS && arrival && new Date(at).getTime() - new Date(arrival.at).getTime() < SOON;
+    if (isPart) parts.set(event, arrival);
+  }
+  const grouped = Map.groupBy(parts.keys(), (event) => parts.get(event));
+  return events.filter((one) => !parts.has(one)).map((one) => ({ ...one, parts: grouped.get(one) ?? [] }));
+}
+
+/** What a part of an upload adds to its line, by kind. */
+const PART_TEXTS = {
+  "version.checked": (e) => `checked: ${e.data.outcome}`,
+  "version.evicted": (e) => `version ${e.version_number} evicted`,
+  "version.suspicious": () => "looks wrong",
+  "version.kind_changed": () => "has another format",
+};
+
+/** "checked: good, version 3 evicted". */
+export const partsText = ({ parts = [] }) => parts.map((one) => PART_TEXTS[one.kind](one)).join(", ");
+
+/** The state of an upload: that of its worst part. */
+export function worstState(event) {
+  const states = [event, ...(event.parts ?? [])].map(eventState);
+  return SEVERITY.find((state) => states.includes(state)) ?? states[0];
+}
+
+const SEVERITY = ["damaged", "failed", "overdue", "full", "suspicious", "late"];
+
 /** The state; `new` stands for what is neither good nor bad. */
 export function eventState({ kind, data }) {
   if (kind === "version.checked") return OUTCOMES[data.outcome] ?? "new";
@@ -170,11 +212,12 @@ export function eventDetail(event) {
 
 /** An event in a list: what happened, to what, and when. */
 export function EventLine({ event, name, now }) {
-  const state = eventState(event);
+  const state = worstState(event);
   return html`<li>
     <span class=${state}><${Icon} name=${state} isColoured /></span>
     <div class="grow">
-      ${eventTitle(event)} <span class="dim">${eventDetail(event)}</span>
+      ${eventTitle(event)}
+      <span class="dim">${[partsText(event), eventDetail(event)].filter(Boolean).join(", ")}</span>
       ${name && html`<div class="cut sm"><a href=${link(["collections", event.collection_id])}>${name}</a></div>`}
     </div>
     <time datetime=${event.at} title=${exactTime(event.at)}>${relative(event.at, now)}</time>

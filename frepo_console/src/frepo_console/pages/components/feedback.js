@@ -48,15 +48,11 @@ export function ErrorNote({ error, at, retry }) {
     : error.status === 0
       ? t.errors.noAnswer
       : t.errors.temporary(error.status);
+  const text = error.isTemporary && at ? t.errors.shownFrom(timeOfDay(at)) : error.message;
   const button = html`<${Retry} error=${error} retry=${retry} />`;
-  return html`<${Note}
-    state="overdue"
-    title=${title || t.errors.unknown(error.status)}
-    actions=${retry && button}
-    role="alert"
-  >
-    ${error.isTemporary && at ? t.errors.shownFrom(timeOfDay(at)) : error.message}
-  <//>`;
+  return html`<${Note} state="overdue" title=${title || text} actions=${retry && button} role="alert"
+    >${title && text}<//
+  >`;
 }
 
 /** Why a chart cannot be shown, in its place. `at` is when the chart below was read, if there is one. */
@@ -93,8 +89,8 @@ export function Loaded({ resource, lines, children }) {
   ${data !== null ? children(data) : isSlow && !error && html`<${Skeleton} lines=${lines} />`}`;
 }
 
-/** The default export of a module that is loaded when it is needed, a component. */
-export function Lazy({ load, ...props }) {
+/** The default export of a module that is loaded when it is needed, a component. `wait` is shown until then. */
+export function Lazy({ load, wait = null, ...props }) {
   const [loaded, setLoaded] = useState(/** @type {{ View?: Function; error?: Failure }} */ ({}));
   const reload = () =>
     load().then(
@@ -103,7 +99,7 @@ export function Lazy({ load, ...props }) {
     );
   useEffect(() => void reload(), [load]);
   if (loaded.error) return html`<${ErrorNote} error=${loaded.error} retry=${loaded.error.retry ?? reload} />`;
-  return loaded.View ? html`<${loaded.View} ...${props} />` : null;
+  return loaded.View ? html`<${loaded.View} ...${props} />` : wait;
 }
 
 /** @type {Failure} */

@@ -10,6 +10,13 @@ import { t } from "../texts.js";
 import { Lazy } from "./feedback.js";
 import { Icon, Logo } from "./icons.js";
 
+/** What the page shows before it knows who the token is: that of `index.html`, which is there before any module. */
+export const Frame = ({ children = html`<div class="skel"></div>` }) =>
+  html`<div class="side">
+      <div class="brand row"><${Logo} /><span>${t.product}</span></div>
+    </div>
+    <main>${children}</main>`;
+
 /** `views` are those that the token may see, `current` is the name of the one that is shown. */
 export function Shell({ current, views, children }) {
   const [isHelping, setHelping] = useState(false);

@@ -66,7 +66,7 @@ export function useSizes(collections) {
 }
 
 /** What keeps good backups away, and so is named before their absence. */
-const CAUSES = ["failed", "full", "suspicious"];
+export const CAUSES = ["failed", "full", "suspicious"];
 
 const REASONS = {
   damaged: () => t.reasons.damaged,

@@ -72,6 +72,27 @@ export async function readAll(path, { query = {}, most = 2000 } = {}) {
 }
 
 /**
+ * Read all pages of a list, at most `most` items. After the first one it is read from both ends of the order `sort` until
+ * they meet: each page names the next one, so two are on their way at once.
+ */
+export async function readFromBothEnds(path, { query = {}, sort, most = 2000 }) {
+  const found = new Map();
+  let isMet = false;
+  const readPage = async (order, cursor) => {
+    const page = await read(path, { query: { ...query, sort: order, limit: MAX_ITEMS, cursor } });
+    isMet ||= page.next === null || page.items.some((one) => found.has(one.id));
+    for (const one of page.items) found.set(one.id, one);
+    return page.next;
+  };
+  const readOn = async (order, next) => {
+    for (let cursor = next; !isMet && found.size < most;) cursor = await readPage(order, cursor);
+  };
+  const next = await readPage(sort, "");
+  await Promise.all([readOn(sort, next), readOn(`-${sort}`, "")]);
+  return [...found.values()].slice(0, most);
+}
+
+/**
  * Call `load(shown, isMore)` now and every few seconds, as long as `key` is the same. It throws `Problem`, or returns
  * undefined if nothing changes. `isMore` is true for `readMore()`, which returns whether it succeeded.
  *

@@ -81,6 +81,12 @@ export function elapsed(from, now = new Date()) {
   return numberFormat({ style: "unit", unit, unitDisplay: "long" }).format(Math.floor(seconds / length));
 }
 
+/** Seconds as "25 sec", "4 min" or "1.5 hr", in the unit that fits `most`. */
+export function length(seconds, most = seconds) {
+  const [part, unit] = most >= 2 * HOUR ? [HOUR, "hour"] : most >= 2 * MINUTE ? [MINUTE, "minute"] : [1, "second"];
+  return numberFormat({ style: "unit", unit, maximumFractionDigits: 1 }).format(seconds / part);
+}
+
 export const exactTime = (time) => exactTimes.format(new Date(time));
 
 /** "23 Nov, 03:12"; with the year if it is not this one. */

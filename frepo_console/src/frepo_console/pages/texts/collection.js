@@ -33,7 +33,7 @@ export const t = {
       `The collection has ${plural(versions, "version", "versions")}. Delete them first: this service has no trash.`,
     advice: {
       damaged:
-        "The stored bytes are not what was uploaded. The other versions are not affected. An upload of the same content heals it.",
+        "The stored bytes are not what was uploaded. The other versions are not affected. If its sender still has the file, upload it again: that repairs this version.",
       overdue: "Look at the backup job of this collection, and at the log of its client.",
       failed: "Repair the backup job on its client, and run it again. The next good version ends this.",
       full: "Raise the limits in the settings, delete versions, or choose a strategy that makes room.",
@@ -149,6 +149,8 @@ export const t = {
     set: "Lock versions",
     extend: "Extend the lock",
     dialog: "Lock the versions of this collection",
+    extendDialog: "Extend the lock of this collection",
+    now: (length) => `Now each version is locked for ${length}.`,
     text: "While a version is locked, nobody can delete or evict it, through no page, command or API, administrators included. A full collection refuses uploads until a lock is over. A lock can be extended, never shortened or removed.",
     length: "For how long",
     hint: "For example 30d or 1w",
@@ -157,9 +159,12 @@ export const t = {
   },
 
   charts: {
-    versionsText: (number) => `the last ${number} versions`,
-    kinds: { kept: "kept", pinned: "pinned", failed: "broken", suspicious: "suspicious", damaged: "damaged" },
-    bar: (number, bytes) => `Version ${number}: ${bytes}`,
+    nights: (number) => `the last ${number} nights`,
+    kinds: { kept: "stored", failed: "broken", suspicious: "suspicious" },
+    label: (uploads, least, most, last) => `${uploads} uploads, from ${least} to ${most}, the newest ${last}`,
+    tooNew: "The curve begins with the second version.",
+    durations: "How long the job ran",
+    durationLabel: (least, most, last) => `From ${least} to ${most}, the last time ${last}`,
     sizes: "Size of each upload",
     least: (bytes, why) => `dashed: below ${bytes}, ${why}, an upload is suspicious`,
     most: (bytes, why) => `above ${bytes}, ${why}, too`,

@@ -10,6 +10,7 @@ export const t = {
     label: "Label, then Enter",
     removeFilter: "Remove this filter",
     unchanged: (nights) => `unchanged for ${nights} nights or longer`,
+    untested: (time) => `not restore-tested for ${time}`,
     removeLabel: "Remove this filter",
     allStrategies: "All strategies",
     all: "All",

@@ -10,7 +10,6 @@ export const t = {
   tabs: { "": "State", settings: "Settings", plugins: "Plug-ins" },
   tabsLabel: "Parts of the view",
   checks: "Checks",
-  checkGood: "no problem",
   checkNames: {
     database: "Database",
     storage: "Storage",
@@ -61,7 +60,8 @@ export const t = {
   },
   lost: (amount) => `No storage can decode ${amount} any more.`,
   jobs: "Jobs",
-  otherJobs: (number) => `${plural(number, "job", "jobs")} without a failure`,
+  jobsFine: (number, shown) => (shown ? `${number} other jobs fine` : `All ${number} jobs fine`),
+  checksFine: (number, shown) => (shown ? `${number} other checks fine` : `All ${number} checks fine`),
   neverRun: "has not run yet",
   next: (time) => `next ${time}`,
   every: (time) => `every ${time.replace(/^1 /, "")}`,

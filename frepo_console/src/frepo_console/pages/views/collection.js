@@ -2,13 +2,12 @@
 
 import { html, useEffect, useState } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
-import { apiUrl, path, read, send } from "../lib/api.js";
+import { apiUrl, path, read } from "../lib/api.js";
 import { useNow, useResource } from "../lib/data.js";
-import { date, dateTime, exactTime, relative, size } from "../lib/format.js";
-import { go, link } from "../lib/navigation.js";
+import { dateTime, exactTime, relative, size } from "../lib/format.js";
+import { link } from "../lib/navigation.js";
 import { upload, useInterrupted } from "../lib/transfers.js";
 import { ActionButton } from "../components/action.js";
-import { Confirm } from "../components/dialog.js";
 import { Empty, Loaded, NoPermission } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
 import Slots, { Slot, useSlots } from "../components/slots.js";
@@ -16,13 +15,14 @@ import { StateBadges, Tag, expectation } from "../components/state.js";
 import { DropZone, Transfers, useDrop } from "../components/transfers.js";
 import { t } from "../texts/collection.js";
 import { AllowedTokens } from "./collection/allowed_tokens.js";
+import { DeleteButton } from "./collection/delete_button.js";
 import { Events } from "./collection/events.js";
 import { Runs } from "./collection/runs.js";
 import { SameContent } from "./collection/same_content.js";
 import { Compressed, Send } from "./collection/send.js";
 import { Settings } from "./collection/settings.js";
 import { downloadVersion } from "./collection/versions/actions.js";
-import { Trouble } from "./collection/trouble.js";
+import { Trouble, isTroubled } from "./collection/trouble.js";
 import { Versions } from "./collection/versions.js";
 
 /** @typedef {{ name: string; View: Function; needsHere?: string; needs?: string; slot?: ConsoleSlot }} Tab */
@@ -97,13 +97,14 @@ function Shown({ collection, resource, tab, query, now }) {
   };
   useInterrupted(collection.id, access.inParts({}), { finished: changed });
   useDrop(may.includes("version.upload") ? take : null, setOver);
-  return html`<${Head} collection=${collection} startUpload=${() => setUploading(!isUploading)} now=${now} />
+  const startUpload = () => setUploading(!isUploading);
+  return html`<${Head} collection=${collection} startUpload=${startUpload} now=${now} />
     ${
       (isUploading || isOver) &&
       html`<${DropZone} isOver=${isOver} title=${t.collection.drop} text=${t.collection.dropText} take=${take} />`
     }
     <${Transfers} topic=${collection.id} />
-    <${Trouble} collection=${collection} changed=${changed} now=${now} />
+    <${Trouble} ...${{ collection, startUpload, changed, now }} />
     <${Facts} collection=${collection} now=${now} />
     <${SameContent} collection=${collection} />
     <${Compressed} collection=${collection} />
@@ -169,7 +170,7 @@ function Head({ collection, startUpload, now }) {
       }
       ${
         may.includes("version.upload") &&
-        html`<button class="btn pri" data-key="u" onClick=${startUpload}>
+        html`<button class=${isTroubled(collection) ? "btn" : "btn pri"} data-key="u" onClick=${startUpload}>
           <${Icon} name="upload" />${t.collection.upload}
         </button>`
       }
@@ -181,43 +182,6 @@ function Head({ collection, startUpload, now }) {
 /** Save what the name `good` stands for at this moment. */
 async function downloadGood(collection) {
   await downloadVersion(collection, await read(`/collections${path(collection.id, "versions", "good")}`));
-}
-
-/** Deletes the collection. With a trash its versions go there; without one it must be empty. */
-function DeleteButton({ collection }) {
-  const access = useAccess();
-  const [isAsking, setAsking] = useState(false);
-  const until = access.trashEnds;
-  const { versions, stored_size: bytes } = collection;
-  const run = async () => {
-    await send("DELETE", `/collections${path(collection.id)}`, {
-      query: versions && until ? { versions: "trash" } : {},
-    });
-    go(["collections"]);
-  };
-  const text = until
-    ? t.collection.deleteToTrash(versions, size(bytes), date(until))
-    : versions === 0
-      ? t.collection.deleteEmpty
-      : t.collection.deleteFirst(versions);
-  return html`<button
-      class="btn bad"
-      aria-label=${t.collection.delete}
-      title=${t.collection.delete}
-      onClick=${() => setAsking(true)}
-    >
-      <${Icon} name="trash" />
-    </button>
-    ${
-      isAsking &&
-      html`<${Confirm}
-        title=${t.collection.deleteTitle(collection.name)}
-        action=${t.collection.delete}
-        run=${run}
-        close=${() => setAsking(false)}
-        >${text}<//
-      >`
-    }`;
 }
 
 /** "Never" is said of one that never sent. */

@@ -1,9 +1,9 @@
 // Events: who did what, and what it was before. New ones appear by themselves.
 
-import { Part, html, useEffect, useRef, useState, useSteps } from "../lib/html.js";
+import { Part, html, useEffect, useMemo, useRef, useState, useSteps } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { apiUrl, headersWithToken } from "../lib/api.js";
-import { eventTitle } from "../components/event.js";
+import { EventLine, eventTitle, partsText, uploadsAsOne } from "../components/event.js";
 import { readAll, useList, useNow } from "../lib/data.js";
 import { exactTime, relative, timeOfDay, today } from "../lib/format.js";
 import { changeQuery, link } from "../lib/navigation.js";
@@ -83,7 +83,7 @@ function useNames({ items, at }, isAllowed) {
     const missing = Object.fromEntries(ids.map((id) => [id, ""]));
     const show = (found) =>
       setNames((old) => ({ ...missing, ...old, ...Object.fromEntries(found.map((one) => [one.id, one.name])) }));
-    readAll("/collections")
+    readAll("/collections", { query: { fields: "name" } })
       .then(show, () => setTimeout(() => setFailures((count) => count + 1), POLL_SECONDS * 1000))
       .finally(() => (isAsking.current = false));
   }, [isAllowed, unknown, names, failures, at]);
@@ -146,7 +146,8 @@ function Days({ list, names }) {
   const now = useNow();
   /** @type {{ day: string; events: any[] }[]} */
   const days = [];
-  for (const event of list.items.slice(0, useSteps(list.items.length))) {
+  const items = useMemo(() => uploadsAsOne(list.items), [list.items]);
+  for (const event of items.slice(0, useSteps(items.length))) {
     const day = new Date(event.at).toDateString();
     if (days.at(-1)?.day !== day) days.push({ day, events: [] });
     days.at(-1)?.events.push(event);
@@ -178,7 +179,10 @@ function Row({ event, names, now }) {
   return html`<li class=${state ?? ""}>
     <${Icon} name=${state ?? icon} label=${state && common.states[state]} isColoured />
     <div class="grow">
-      <div class="row wrap"><b>${eventTitle(event)}</b><span class="dim sm">${detailOf(event)}</span></div>
+      <div class="row wrap">
+        <b>${eventTitle(event)}</b
+        ><span class="dim sm">${[detailOf(event), partsText(event)].filter(Boolean).join(" · ")}</span>
+      </div>
       <div class="row wrap sm">
         ${
           collection &&
@@ -187,6 +191,13 @@ function Row({ event, names, now }) {
         <span class="dim">${t.by(actorOf(event))}${event.address && ` ${t.from(event.address)}`}</span>
       </div>
       ${isOpen && html`<${Details} event=${event} />`}
+      ${
+        isOpen &&
+        event.parts.length > 0 &&
+        html`<ul class="list">
+          ${event.parts.map((part) => html`<${EventLine} key=${part.position} event=${part} now=${now} />`)}
+        </ul>`
+      }
     </div>
     <time class="end" datetime=${event.at} title=${exactTime(event.at)}
       >${now.getTime() - new Date(event.at).getTime() < 3600_000 ? relative(event.at, now) : timeOfDay(event.at)}</time

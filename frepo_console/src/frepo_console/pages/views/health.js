@@ -66,29 +66,46 @@ const hasFailed = (job) => ["failed", "lost"].includes(job.last_run?.outcome);
 function State({ health, damage, jobs, open }) {
   const access = useAccess();
   if (!access.may("jobs.view")) return html`<${NoPermission} action="jobs.view" /><${Storages} />`;
+  const isDamaged = damage.data?.items.length > 0;
   return html`<div class="cols">
-    <div class="w5 stack">
+    <div class="w7 stack">
       <section class="card flush">
         <div class="sec"><h2>${t.checks}</h2></div>
-        <${Loaded} resource=${health} lines=${5}
-          >${(data) =>
-            html`<ul class="list">
-              ${data.checks.map((one) => html`<${Check} key=${one.name} check=${one} />`)}
-            </ul>`}<//
-        >
+        <${Loaded} resource=${health} lines=${5}>${(data) => html`<${Checks} checks=${data.checks} />`}<//>
         <ul class="list">
           <${Slots} place="health.row" />
         </ul>
       </section>
+      ${isDamaged && html`<${Damage} resource=${damage} />`}
+      <${Jobs} resource=${jobs} open=${open} />
+      ${!isDamaged && html`<${Damage} resource=${damage} />`}
+    </div>
+    <div class="w5 stack">
       ${access.may("settings.view") && html`<${Storages} />`}
       <${Fires} />
       ${access.may("settings.view") && access.has("notification-targets") && html`<${Targets} />`}
       ${access.may("metrics.view") && html`<${Badge} path="/badge" />`}
-      <${Damage} resource=${damage} />
     </div>
-    <div class="w7 stack"><${Jobs} resource=${jobs} open=${open} /></div>
   </div>`;
 }
+
+/** Those with problems; the others are folded. */
+function Checks({ checks }) {
+  const [bad, good] = [false, true].map((isGood) => checks.filter((one) => one.good === isGood));
+  return html`${bad.length > 0 && html`<${CheckList} checks=${bad} />`}
+  ${
+    good.length > 0 &&
+    html`<details>
+      <summary class="list-end">${t.checksFine(good.length, bad.length)}</summary>
+      <${CheckList} checks=${good} />
+    </details>`
+  }`;
+}
+
+const CheckList = ({ checks }) =>
+  html`<ul class="list">
+    ${checks.map((one) => html`<${Check} key=${one.name} check=${one} />`)}
+  </ul>`;
 
 function Check({ check }) {
   const state = check.good ? "ok" : check.name === "blobs" ? "damaged" : "overdue";
@@ -96,11 +113,7 @@ function Check({ check }) {
     <${Icon} name=${state} label=${check.good ? common.states.ok : common.states[state]} isColoured />
     <div class="grow">
       <b>${t.checkNames[check.name] ?? check.name}</b>
-      ${
-        check.good
-          ? html`<div class="sm dim">${t.checkGood}</div>`
-          : check.problems.map((text) => html`<div class="sm fg">${text}</div>`)
-      }
+      ${check.problems.map((text) => html`<div class="sm fg">${text}</div>`)}
     </div>
   </li>`;
 }

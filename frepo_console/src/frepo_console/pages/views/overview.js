@@ -2,7 +2,7 @@
 
 import { html, useMemo } from "../lib/html.js";
 import { mayAddServer, useAccess } from "../lib/access.js";
-import { readAll, useNow, useReading, useResource } from "../lib/data.js";
+import { readAll, readFromBothEnds, useNow, useReading, useResource } from "../lib/data.js";
 import { count, relative, timeOfDay, today } from "../lib/format.js";
 import { link } from "../lib/navigation.js";
 import { Lazy, Loaded, NoPermission } from "../components/feedback.js";
@@ -13,30 +13,41 @@ import { t } from "../texts.js";
 // What is below the tiles is loaded after them.
 const loadDetails = () => import("./overview/details.js");
 const MANY = 2000;
+const TROUBLED = STATES.filter((state) => state !== "ok");
+// What the lines of those that are well show, and what the tiles show beyond that. All else is read with one of them.
+const OF_LINES = "labels,states,state,created_at,due_at,expected_every,last_version";
+const OF_TILES = `${OF_LINES},grace,guards,limits,state_reason,last_run,newest_good,versions,stored_size,may`;
 
 export default function Overview() {
   const access = useAccess();
   const now = useNow();
   const overview = useResource(access.may("metrics.view") ? "/overview" : null);
-  const collections = useReading(access.may("collection.list") ? "collections" : null, () =>
-    readAll("/collections", { query: { sort: "state" }, most: MANY }),
+  const troubled = useReading(access.may("collection.list") ? "troubled" : null, () =>
+    readAll("/collections", { query: { state: TROUBLED, sort: "state", fields: OF_TILES }, most: MANY }),
   );
-  const states = useMemo(
-    () => overview.data?.collections ?? (collections.data && countStates(collections.data)),
-    [overview.data, collections.data],
+  const room = MANY - (troubled.data?.length ?? MANY);
+  const well = useReading(room > 0 ? "well" : null, () =>
+    readFromBothEnds("/collections", { query: { state: "ok", fields: OF_LINES }, sort: "name", most: room }),
   );
-  const source = access.may("collection.list") ? collections : overview;
-  const isCut = collections.data?.length >= MANY;
-  return html`<${Verdict} states=${states} overview=${overview.data} isCut=${isCut} at=${source.at} now=${now} /> ${
+  const all = useMemo(
+    () => (troubled.data && (well.data || room <= 0) ? [...troubled.data, ...(well.data ?? [])] : null),
+    [troubled.data, well.data],
+  );
+  const states = useMemo(() => overview.data?.collections ?? (all && countStates(all)), [overview.data, all]);
+  const source = access.may("collection.list") ? troubled : overview;
+  const isCut = all && all.length >= MANY;
+  return html`<${Verdict} states=${states} overview=${overview.data} isCut=${isCut} at=${source.at} now=${now} />
+    ${states && html`<${Chips} states=${states} />`}
+    ${
       access.may("collection.list")
-        ? html`<${Loaded} resource=${collections} lines=${8}
-            >${(items) => html`<${States} items=${items} states=${states} now=${now} />`}<//
+        ? html`<${Loaded} resource=${troubled} lines=${8}
+            >${(items) => html`<${Tiles} items=${items} isEmpty=${all?.length === 0} now=${now} />`}<//
           >`
         : html`<${NoPermission} action="collection.list" />`
     }
     ${
       source.data &&
-      html`<${Lazy} load=${loadDetails} overview=${overview} collections=${collections.data ?? []} now=${now} />`
+      html`<${Lazy} load=${loadDetails} overview=${overview} collections=${all ?? []} well=${well} now=${now} />`
     }`;
 }
 
@@ -63,22 +74,21 @@ function Verdict({ states, overview, isCut, at, now }) {
   </header>`;
 }
 
-function States({ items, states, now }) {
-  if (items.length === 0) return html`<${NoCollections} />`;
-  const loud = items.filter((one) => one.state !== "ok");
-  return html`<section aria-label=${t.overview.byState} class="stack">
-    <div class="row wrap">
-      ${STATES.filter((state) => states?.[state] > 0).map(
-        (state) =>
-          html`<a class=${`chip ${state}`} href=${link(["collections"], { state })}
-            ><${Icon} name=${state} isColoured /><b>${states[state]}</b> ${t.states[state]}</a
-          >`,
-      )}
-    </div>
-    <ul class="tiles lg">
-      ${loud.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}
-    </ul>
-  </section>`;
+const Chips = ({ states }) =>
+  html`<nav class="row wrap" aria-label=${t.overview.byState}>
+    ${STATES.filter((state) => states[state] > 0).map(
+      (state) =>
+        html`<a class=${`chip ${state}`} href=${link(["collections"], { state })}
+          ><${Icon} name=${state} isColoured /><b>${states[state]}</b> ${t.states[state]}</a
+        >`,
+    )}
+  </nav>`;
+
+function Tiles({ items, isEmpty, now }) {
+  if (isEmpty) return html`<${NoCollections} />`;
+  return html`<ul class="tiles lg">
+    ${items.map((one) => html`<li key=${one.id}><${LoudTile} collection=${one} now=${now} /></li>`)}
+  </ul>`;
 }
 
 function LoudTile({ collection, now }) {

@@ -63,7 +63,12 @@ export default function Tokens({ route }) {
         <${Filters} filters=${filters} /><${List} list=${list} filters=${filters} now=${now} selected=${selected} />
         <${Enrolments} />
       </div>
-      ${panel && html`<${Aside} at=${selected} label=${selected === "new" ? t.new : common.menu.tokens}>${panel}<//>`}
+      ${
+        panel &&
+        html`<${Aside} at=${selected} isKept=${Boolean(shown)} label=${selected === "new" ? t.new : common.menu.tokens}
+          >${panel}<//
+        >`
+      }
     </div>`;
 }
 

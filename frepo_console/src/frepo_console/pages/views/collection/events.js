@@ -5,7 +5,7 @@ import { useList, useReload } from "../../lib/data.js";
 import { Empty, Loaded } from "../../components/feedback.js";
 import { ListEnd } from "../../components/table.js";
 import { t } from "../../texts.js";
-import { EventLine } from "../../components/event.js";
+import { EventLine, uploadsAsOne } from "../../components/event.js";
 
 export function Events({ collection, changes, now }) {
   const list = useList("/events", { query: { collection: collection.id } });
@@ -15,7 +15,7 @@ export function Events({ collection, changes, now }) {
       items.length
         ? html`<section class="card flush">
             <ul class="list">
-              ${items.map((event) => html`<${EventLine} key=${event.position} event=${event} now=${now} />`)}
+              ${uploadsAsOne(items).map((event) => html`<${EventLine} key=${event.position} event=${event} now=${now} />`)}
             </ul>
             <${ListEnd} list=${list} />
           </section>`

@@ -41,9 +41,10 @@ function LockDialog({ collection, changed, close }) {
       close();
     });
   };
-  return html`<${Dialog} title=${t.lock.dialog} close=${close}>
+  return html`<${Dialog} title=${collection.locked ? t.lock.extendDialog : t.lock.dialog} close=${close}>
     <form class="stack" onSubmit=${submit}>
       <p>${t.lock.text}</p>
+      ${collection.locked && html`<p><b>${t.lock.now(duration(collection.locked))}</b></p>`}
       <${Field} label=${t.lock.length} hint=${t.lock.hint} ...${fieldOf(form, "locked")} />
       <${Check} label=${t.lock.sure} value=${form.values.isSure} change=${(isSure) => form.set("isSure", isSure)} />
       <${FormError} form=${form} />

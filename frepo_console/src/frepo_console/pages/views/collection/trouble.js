@@ -1,52 +1,125 @@
-// What is wrong with a collection, why, and what to do; and what can be done with its newest version in quarantine.
+// What is wrong with a collection: a banner for each cause, with the version and the reason, and what solves it.
 
 import { html } from "../../lib/html.js";
 import { path } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
-import { dateTime } from "../../lib/format.js";
+import { link } from "../../lib/navigation.js";
 import { Lazy, Note } from "../../components/feedback.js";
-import { expectation, minRetention, newestGood, reason } from "../../components/state.js";
+import { CAUSES, detail, expectation, minRetention, newestGood, reason } from "../../components/state.js";
 import { inWords } from "../../texts.js";
-import { t } from "../../texts/collection.js";
+import { t } from "../../texts/trouble.js";
 
 const NEWEST = 10;
-const TIME = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
 const loadQuarantine = () => import("./versions/quarantine.js");
 
-/** What can be done with the newest version in quarantine. */
-function Quarantined({ collection, changed }) {
-  const isAllowed = collection.may.includes("version.list");
-  const newest = useResource(isAllowed ? `/collections${path(collection.id)}/versions` : null, {
-    query: { limit: NEWEST },
-  });
-  const version = newest.data?.items.find((one) => one.quarantined);
-  return version && html`<${Lazy} load=${loadQuarantine} ...${{ collection, version, changed }} />`;
+/** What is wrong, the worst first. That a backup is missing is no banner of its own if another cause explains it. */
+export function Trouble(given) {
+  const { states } = given.collection;
+  const isExplained = CAUSES.some((state) => states.includes(state));
+  const shown = Object.keys(BANNERS).filter((state) => states.includes(state) && !(isExplained && MISSING.has(state)));
+  return shown.map(
+    (state, index) =>
+      html`<${BANNERS[state]} key=${state} ...${given} state=${state} style=${index === 0 ? "btn pri" : "btn"} />`,
+  );
 }
 
-const MORE_OF_STATES = { overdue: expectation, late: expectation, failed: newestGood };
+const MISSING = new Set(["overdue", "late"]);
 
-/** What is wrong, why, and what to do. */
-export function Trouble({ collection, changed, now }) {
-  const { state } = collection;
-  if (state === "ok" || state === "new") return null;
-  const title = reason(collection, now);
-  const why = collection.state_reason;
-  const actions =
-    collection.quarantined_versions > 0 && html`<${Quarantined} collection=${collection} changed=${changed} />`;
-  return html`<${Note} state=${state} title=${title} actions=${actions}
-    >${why && why !== title && html`<p>${sentence(why)}</p>`}
-    <p>${[advice(collection), MORE_OF_STATES[state]?.(collection, now)].filter(Boolean).join(" ")}</p><//
+/** @type {Record<string, Function>} */
+const BANNERS = {
+  damaged: Damaged,
+  failed: Failed,
+  full: Full,
+  suspicious: Suspicious,
+  overdue: Missing,
+  late: Missing,
+};
+
+/** Whether the page has a banner, whose first button is the filled one. */
+export const isTroubled = ({ states }) => states.some((state) => state in BANNERS);
+
+/** The newest versions that a condition holds for. */
+function useVersions(collection, query) {
+  const isAllowed = collection.may.includes("version.list");
+  const found = useResource(isAllowed ? `/collections${path(collection.id)}/versions` : null, {
+    query: { limit: NEWEST, ...query },
+  });
+  return found.data?.items ?? [];
+}
+
+function Damaged({ collection, state, style, startUpload }) {
+  const [newest, ...others] = useVersions(collection, { damaged: true });
+  const numbers = [newest, ...others].map((one) => one?.number);
+  const action =
+    newest &&
+    collection.may.includes("version.upload") &&
+    html`<button class=${style} onClick=${startUpload}>${t.banner.repair(newest.number)}</button>`;
+  return html`<${Note} state=${state} title=${t.banner.damaged(newest ? numbers : [])} actions=${action}
+    >${t.collection.advice.damaged}<//
   >`;
 }
 
-/** The reasons of the service, which names all states that apply, as a sentence. */
-const sentence = (text) =>
-  inWords(`${text[0].toUpperCase()}${text.slice(1).replace(/\.?$/, ".")}`).replace(TIME, (_, day, time) =>
-    dateTime(`${day}T${time}Z`),
-  );
+/** A job that reported that it failed, or a version that is broken. */
+function Failed(given) {
+  const { collection, state, style, now } = given;
+  const { last_run: run } = collection;
+  const broken = useVersions(collection, { verdict: "broken" })[0];
+  const isRun = run?.outcome === "failed" && !(broken && broken.created_at > run.at);
+  const text = html`<p>${[t.collection.advice.failed, newestGood(collection, now)].join(" ")}</p>
+    <${Therefore} ...${given} />`;
+  if (isRun || !broken) {
+    const runs = link(["collections", collection.id, "runs"], { outcome: "failed" });
+    const action = isRun && html`<a class=${style} href=${runs}>${t.banner.seeRun}</a>`;
+    const title = isRun ? t.banner.jobFailed(inWords(run.reason)) : reason({ ...collection, state }, now);
+    return html`<${Note} state=${state} title=${title} actions=${action}>${text}<//>`;
+  }
+  return html`<${Note}
+    state=${state}
+    title=${t.banner.broken(broken.number, inWords(broken.verdict_reason ?? ""))}
+    actions=${html`<${Lazy} load=${loadQuarantine} ...${given} version=${broken} />`}
+    >${text}<//
+  >`;
+}
 
-/** What somebody can do about its state. */
-function advice(collection) {
-  const retention = collection.state === "full" && minRetention(collection);
-  return retention ? t.collection.fullOfYoung(retention) : t.collection.advice[collection.state];
+function Full({ collection, state, style, now, ...given }) {
+  const young = minRetention(collection);
+  const action =
+    collection.may.includes("collection.edit") &&
+    html`<a class=${style} href=${link(["collections", collection.id, "settings"])}>${t.banner.changeLimits}</a>`;
+  return html`<${Note} state=${state} title=${t.banner.full(detail({ ...collection, state }, now))} actions=${action}
+    ><p>${young ? t.collection.fullOfYoung(young) : t.collection.advice.full}</p>
+    <${Therefore} ...${{ collection, now, ...given }}
+  /><//>`;
+}
+
+function Suspicious(given) {
+  const { collection, state, now } = given;
+  const version = useVersions(collection, { verdict: "suspicious" })[0];
+  const title = version
+    ? t.banner.suspicious(version.number, inWords(version.verdict_reason ?? ""))
+    : reason({ ...collection, state }, now);
+  return html`<${Note}
+    state=${state}
+    title=${title}
+    actions=${version && html`<${Lazy} load=${loadQuarantine} ...${given} version=${version} />`}
+    ><p>${t.collection.advice.suspicious}</p>
+    <${Therefore} ...${given}
+  /><//>`;
+}
+
+/** That no good backup has arrived in time, next to its cause. */
+function Therefore({ collection, now }) {
+  const missing = [...MISSING].find((state) => collection.states.includes(state));
+  return (
+    missing && html`<p>${t.banner.therefore(reason({ ...collection, state: missing, states: [missing] }, now))}</p>`
+  );
+}
+
+function Missing({ collection, state, style, now }) {
+  const [tab, text] = collection.last_run ? ["runs", t.banner.seeRuns] : ["send", t.banner.seeSending];
+  const action =
+    state === "overdue" && html`<a class=${style} href=${link(["collections", collection.id, tab])}>${text}</a>`;
+  return html`<${Note} state=${state} title=${reason({ ...collection, state }, now)} actions=${action}
+    ><p>${[t.collection.advice[state], expectation(collection)].filter(Boolean).join(" ")}</p><//
+  >`;
 }

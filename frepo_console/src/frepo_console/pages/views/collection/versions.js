@@ -23,7 +23,7 @@ import {
   downloadVersion,
   versionPath,
 } from "./versions/actions.js";
-import { Calendar } from "./versions/calendar.js";
+import { Calendar, useOutcomes } from "./versions/calendar.js";
 import { columnsFor } from "./versions/rows.js";
 import { SizeChart } from "./versions/size_chart.js";
 
@@ -39,7 +39,9 @@ export function Versions({ collection, changed, changes, query, now }) {
   const list = useList(`/collections${path(collection.id)}/versions`, { limit: SHOWN });
   const [dialog, setDialog] = useState(/** @type {Asked | null} */ (null));
   const selection = useSelection((list.items ?? []).map((one) => one.number));
+  const outcomes = useOutcomes(collection, list.items?.length > 0 && access.may("events.view"), now);
   useReload(list, changes);
+  useReload(outcomes, changes);
   const close = () => setDialog(null);
   const open = {
     panel: (number) => changeQuery({ version: String(number) }),
@@ -82,7 +84,10 @@ export function Versions({ collection, changed, changes, query, now }) {
                   changed=${changed}
                 />`
               }
-              <${SizeChart} versions=${items} collection=${collection} />`}
+              ${
+                (outcomes.data || outcomes.error || !access.may("events.view")) &&
+                html`<${SizeChart} ...${{ collection, events: outcomes.data, versions: items, now }} />`
+              }`}
     <//>
     ${
       collection.may.includes("trash.list") &&
@@ -91,7 +96,7 @@ export function Versions({ collection, changed, changes, query, now }) {
     ${
       list.items?.length > 0 &&
       access.may("events.view") &&
-      html`<${Calendar} collection=${collection} versions=${list.items} now=${now} />`
+      html`<${Calendar} ...${{ collection, events: outcomes, versions: list.items, now }} />`
     }
     ${
       /^\d{1,18}$/.test(shown ?? "") &&

@@ -2,6 +2,7 @@
 
 import { html, useContext, useState } from "../../lib/html.js";
 import { About } from "../../lib/access.js";
+import { duration, durationSeconds } from "../../lib/format.js";
 import { changeQuery } from "../../lib/navigation.js";
 import { Icon } from "../../components/icons.js";
 import { STATES } from "../../components/state.js";
@@ -17,6 +18,7 @@ export const filtersOf = (query) => ({
   label: query.getAll("label"),
   strategy: query.get("strategy") ?? "",
   unchanged_nights: /^\d+$/.test(query.get("unchanged") ?? "") ? query.get("unchanged") : "",
+  restore_untested_for: durationSeconds(query.get("untested")) === null ? "" : query.get("untested"),
   sort: query.get("sort") ?? SORT,
 });
 
@@ -100,17 +102,21 @@ export function Filters({ filters, states, total }) {
             ${label}<${Icon} name="close" />
           </button>`,
       )}
-      ${
-        filters.unchanged_nights &&
-        html`<button
-          class="chip"
-          aria-pressed="true"
-          title=${t.collectionsView.removeFilter}
-          onClick=${() => changeQuery({ unchanged: "" })}
-        >
-          ${t.collectionsView.unchanged(filters.unchanged_nights)}<${Icon} name="close" />
-        </button>`
-      }
+      ${[
+        ["unchanged", filters.unchanged_nights, t.collectionsView.unchanged],
+        ["untested", filters.restore_untested_for, (every) => t.collectionsView.untested(duration(every))],
+      ].map(
+        ([name, value, text]) =>
+          value &&
+          html`<button
+            class="chip"
+            aria-pressed="true"
+            title=${t.collectionsView.removeFilter}
+            onClick=${() => changeQuery({ [name]: "" })}
+          >
+            ${text(value)}<${Icon} name="close" />
+          </button>`,
+      )}
     </div>
   </div>`;
 }

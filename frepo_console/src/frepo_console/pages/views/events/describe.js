@@ -1,6 +1,6 @@
 // An event in one line: its title, the state whose shape and colour it has, and what it is about.
 
-import { eventState } from "../../components/event.js";
+import { worstState } from "../../components/event.js";
 import { size } from "../../lib/format.js";
 import { inWords } from "../../texts.js";
 import { t } from "../../texts/events.js";
@@ -70,7 +70,7 @@ const ICONS = {
 
 /** `{state}` or `{icon}`: what is wrong or good has a state, everything else the icon of what it is about. */
 export function signOf(event) {
-  const state = eventState(event);
+  const state = worstState(event);
   if (state !== "new") return { state };
   const [about, what] = event.kind.split(".");
   return { icon: REMOVED.has(what) ? "trash" : (ICONS[about] ?? "more") };

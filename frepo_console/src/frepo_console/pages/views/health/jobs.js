@@ -1,6 +1,6 @@
 // The jobs: what each found last, when it runs next, its history, and a run on request.
 
-import { html, useState } from "../../lib/html.js";
+import { html, useRef, useState } from "../../lib/html.js";
 import { useAccess } from "../../lib/access.js";
 import { path, send } from "../../lib/api.js";
 import { useList } from "../../lib/data.js";
@@ -15,14 +15,13 @@ import { t } from "../../texts/health.js";
 
 const STATES = { good: "ok", failed: "overdue", lost: "overdue", interrupted: "late" };
 const RUNS = 20;
-const IS_PHONE = matchMedia("(max-width: 40rem)").matches;
 
 /** The job named `open` shows its history. */
 export function Jobs({ resource, open }) {
   return html`<section class="card flush">
     <div class="sec"><h2>${t.jobs}</h2></div>
     <${Loaded} resource=${resource} lines=${8}
-      >${({ items }) => html`<${IS_PHONE ? Folded : Rows} items=${items} reload=${resource.reload} />`}<//
+      >${({ items }) => html`<${Folded} items=${items} reload=${resource.reload} />`}<//
     >
     ${open && html`<${History} key=${open} name=${open} />`}
   </section>`;
@@ -33,15 +32,23 @@ const Rows = ({ items, reload }) =>
     ${items.map((one) => html`<${Row} key=${one.name} job=${one} reload=${reload} />`)}
   </ul>`;
 
-/** Only what has not ended well is shown before somebody asks for the rest. */
+/**
+ * What has not ended well is shown before somebody asks for the rest. It stays there when it runs again: a button that
+ * moves while somebody uses it loses the focus.
+ */
 function Folded({ items, reload }) {
-  const isBad = ({ last_run: run }) => Boolean(run?.outcome) && run.outcome !== "good";
-  const others = items.filter((one) => !isBad(one));
-  return html`<${Rows} items=${items.filter(isBad)} reload=${reload} />
-    <details>
-      <summary class="list-end">${t.otherJobs(others.length)}</summary>
-      <${Rows} items=${others} reload=${reload} />
-    </details>`;
+  const names = useRef(new Set());
+  for (const { name, last_run: run } of items) if (run?.outcome && run.outcome !== "good") names.current.add(name);
+  const [shown, others] = [true, false].map((isShown) =>
+    items.filter((one) => names.current.has(one.name) === isShown),
+  );
+  return html`<${Rows} items=${shown} reload=${reload} /> ${
+      others.length > 0 &&
+      html`<details>
+        <summary class="list-end">${t.jobsFine(others.length, shown.length)}</summary>
+        <${Rows} items=${others} reload=${reload} />
+      </details>`
+    }`;
 }
 
 /** "every 15 minutes"; cron as it is. */

@@ -133,6 +133,7 @@ function labels(columns) {
 const DAYS = 14;
 const DAY = 24 * 3600;
 const NAMED = 100;
+const OLD = 7 * DAY * 1000;
 
 /** Each collection is in the line of its first label. */
 export function Labels({ collections, now }) {
@@ -161,12 +162,15 @@ const byName = ([one, items], [other, others]) => Number(!one) - Number(!other) 
 
 function Line({ label, items, days, arrived, now }) {
   const [isOpen, setOpen] = useState(false);
-  const oldest = items.reduce((least, one) => (timeOf(one) < timeOf(least) ? one : least));
+  const oldest = oldestOf(items);
+  const stale = oldestOf(items.filter((one) => !one.expected_every && isOld(one, now)));
   return html`<li>
     <details class="grow" onToggle=${(event) => setOpen(event.currentTarget.open)}>
       <summary class="row wrap">
         <b class="cut">${label || t.labels.none}</b>
-        <span class="dim sm grow">${t.labels.line(items.length, elapsed(timeOf(oldest), now))}</span>
+        <span class="dim sm grow"
+          >${stale ? t.collections(items.length) : t.labels.line(items.length, elapsed(timeOf(oldest), now))}</span
+        >
         <${Dots} items=${items} days=${days} arrived=${arrived} />
       </summary>
       ${
@@ -187,8 +191,20 @@ function Line({ label, items, days, arrived, now }) {
         </ul>`
       }
     </details>
+    ${
+      stale &&
+      html`<span class="late sm"
+        ><a class="fg" href=${link(["collections", stale.id])}>${t.labels.oldest(elapsed(timeOf(stale), now))}</a></span
+      >`
+    }
   </li>`;
 }
+
+/** Undefined of none. */
+const oldestOf = (items) => items.toSorted((one, other) => (timeOf(one) < timeOf(other) ? -1 : 1))[0];
+
+/** Whether nobody has noticed for a week that no backup arrives: of one that is watched, somebody is told. */
+const isOld = (one, now) => now.getTime() - new Date(timeOf(one)).getTime() > OLD;
 
 const timeOf = (one) => one.last_version?.at ?? one.created_at;
 

@@ -4,20 +4,22 @@ import { html, useContext, useMemo } from "../../lib/html.js";
 import { About, useAccess } from "../../lib/access.js";
 import { useList } from "../../lib/data.js";
 import { link } from "../../lib/navigation.js";
-import { EventLine } from "../../components/event.js";
+import { EventLine, uploadsAsOne } from "../../components/event.js";
 import { ErrorNote, Lazy, Loaded } from "../../components/feedback.js";
 import { t } from "../../texts.js";
 import { Arrivals, Labels } from "./arrivals.js";
 import { Figures, Storage } from "./storage.js";
 
 const SHOWN = 10;
+const READ = 4 * SHOWN; // those of an upload are one line
 const loadSlots = () => import("../../components/slots.js");
 const loadCopies = () => import("./copies.js");
 
-export default function Details({ overview, collections, now }) {
+export default function Details({ overview, collections, well, now }) {
   const access = useAccess();
   const { slots } = useContext(About);
-  return html`${collections.length > 0 && html`<${Arrivals} collections=${collections} now=${now} />`}
+  return html`${well.error && html`<${ErrorNote} error=${well.error} at=${well.at} retry=${well.retry} />`}
+  ${collections.length > 0 && html`<${Arrivals} collections=${collections} now=${now} />`}
   ${overview.error && html`<${ErrorNote} error=${overview.error} at=${overview.at} retry=${overview.retry} />`}
   ${
     overview.data &&
@@ -32,7 +34,7 @@ export default function Details({ overview, collections, now }) {
 }
 
 function LastEvents({ collections, now }) {
-  const events = useList("/events", { limit: SHOWN });
+  const events = useList("/events", { limit: READ });
   const names = useMemo(() => Object.fromEntries(collections.map((one) => [one.id, one.name])), [collections]);
   return html`<section class="card flush">
     <div class="sec">
@@ -42,7 +44,7 @@ function LastEvents({ collections, now }) {
     <${Loaded} resource=${{ ...events, data: events.items }}>
       ${(items) =>
         html`<ul class="list">
-          ${items
+          ${uploadsAsOne(items)
             .slice(0, SHOWN)
             .map(
               (event) =>

@@ -128,7 +128,7 @@ function freeSpace({ free_space: free, total_space: total, storage }) {
 function factsAboutBackups({ verdicts, restore_tests: tests, unchanged }) {
   return [
     [t.figures.good, count(verdicts.good), t.figures.verdicts(verdicts) || t.figures.noneBad],
-    [t.figures.tested, count(tests.good), t.figures.untested(tests, duration(tests.every))],
+    [t.figures.tested, count(tests.good), ...untestedText(tests)],
     [
       t.figures.unchanged,
       count(unchanged.number),
@@ -139,6 +139,13 @@ function factsAboutBackups({ verdicts, restore_tests: tests, unchanged }) {
         : t.figures.unchangedFor(unchanged.nights),
     ],
   ];
+}
+
+/** What was not tested, as a link to it, and its colour. */
+function untestedText(tests) {
+  const text = t.figures.untested(tests, duration(tests.every));
+  if (tests.broken + tests.untested + tests.never === 0) return [text];
+  return [html`<a class="fg" href=${link(["collections"], { untested: tests.every })}>${text}</a>`, "late"];
 }
 
 export function Figures({ overview }) {
@@ -161,17 +168,17 @@ export function Figures({ overview }) {
       t.figures.damaged,
       count(overview.damaged_blobs),
       overview.damaged_blobs ? t.figures.damagedText : t.figures.undamaged,
-      overview.damaged_blobs > 0,
+      overview.damaged_blobs > 0 && "damaged",
     ],
     ...factsAboutBackups(overview),
   ];
   return html`<section class="card w4" aria-label=${t.figures.title}>
     <dl class="facts">
       ${facts.map(
-        ([name, value, text, isBad]) =>
+        ([name, value, text, state]) =>
           html`<div>
             <dt>${name}</dt>
-            <dd class=${isBad ? "damaged fg" : ""}>${value}<small>${text}</small></dd>
+            <dd class=${state ? `${state} fg` : ""}>${value}<small>${text}</small></dd>
           </div>`,
       )}
     </dl>

@@ -16,12 +16,19 @@ const EARLY = 10 * 60 * 1000;
 const WORST_FIRST = ["damaged", "failed", "suspicious", "arrived", "refused", "none"];
 const MOST_TIMES = 1000;
 
-export function Calendar({ collection, versions, now }) {
+const beginOf = (now) => beginOfWeek(startOfDay(now), WEEKS - 1);
+
+/** What became of each upload of the last year. `isAllowed`: whether the token may read it. */
+export function useOutcomes(collection, isAllowed, now) {
+  const query = { collection: collection.id, since: beginOf(now).toISOString().slice(0, 10), kind: OUTCOME_KINDS };
+  const key = isAllowed ? `calendar ${collection.id}` : null;
+  return useReading(key, () => readAll("/events", { query, most: MANY }), 300);
+}
+
+export function Calendar({ collection, events, versions, now }) {
   const today = startOfDay(now);
-  const begin = beginOfWeek(today, WEEKS - 1);
+  const begin = beginOf(now);
   const since = begin.toISOString().slice(0, 10);
-  const query = { collection: collection.id, since, kind: OUTCOME_KINDS };
-  const events = useReading(`calendar ${collection.id}`, () => readAll("/events", { query, most: MANY }), 300);
   const expected = useExpected(collection, begin);
   const days = useMemo(
     () => (events.data ? daysOf(events.data, begin, today, collection, versions) : null),

@@ -1,4 +1,4 @@
-// What can be done with a version in quarantine, next to the note that names it.
+// What can be done with a version that is broken or suspicious, next to the banner that names it.
 
 import { html, useState } from "../../../lib/html.js";
 import { useAccess } from "../../../lib/access.js";
@@ -9,7 +9,7 @@ import { DeleteDialog } from "./actions.js";
 import { CompareDialog } from "./compare.js";
 import { Release } from "./rows.js";
 
-export default function Quarantine({ collection, version, changed }) {
+export default function Quarantine({ collection, version, changed, style = "btn" }) {
   const access = useAccess();
   const now = useNow();
   const [dialog, setDialog] = useState("");
@@ -17,14 +17,14 @@ export default function Quarantine({ collection, version, changed }) {
   const given = { collection, version, changed, close, now };
   const name = t.versions_.number(version.number);
   return html`<div class="row wrap">
-    <button class="btn s" onClick=${() => setDialog("compare")}>
+    <button class=${style} onClick=${() => setDialog("compare")}>
       ${t.versions_.compare}<span class="vh"> ${name}</span>
     </button>
-    <${Release} ...${given} />
+    <${Release} ...${given} className="btn" />
     ${
       collection.may.includes("version.delete") &&
       !isLocked(version) &&
-      html`<button class="btn s bad" onClick=${() => setDialog("delete")}>${t.versions_.deleteOne(name)}</button>`
+      html`<button class="btn bad" onClick=${() => setDialog("delete")}>${t.versions_.deleteOne(name)}</button>`
     }
     ${dialog === "compare" && html`<${CompareDialog} ...${given} open=${{ delete: () => setDialog("delete") }} />`}
     ${dialog === "delete" && html`<${DeleteDialog} ...${given} versions=${[version]} until=${access.trashEnds} />`}

@@ -1,0 +1,26 @@
+// The texts of the banners that say what is wrong with a collection.
+
+import { t as collection } from "./collection.js";
+
+export const t = {
+  ...collection,
+
+  banner: {
+    damaged: (numbers) =>
+      numbers.length === 0
+        ? "A version cannot be read"
+        : numbers.length === 1
+          ? `Version ${numbers[0]} cannot be read`
+          : `Versions ${numbers.join(", ")} cannot be read`,
+    repair: (number) => `Upload version ${number} again`,
+    jobFailed: (reason) => ["The backup job failed", reason].filter(Boolean).join(": "),
+    seeRun: "See what it printed",
+    broken: (number, reason) => [`Version ${number} is broken`, reason].filter(Boolean).join(": "),
+    suspicious: (number, reason) => [`Version ${number} looks wrong`, reason].filter(Boolean).join(": "),
+    full: (detail) => `The last upload was refused: ${detail}`,
+    changeLimits: "Change the limits",
+    therefore: (absence) => `Therefore: ${absence[0].toLowerCase()}${absence.slice(1)}.`,
+    seeRuns: "See what its job reported",
+    seeSending: "See how it is sent",
+  },
+};
