@@ -44,9 +44,8 @@ def test_a_client_that_disconnects_within_a_form_leaves_nothing(service, wire, p
     assert before == eventually(before, lambda: traces(service))
 
 
-@pytest.mark.parametrize("name", ["file", "other"])
-def test_fields_around_a_large_file_are_used(client, content, name):
-    parts = field("tags[]", b"x"), field(name, content, "sent.bin"), field("fileName", b"named.bin")
+def test_fields_around_a_large_file_are_used(client, content):
+    parts = field("tags[]", b"x"), field("other", content, "sent.bin"), field("fileName", b"named.bin")
     reply = client.multipart(form(*parts))
 
     assert ("named.bin", content) == (reply.json["requested_filename"], client.content(reply))
@@ -58,48 +57,27 @@ def test_two_large_files_are_refused_with_both_names(client, content):
     assert (400, True) == (reply.status, "'other.bin' and 'a.bin'" in reply.json["status"])
 
 
-@pytest.mark.parametrize("length", [10, 300_000, LARGE])
-def test_bytes_after_a_large_form_are_not_stored(client, content, length):
-    body = form(field("file", content, "a.bin")) + content[:length]
+def test_bytes_after_a_large_form_are_not_stored(client, content):
+    body = form(field("file", content, "a.bin")) + content
 
     assert content == client.content(client.multipart(body))
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda body: body[:-10],
-        lambda body: b"--YY" + body[4:],
-        lambda body: field("tags", b"\xff") + body,
-        lambda body: body[: LARGE // 2] + b"\r\n--XX\n" + body[LARGE // 2 :],
-    ],
-    ids=["no end", "another delimiter", "a field that is not UTF-8", "broken in the middle"],
-)
-def test_a_large_broken_form_is_refused_and_leaves_nothing(service, client, before, content, spoil):
-    reply = client.multipart(spoil(form(field("file", content, "a.bin"))), fileName="a.bin")
+def test_a_large_broken_form_is_refused_and_leaves_nothing(service, client, before, content):
+    body = form(field("file", content, "a.bin"))
+    reply = client.multipart(body[: LARGE // 2] + b"\r\n--XX\n" + body[LARGE // 2 :], fileName="a.bin")
 
     assert (400, 400) == (reply.status, reply.json["error_code"])
     assert before == eventually(before, lambda: traces(service))
 
 
-@pytest.mark.parametrize("dress", [encoded, base64.encodebytes, lambda content: b"data:x," + encoded(content)])
-def test_large_base64_is_decoded(client, content, dress):
-    assert content == client.content(client.upload(dress(content), encoding="base64"))
+def test_large_base64_is_decoded(client, content):
+    assert content == client.content(client.upload(base64.encodebytes(content), encoding="base64"))
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda text: text[:-1],
-        lambda text: b"!" + text,
-        lambda text: text + b"YQ==",
-        lambda text: text[: LARGE // 2] + b"=" + text[LARGE // 2 :],
-        lambda text: text[: 9 << 20] + b"\xff" + text[(9 << 20) + 1 :],
-    ],
-    ids=["too short", "at the start", "after the padding", "padding in the middle", "in the middle"],
-)
-def test_large_bad_base64_is_refused_and_leaves_nothing(service, client, before, content, spoil):
-    reply = client.upload(spoil(encoded(content)), encoding="base64")
+def test_large_bad_base64_is_refused_and_leaves_nothing(service, client, before, content):
+    text = encoded(content)
+    reply = client.upload(text[: 9 << 20] + b"\xff" + text[(9 << 20) + 1 :], encoding="base64")
 
     assert (400, ["form.encoding"]) == (reply.status, list(reply.json["fields"]))
     assert before == eventually(before, lambda: traces(service))

@@ -19,9 +19,8 @@ def test_fields_before_and_after_the_file_are_used(client, order):
     assert (200, "named.txt") == (reply.status, reply.json["requested_filename"])
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_content_that_looks_like_a_delimiter_is_content(client):
+    for content in [
         b"\r\n",
         b"\r\n\r\n\r\n",
         b"\r",
@@ -33,19 +32,17 @@ def test_fields_before_and_after_the_file_are_used(client, order):
         b"\r\n-\r\n--\r\n--Y",
         b'x--XX\r\nContent-Disposition: form-data; name="file"\r\n\r\n',
         b"\r\n--xx\r\n",
-    ],
-)
-def test_content_that_looks_like_a_delimiter_is_content(client, content):
-    assert content == client.content(client.multipart(form(field("file", content, "a.bin"))))
+    ]:
+        assert content == client.content(client.multipart(form(field("file", content, "a.bin")))), content
 
 
-@pytest.mark.parametrize("tail", [b"", b"\r\n", b"\r\n--X"])
-def test_content_across_the_reading_steps_is_unchanged(client, tail):
-    for size in ((1 << 18) - 90, 1 << 18, (1 << 18) + 1, 3_000_001):
-        content = fresh(size) + tail
-        body = form(field("file", content, "a.bin"), field("tags", b"x"))
+def test_content_across_the_reading_steps_is_unchanged(client):
+    for tail in [b"", b"\r\n", b"\r\n--X"]:
+        for size in ((1 << 18) - 90, 1 << 18, (1 << 18) + 1, 3_000_001):
+            content = fresh(size) + tail
+            body = form(field("file", content, "a.bin"), field("tags", b"x"))
 
-        assert content == client.content(client.multipart(body)), size
+            assert content == client.content(client.multipart(body)), size
 
 
 def test_a_delimiter_may_lie_across_the_reading_steps(client):
@@ -74,13 +71,13 @@ def test_long_headers_of_parts_do_not_move_the_content(client, length):
     assert content == client.content(client.multipart(form(part)))
 
 
-@pytest.mark.parametrize("preamble", [b"\r\n", b"preamble\r\n", b"lines\r\n\r\n--X\r\n\r\n", b"x" * 200_000 + b"\r\n"])
-def test_a_preamble_is_not_stored(client, preamble):
-    content = fresh()
-    body = preamble + form(field("file", content, "a.bin"))
-    reply = client.multipart(body)
+def test_a_preamble_is_not_stored(client):
+    for preamble in [b"\r\n", b"preamble\r\n", b"lines\r\n\r\n--X\r\n\r\n", b"x" * 200_000 + b"\r\n"]:
+        content = fresh()
+        body = preamble + form(field("file", content, "a.bin"))
+        reply = client.multipart(body)
 
-    assert content == client.content(reply)
+        assert content == client.content(reply), preamble
 
 
 def test_the_end_may_lie_across_the_reading_steps(client):
@@ -97,23 +94,20 @@ def test_an_epilogue_is_not_stored(client):
     assert content == client.content(client.multipart(form(field("file", content, "a.bin")) + b"epilogue\r\n"))
 
 
-@pytest.mark.parametrize(
-    ("header", "boundary"),
-    [
+def test_every_spelling_of_the_content_type_is_understood(client):
+    for header, boundary in [
         ("multipart/form-data; boundary=XX", "XX"),
         ('multipart/form-data; boundary="a b:c"', "a b:c"),
         ("multipart/form-data; charset=utf-8; boundary=XX", "XX"),
         ("Multipart/Form-Data; Boundary=XX", "XX"),
         ("multipart/form-data;boundary=" + "b" * 70, "b" * 70),
         ("multipart/form-data ; boundary=XX", "XX"),
-    ],
-)
-def test_every_spelling_of_the_content_type_is_understood(client, header, boundary):
-    content = fresh()
-    body = form(field("file", content, "a.bin", boundary=boundary), boundary=boundary)
-    reply = client.request("POST", "/repository/file/upload", body, {"Content-Type": header})
+    ]:
+        content = fresh()
+        body = form(field("file", content, "a.bin", boundary=boundary), boundary=boundary)
+        reply = client.request("POST", "/repository/file/upload", body, {"Content-Type": header})
 
-    assert content == client.content(reply)
+        assert content == client.content(reply), header
 
 
 def test_a_version_is_pushed_as_a_form(client):
@@ -150,21 +144,19 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_form_is_refused_and_leaves_nothing(service, client, before, name):
-    reply = client.multipart(BROKEN[name], fileName="a.txt")
+def test_a_broken_form_is_refused_and_leaves_nothing(service, client, before):
+    for name, body in BROKEN.items():
+        reply = client.multipart(body, fileName="a.txt")
 
-    assert (400, 400) == (reply.status, reply.json["error_code"])
-    assert before == eventually(before, lambda: traces(service))
+        assert (400, 400) == (reply.status, reply.json["error_code"])
+        assert before == eventually(before, lambda: traces(service)), name
 
 
-@pytest.mark.parametrize(
-    "header", ["multipart/form-data", "multipart/form-data; boundary=", 'multipart/form-data; boundary=""']
-)
-def test_a_form_without_a_boundary_is_refused(client, header):
-    reply = client.request("POST", "/repository/file/upload?fileName=a", WHOLE, {"Content-Type": header})
+def test_a_form_without_a_boundary_is_refused(client):
+    for header in ["multipart/form-data", "multipart/form-data; boundary=", 'multipart/form-data; boundary=""']:
+        reply = client.request("POST", "/repository/file/upload?fileName=a", WHOLE, {"Content-Type": header})
 
-    assert (400, True) == (reply.status, "boundary" in reply.json["status"])
+        assert (400, True) == (reply.status, "boundary" in reply.json["status"]), header
 
 
 def test_a_boundary_that_is_too_long_is_refused(client):

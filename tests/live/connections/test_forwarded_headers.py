@@ -32,9 +32,8 @@ def redirect(proxied, version):
     return redirect
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
+def test_a_forwarded_scheme_or_host_that_is_not_valid_is_refused(redirect):
+    for field in [
         "X-Forwarded-Proto: javascript",
         "X-Forwarded-Proto: javascript:alert(1)//",
         "X-Forwarded-Proto: ftp, https",
@@ -44,33 +43,28 @@ def redirect(proxied, version):
         "X-Forwarded-Host: evil.example#",
         "X-Forwarded-Host: evil.example:99999x",
         "X-Forwarded-Host: \xe4.example",
-    ],
-)
-def test_a_forwarded_scheme_or_host_that_is_not_valid_is_refused(redirect, field):
-    answer = redirect(field.encode("latin-1"))
+    ]:
+        answer = redirect(field.encode("latin-1"))
 
-    assert (400, None) == (answer.status, answer.headers["Location"])
-    assert field.partition(":")[0] in answer.json["status"]
+        assert (400, None) == (answer.status, answer.headers["Location"])
+        assert field.partition(":")[0] in answer.json["status"], field
 
 
-@pytest.mark.parametrize(
-    ("fields", "start"),
-    [
+def test_links_use_the_forwarded_scheme_and_host(redirect):
+    for fields, start in [
         (("X-Forwarded-Proto: https", "X-Forwarded-Host: files.example:8443"), "https://files.example:8443/"),
         (("X-Forwarded-Proto: HTTPS, http", "X-Forwarded-Host: files.example, inner"), "https://files.example/"),
         (("X-Forwarded-Proto:", "X-Forwarded-Host:"), "http://test/"),
         (("X-Forwarded-Host: [2001:db8::1]:80",), "http://[2001:db8::1]:80/"),
-    ],
-)
-def test_links_use_the_forwarded_scheme_and_host(redirect, fields, start):
-    answer = redirect(*fields)
+    ]:
+        answer = redirect(*fields)
 
-    assert (302, True) == (answer.status, answer.headers["Location"].startswith(start))
+        assert (302, True) == (answer.status, answer.headers["Location"].startswith(start)), fields
 
 
-@pytest.mark.parametrize("field", ["X-Forwarded-Proto: javascript", "X-Forwarded-Host: a b"])
-def test_headers_forwarded_by_an_untrusted_peer_are_ignored(service, field):
-    with Wire(service) as wire:
-        answer = wire.send(head("GET", "/", field)).reply("GET")
+def test_headers_forwarded_by_an_untrusted_peer_are_ignored(service):
+    for field in ["X-Forwarded-Proto: javascript", "X-Forwarded-Host: a b"]:
+        with Wire(service) as wire:
+            answer = wire.send(head("GET", "/", field)).reply("GET")
 
-    assert 200 == answer.status
+        assert 200 == answer.status, field

@@ -86,22 +86,22 @@ AMBIGUOUS = {
 }
 
 
-@pytest.mark.parametrize("sent", MALFORMED.values(), ids=MALFORMED.keys())
-def test_a_malformed_head_is_refused(service, sent):
-    with Wire(service) as wire:
-        reply = wire.send(sent).reply("GET")
+def test_a_malformed_head_is_refused(service):
+    for case, sent in MALFORMED.items():
+        with Wire(service) as wire:
+            reply = wire.send(sent).reply("GET")
 
-    assert (400, 400) == (reply.status, reply.json["error_code"])
+        assert (400, 400) == (reply.status, reply.json["error_code"]), case
 
 
-@pytest.mark.parametrize("fields", AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
-def test_a_body_whose_end_is_ambiguous_is_refused_and_the_connection_closed(service, client, fields):
+def test_a_body_whose_end_is_ambiguous_is_refused_and_the_connection_closed(service, client):
     """RFC 9112, 6.3: what follows could be a request that a proxy never saw."""
-    top = b"\r\n".join([b"POST / HTTP/1.1", b"Host: test", *fields, b"", b""])
-    with Wire(service) as wire:
-        answer = wire.send(top + b"0\r\n\r\n" + get()).rest()
+    for case, fields in AMBIGUOUS.items():
+        top = b"\r\n".join([b"POST / HTTP/1.1", b"Host: test", *fields, b"", b""])
+        with Wire(service) as wire:
+            answer = wire.send(top + b"0\r\n\r\n" + get()).rest()
 
-    assert (b" 400 ", 1) == (answer[8:13], answer.count(b"error_code"))
+        assert (b" 400 ", 1) == (answer[8:13], answer.count(b"error_code")), case
 
 
 def test_chunks_are_refused_of_http_1_0(service):
@@ -112,9 +112,8 @@ def test_chunks_are_refused_of_http_1_0(service):
     assert (b" 400 ", 1) == (answer[8:13], answer.count(b"error_code"))
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
+def test_a_head_that_is_unusual_but_valid_is_accepted(service):
+    for sent in [
         get(b"A:" + b" " * 5000),
         get(b"A:  \t b \t "),
         get(b"A: \xff\xfe"),
@@ -123,18 +122,15 @@ def test_chunks_are_refused_of_http_1_0(service):
         b"\r\n\r\n" + get(),
         b"GET http://test/ HTTP/1.1\r\nHost: test\r\n\r\n",
         b"GET / HTTP/1.0\r\n\r\n",
-    ],
-    ids=range(8),
-)
-@pytest.mark.parametrize("pieces", [1, 3])
-def test_a_head_that_is_unusual_but_valid_is_accepted(service, sent, pieces):
-    with Wire(service) as wire:
-        for start in range(pieces):
-            wire.send(sent[start * len(sent) // pieces : (start + 1) * len(sent) // pieces])
-            time.sleep(0.02)
-        reply = wire.reply("GET")
+    ]:
+        for pieces in [1, 3]:
+            with Wire(service) as wire:
+                for start in range(pieces):
+                    wire.send(sent[start * len(sent) // pieces : (start + 1) * len(sent) // pieces])
+                    time.sleep(0.02)
+                reply = wire.reply("GET")
 
-    assert 200 == reply.status
+            assert 200 == reply.status, (sent, pieces)
 
 
 @pytest.mark.parametrize("target", ["/repository/file/żółw.txt?tags=a", "/repository/file/upload?fileName=żółw.txt"])

@@ -27,9 +27,8 @@ def modified(client, name):
     return client.download(name).headers["Last-Modified"]
 
 
-@pytest.mark.parametrize(
-    ("asked", "start", "end"),
-    [
+def test_one_range_is_answered(client, name):
+    for asked, start, end in [
         ("bytes=0-0", 0, 1),
         ("bytes=0-99", 0, 100),
         ("bytes=100-", 100, SIZE),
@@ -40,44 +39,51 @@ def modified(client, name):
         ("bytes=500-99999999999", 500, SIZE),
         ("Bytes = 5-6", 5, 7),
         ("bytes=, 5-6 ,", 5, 7),
-    ],
-)
-def test_one_range_is_answered(client, name, asked, start, end):
-    reply = client.download(name, {"Range": asked})
+    ]:
+        reply = client.download(name, {"Range": asked})
 
-    assert (206, f"bytes {start}-{end - 1}/{SIZE}") == (reply.status, reply.headers["Content-Range"])
-    assert (CONTENT[start:end], str(end - start)) == (reply.body, reply.headers["Content-Length"])
+        assert (206, f"bytes {start}-{end - 1}/{SIZE}") == (reply.status, reply.headers["Content-Range"])
+        assert (CONTENT[start:end], str(end - start)) == (reply.body, reply.headers["Content-Length"]), asked
 
 
-@pytest.mark.parametrize("asked", [f"bytes={SIZE}-", "bytes=99999999-", "bytes=-0"])
-def test_an_unsatisfiable_range_is_416(client, name, asked):
-    reply = client.download(name, {"Range": asked})
+def test_an_unsatisfiable_range_is_416(client, name):
+    for asked in [f"bytes={SIZE}-", "bytes=99999999-", "bytes=-0"]:
+        reply = client.download(name, {"Range": asked})
 
-    assert (416, f"bytes */{SIZE}") == (reply.status, reply.headers["Content-Range"])
-
-
-@pytest.mark.parametrize(
-    "asked",
-    ["bytes=-", "bytes=", "bytes", "", "bytes=5-2", "bytes=a-b", "items=0-5", "bytes=1-2-3", "bytes=0x1-2", "bytes=--5",
-     "bytes=0-,0-,0-", "bytes=" + ",".join(["0-0"] * 100), "bytes=" + "9" * 5000 + "-"],
-)  # fmt: skip
-def test_an_invalid_range_is_ignored(client, name, asked):
-    reply = client.download(name, {"Range": asked})
-
-    assert (200, CONTENT) == (reply.status, reply.body)
+        assert (416, f"bytes */{SIZE}") == (reply.status, reply.headers["Content-Range"]), asked
 
 
-@pytest.mark.parametrize("asked", ["bytes=0-4,-5,100-109", "bytes=0-4, 99999999-", "bytes=99999999-,-0"])
-def test_several_ranges_are_answered_with_the_whole_file(client, name, asked):
-    reply = client.download(name, {"Range": asked})
+def test_an_invalid_range_is_ignored(client, name):
+    for asked in [
+        "bytes=-",
+        "bytes=",
+        "bytes",
+        "",
+        "bytes=5-2",
+        "bytes=a-b",
+        "items=0-5",
+        "bytes=1-2-3",
+        "bytes=0x1-2",
+        "bytes=--5",
+        "bytes=0-,0-,0-",
+        "bytes=" + ",".join(["0-0"] * 100),
+        "bytes=" + "9" * 5000 + "-",
+    ]:
+        reply = client.download(name, {"Range": asked})
 
-    assert (200, str(SIZE), None) == (reply.status, reply.headers["Content-Length"], reply.headers["Content-Range"])
-    assert CONTENT == reply.body
+        assert (200, CONTENT) == (reply.status, reply.body), asked
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
+def test_several_ranges_are_answered_with_the_whole_file(client, name):
+    for asked in ["bytes=0-4,-5,100-109", "bytes=0-4, 99999999-", "bytes=99999999-,-0"]:
+        reply = client.download(name, {"Range": asked})
+
+        assert (200, str(SIZE), None) == (reply.status, reply.headers["Content-Length"], reply.headers["Content-Range"])
+        assert CONTENT == reply.body, asked
+
+
+def test_conditional_requests_are_evaluated(client, name, modified):
+    for headers, status in [
         ({"If-None-Match": f'"{DIGEST}"'}, 304),
         ({"If-None-Match": f'"other", W/"{DIGEST}"'}, 304),
         ({"If-None-Match": "*"}, 304),
@@ -106,16 +112,13 @@ def test_several_ranges_are_answered_with_the_whole_file(client, name, asked):
         ({"Range": "bytes=99999999-", "If-None-Match": f'"{DIGEST}"'}, 304),
         ({"Range": "bytes=99999999-", "If-Range": '"other"'}, 200),
         ({"Range": "bytes=0-4", "If-Match": '"other"'}, 412),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_conditional_requests_are_evaluated(client, name, modified, headers, status, method):
-    headers = {header: modified if value == "MODIFIED" else value for header, value in headers.items()}
-    reply = client.download(name, headers, method)
+    ]:
+        for method in ["GET", "HEAD"]:
+            headers = {header: modified if value == "MODIFIED" else value for header, value in headers.items()}
+            reply = client.download(name, headers, method)
 
-    # Ranges are defined for GET only (RFC 9110, 14.2).
-    assert (200 if method == "HEAD" and status == 206 else status) == reply.status
+            # Ranges are defined for GET only (RFC 9110, 14.2).
+            assert (200 if method == "HEAD" and status == 206 else status) == reply.status, (headers, method)
 
 
 def test_not_modified_has_its_validators_and_no_body(wire, name):

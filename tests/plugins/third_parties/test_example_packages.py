@@ -112,6 +112,7 @@ def test_a_failed_third_party_command_reports_the_reason(installed, sshd, ini_fi
         installed.run("frepo", "--ini", str(ini_file), "sftp:check", **(sshd.environment | {"FS_SFTP_PORT": "1"}))
 
 
+@pytest.mark.costly
 def test_a_collection_uses_the_third_party_strategy(installed, start_from, call):
     service = start_from(installed)
     form = {"filename": "dump.txt", "strategy": "keep_daily", "maxBackupsCount": 2}

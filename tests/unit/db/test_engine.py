@@ -53,8 +53,9 @@ def test_the_rest_of_the_url_stays_as_it_is():
     )
 
 
-def test_mariadb_uses_utf8mb4():
+def test_mariadb_uses_utf8mb4_and_nothing_is_connected_when_the_engine_is_made():
     assert normalize_url("mysql://u:p@h/d").query["charset"] == "utf8mb4"
+    assert make_engine("postgresql://u:p@192.0.2.1:1/d").dialect.name == "postgresql"
 
 
 def test_an_invalid_url_is_reported_without_its_value():
@@ -101,23 +102,13 @@ def test_a_server_without_a_database_is_refused():
         assert "hunter2" not in str(caught.value)
 
 
-def test_nothing_is_connected_when_the_engine_is_made():
-    engine = make_engine("postgresql://u:p@192.0.2.1:1/d")
-
-    assert engine.dialect.name == "postgresql"
-
-
-@pytest.mark.parametrize(
-    ("pragma", "value"), [("foreign_keys", 1), ("journal_mode", "wal"), ("synchronous", 2), ("busy_timeout", 15_000)]
-)
-def test_sqlite_is_set_up_for_a_service(tmp_path, pragma, value):
+def test_sqlite_is_set_up_for_a_service(tmp_path):
     engine = make_engine(f"sqlite:///{tmp_path}/frepo.db")
-
+    pragmas = {"foreign_keys": 1, "journal_mode": "wal", "synchronous": 2, "busy_timeout": 15_000}
     with engine.connect() as connection:
-        found = connection.exec_driver_sql(f"PRAGMA {pragma}").scalar()
+        found = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in pragmas}
     engine.dispose()
-
-    assert value == found
+    assert pragmas == found
 
 
 @pytest.mark.parametrize(("option", "second_may_write"), [({}, False), ({"sqlite_begin": "DEFERRED"}, True)])

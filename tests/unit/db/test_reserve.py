@@ -34,41 +34,27 @@ def test_the_reserve_is_made_only_if_the_same_space_stays_free(disk, path, size,
 
 
 def test_released_space_is_free_and_is_reserved_again(disk, path):
+    """All of it or a part, and also if another one has released it."""
     reserve = Reserve(path, 4 * MIB)
     reserve.refill()
-    with reserve.released():
-        released = free(disk)
+    for amount, expected in [((), 8 * MIB), ((MIB,), 5 * MIB)]:
+        with reserve.released(*amount):
+            assert expected == free(disk)
+        assert 4 * MIB == free(disk)
+    with reserve.released(), Reserve(path).released():
+        assert 8 * MIB == free(disk)
+    assert 4 * MIB == free(disk)
 
-    assert (8 * MIB, 4 * MIB) == (released, free(disk))
 
-
-def test_the_reserve_takes_back_the_available_space(disk, path):
+def test_the_reserve_takes_back_the_available_space_and_grows_again(disk, path):
     reserve = Reserve(path, 4 * MIB)
     reserve.refill()
     with reserve.released():
         (disk / "other").write_bytes(bytes(6 * MIB))
-
     assert (0, 2 * MIB) == (free(disk), path.stat().st_size)
-
-
-def test_the_reserve_grows_again_when_space_is_free(disk, path):
-    reserve = Reserve(path, 4 * MIB)
-    reserve.refill()
-    with reserve.released():
-        (disk / "other").write_bytes(bytes(6 * MIB))
     (disk / "other").unlink()
     reserve.refill()
-
     assert 4 * MIB == path.stat().st_size
-
-
-def test_only_a_part_can_be_released(disk, path):
-    reserve = Reserve(path, 4 * MIB)
-    reserve.refill()
-    with reserve.released(MIB):
-        released = free(disk)
-
-    assert (5 * MIB, 4 * MIB) == (released, free(disk))
 
 
 def test_what_others_took_while_it_was_released_is_taken_back_first(disk, path):
@@ -80,15 +66,6 @@ def test_what_others_took_while_it_was_released_is_taken_back_first(disk, path):
     reserve.refill()
 
     assert (0, 3 * MIB + MIB // 2) == (free(disk), path.stat().st_size)
-
-
-def test_releasing_a_released_reserve_succeeds(disk, path):
-    reserve = Reserve(path, 4 * MIB)
-    reserve.refill()
-    with reserve.released(), Reserve(path).released():
-        released = free(disk)
-
-    assert (8 * MIB, 4 * MIB) == (released, free(disk))
 
 
 def test_a_missing_folder_is_ignored(tmp_path):

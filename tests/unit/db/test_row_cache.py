@@ -86,20 +86,15 @@ def test_a_query_is_sent_once(database, asked):
     assert len(asked) == 2
 
 
-def test_a_commit_of_another_program_is_visible_at_once(database, other):
-    for number in range(1, 20):
-        other.execute("UPDATE note SET value = ?", [number])
-
-        assert value(database) == number
-
-
-def test_a_commit_of_this_program_is_visible_at_once(database):
+def test_a_commit_of_this_and_of_another_program_is_visible_at_once(database, other):
     def raise_to(number, session):
         session.get(Note, 1).value = number
 
     for number in range(1, 20):
-        database.write(partial(raise_to, number))
-
+        if number % 2:
+            other.execute("UPDATE note SET value = ?", [number])
+        else:
+            database.write(partial(raise_to, number))
         assert value(database) == number
 
 

@@ -73,14 +73,6 @@ def test_a_name_that_two_packages_claim_names_both(install, source):
     assert (True, True, True) == ("'box'" in message, "acme-crate" in message, "other-crate" in message)
 
 
-def test_a_third_party_cannot_take_the_name_of_an_official_plugin(install):
-    install("acme-crate", "crate", STORAGE.format(name="local"))
-
-    message = refusal()
-
-    assert (True, True) == ("acme-crate" in message, "frepo-storage-local" in message)
-
-
 def test_an_entry_point_that_two_packages_claim_names_both(install):
     install("acme-crate", "crate", STORAGE.format(name="one"))
     install("other-crate", "crate", STORAGE.format(name="two"))
@@ -176,13 +168,12 @@ def test_an_invalid_hook_result_names_the_package(install, answer, reason):
     assert (True, True, True) == ("acme-crate" in message, "frepo_storages" in message, reason in message)
 
 
-@pytest.mark.parametrize("source", [STORAGE, STRATEGY])
-@pytest.mark.parametrize("name", ["keep-all", "", "2nd", "keep all"])
+@pytest.mark.parametrize(
+    ("source", "name"), [(STORAGE, "keep-all"), (STRATEGY, ""), (STORAGE, "2nd"), (STRATEGY, "keep all")]
+)
 def test_a_name_with_a_dash_or_another_sign_is_refused(install, source, name):
     install("acme-crate", "crate", source.format(name=name))
-
     message = refusal()
-
     assert (True, True, True) == ("acme-crate" in message, repr(name) in message, "no dash" in message)
 
 
@@ -231,11 +222,6 @@ def test_one_of_two_plugins_with_the_same_name_can_be_switched_off(install):
     registry = PluginRegistry.from_entry_points(["other"])
 
     assert [plugin.distribution for plugin in registry.found if plugin.name in {"crate", "other"}] == ["acme-crate"]
-
-
-def test_a_storage_that_is_switched_off_is_not_available(ini):
-    with pytest.raises(ConfigurationError, match="FS_ADAPTER.*'local'"):
-        assemble(ini | {"plugins.disabled": "local"}, {})
 
 
 def test_an_unknown_adapter_names_the_package_to_install_and_the_installed_adapters(ini):

@@ -69,24 +69,19 @@ def test_no_two_settings_share_a_name_in_the_environment():
     assert len(names) == len(set(names))
 
 
-def test_an_unset_setting_has_its_default():
-    assert load().fs_adapter == "local"
-
-
-def test_the_ini_beats_the_default():
-    assert load({"fs.adapter": "ftp"}).fs_adapter == "ftp"
-
-
-def test_the_environment_beats_the_ini():
-    assert load({"fs.adapter": "ftp"}, {"FS_ADAPTER": "awss3v3"}).fs_adapter == "awss3v3"
-
-
-def test_an_empty_variable_is_as_if_unset():
-    assert load({"fs.adapter": "ftp"}, {"FS_ADAPTER": ""}).fs_adapter == "ftp"
-
-
-def test_an_empty_line_of_the_ini_is_as_if_unset():
-    assert load({"fs.adapter": ""}).fs_adapter == "local"
+def test_the_environment_beats_the_ini_and_the_ini_the_default():
+    """What is empty is as if unset, and what others read is ignored."""
+    ftp = {"fs.adapter": "ftp"}
+    for ini, environment, expected in [
+        ({}, {}, "local"),
+        (ftp, {}, "ftp"),
+        (ftp, {"FS_ADAPTER": "awss3v3"}, "awss3v3"),
+        (ftp, {"FS_ADAPTER": ""}, "ftp"),
+        ({"fs.adapter": ""}, {}, "local"),
+        ({"fs.local.directory": "x", "fs.ftp.host": "x", "pyramid.includes": "x"}, {}, "local"),
+        ({}, {"PATH": "/bin", "APP_COLOUR": "red"}, "local"),
+    ]:
+        assert load(ini, environment).fs_adapter == expected, (ini, environment)
 
 
 def test_an_unknown_name_in_the_ini_is_refused():
@@ -106,23 +101,13 @@ def test_an_unknown_name_in_the_ini_is_refused():
     assert "docs/settings.md lists all" in refusal({"zzz": "1"})
 
 
-def test_settings_of_other_packages_are_ignored():
-    for name in ["fs.local.directory", "fs.ftp.host", "pyramid.includes"]:
-        assert load({name: "x"}).fs_adapter == "local"
-
-
-def test_the_environment_may_hold_anything_else():
-    assert load({}, {"PATH": "/bin", "APP_COLOUR": "red"}).fs_adapter == "local"
-
-
-def test_true_is_written_in_several_ways():
-    for text in ["true", "1", "yes", "on", "TRUE", "On"]:
-        assert load({"read_only": text}).read_only is True
-
-
-def test_false_is_written_in_several_ways():
-    for text in ["false", "0", "no", "off", "False", "OFF"]:
-        assert load({"read_only": "true"}, {"READ_ONLY": text}).read_only is False
+def test_true_and_false_are_written_in_several_ways():
+    for texts, expected in [
+        (["true", "1", "yes", "on", "TRUE", "On"], True),
+        (["false", "0", "no", "off", "False", "OFF"], False),
+    ]:
+        found = [load({"read_only": str(not expected)}, {"READ_ONLY": text}).read_only for text in texts]
+        assert [expected] * 6 == found
 
 
 def test_sizes_are_written_as_in_requests():
@@ -196,16 +181,11 @@ def test_settings_cannot_be_changed():
 SECRET_NAMES = [field.alias for field in Settings.model_fields.values() if field.annotation is SecretStr]
 
 
-def test_a_secret_does_not_show():
+def test_a_secret_does_not_show_nor_in_the_error_for_its_neighbour():
     for name in SECRET_NAMES:
         settings = load({name: "hunter2-hunter2"})
-
-        assert "hunter2" not in repr(settings) + str(settings) + settings.model_dump_json()
-
-
-def test_a_secret_does_not_show_in_the_error_for_its_neighbour():
-    for name in SECRET_NAMES:
-        assert "hunter2" not in refusal({name: "hunter2-hunter2", "read_only": "perhaps"})
+        shown = repr(settings) + str(settings) + settings.model_dump_json()
+        assert "hunter2" not in shown + refusal({name: "hunter2-hunter2", "read_only": "perhaps"})
 
 
 def test_settings_with_the_name_of_a_secret_are_secret():
@@ -221,15 +201,9 @@ def test_settings_with_the_name_of_a_secret_are_secret():
 
 
 def test_a_backend_is_filled_from_both_places():
-    settings = load_crate({"fs.crate.label": "a", "fs.crate.depth": "1"}, {"FS_CRATE_DEPTH": "7"})
-
+    others = {"FS_CRATE_DEPTH": "7", "FS_CRATE_LABEL": "", "FS_CRATE_LABLE": "", "FS_BARREL_STAVES": "9"}
+    settings = load_crate({"fs.crate.label": "a", "fs.crate.depth": "1", "fs.barrel.staves": "9"}, others)
     assert ("a", 7) == (settings.label, settings.depth)
-
-
-def test_an_empty_variable_of_a_backend_is_as_if_unset():
-    settings = load_crate({"fs.crate.label": "a"}, {"FS_CRATE_LABEL": "", "FS_CRATE_LABLE": ""})
-
-    assert settings.label == "a"
 
 
 def test_a_missing_setting_of_a_backend_is_named_in_both_spellings():
@@ -244,12 +218,6 @@ def test_an_unknown_setting_of_a_backend_is_refused_in_both_places():
         message = crate_refusal({"fs.crate.label": "a"} | ini, environment)
 
         assert (True, True) == (name in message, "label" in message.lower())
-
-
-def test_the_settings_of_another_backend_are_ignored():
-    settings = load_crate({"fs.crate.label": "a", "fs.barrel.staves": "9"}, {"FS_BARREL_STAVES": "9"})
-
-    assert settings.label == "a"
 
 
 def test_a_rule_between_settings_of_a_backend_names_the_backend():

@@ -35,9 +35,10 @@ def test_production_demands_each_secret_by_both_names():
         assert f"{missing} ({variable})" in str(caught.value)
 
 
-def test_the_default_is_production():
-    with pytest.raises(ConfigurationError, match="ENC_TOKEN_PHRASE"):
-        load_settings({}, {})
+def test_the_default_is_production_and_its_message_shows_no_other_secret():
+    with pytest.raises(ConfigurationError, match="ENC_TOKEN_PHRASE") as caught:
+        load_settings({"app.secret": "hunter2"}, {})
+    assert "hunter2" not in str(caught.value)
 
 
 def test_production_generates_no_secrets_even_if_a_file_is_named(path):
@@ -47,37 +48,16 @@ def test_production_generates_no_secrets_even_if_a_file_is_named(path):
     assert not path.exists()
 
 
-def test_the_message_about_a_missing_secret_shows_no_other_secret():
-    with pytest.raises(ConfigurationError) as caught:
-        load_settings({"app.secret": "hunter2"}, {})
-
-    assert "hunter2" not in str(caught.value)
-
-
 def test_without_a_file_the_development_message_suggests_one():
     with pytest.raises(ConfigurationError, match=r"app\.secrets_file \(APP_SECRETS_FILE\)"):
         load_settings({"app.env": "dev"}, {})
 
 
-def test_development_makes_its_secrets_once(path):
-    assert develop(path) == develop(path)
-
-
-def test_the_secrets_are_long_and_differ(path):
+def test_development_makes_its_secrets_once_for_their_owner_alone(path):
     app_secret, phrase = develop(path)
-
     assert (64, 64, False) == (len(app_secret), len(phrase), app_secret == phrase)
-
-
-def test_only_the_owner_reads_the_file(path):
-    develop(path)
-
+    assert (app_secret, phrase) == develop(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_no_temporary_file_is_left(path):
-    develop(path)
-
     assert [path] == list(path.parent.iterdir())
 
 
@@ -150,11 +130,11 @@ def test_an_explicit_secret_overrides_the_file(path):
     assert ("mine", made) == develop(path, **{"app.secret": "mine"})
 
 
-@pytest.mark.parametrize("name", ["backup.one_version_max_size", "backup.collection_max_size", "backup.max_versions"])
-def test_making_secrets_leaves_the_other_settings_as_they_are(path, name):
-    settings = load_settings({"app.env": "dev", "app.secrets_file": str(path), name: "1234567"}, {})
-
-    assert getattr(settings, name.replace(".", "_")) == 1_234_567
+def test_making_secrets_leaves_the_other_settings_as_they_are(path):
+    names = ("backup.one_version_max_size", "backup.collection_max_size", "backup.max_versions")
+    more = dict.fromkeys(names, "1234567")
+    settings = load_settings({"app.env": "dev", "app.secrets_file": str(path)} | more, {})
+    assert {1_234_567} == {getattr(settings, name.replace(".", "_")) for name in names}
 
 
 def test_made_secrets_do_not_show(path):

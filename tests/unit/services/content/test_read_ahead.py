@@ -46,17 +46,9 @@ def test_bytes_are_read_in_order_and_never_more_than_requested():
         assert (CONTENT, True) == (b"".join(pieces), max(map(len, pieces)) <= size)
 
 
-def test_a_read_without_size_returns_the_rest():
+def test_a_read_without_size_returns_the_rest_and_each_later_one_nothing():
     ahead = ReadAhead(Stream())
-
-    assert (CONTENT[:10], CONTENT[10:], b"") == (ahead.read(10), ahead.read(), ahead.read())
-
-
-def test_every_read_after_the_end_is_empty():
-    ahead = ReadAhead(Stream())
-    read_all(ahead, PIECE)
-
-    assert [b"", b""] == [ahead.read(1), ahead.read(1)]
+    assert (CONTENT[:10], CONTENT[10:], b"", b"") == (ahead.read(10), ahead.read(), ahead.read(), ahead.read(1))
 
 
 def test_an_error_is_raised_after_the_bytes_before_it_and_at_each_later_read():
@@ -82,19 +74,13 @@ def test_a_limited_number_of_pieces_is_read_ahead():
 
 
 def test_a_stream_that_is_not_read_to_its_end_is_closed():
-    stream = Stream(bytes(30 * PIECE))
-    ahead = ReadAhead(stream)
+    unread, begun = Stream(), Stream(bytes(30 * PIECE))
+    ReadAhead(unread).close()
+    ahead = ReadAhead(begun)
     ahead.read(1)
     ahead.close()
-
-    assert stream.ended.wait(60)
-
-
-def test_an_unread_stream_is_closed():
-    stream = Stream()
-    ReadAhead(stream).close()
-
-    assert stream.ended.is_set()
+    assert unread.ended.is_set()
+    assert begun.ended.wait(60)
 
 
 def test_closing_does_not_wait_for_an_unresponsive_storage():
