@@ -10,7 +10,7 @@ from support.paths import ROOT
 
 CORE = ROOT / "frepo_core/src/frepo_core"
 DRAWINGS = sorted((ROOT / "docs/drawings").glob("*.dot"))
-PAGE = (ROOT / "docs/architecture.md").read_text()
+PAGE = "".join((ROOT / "docs" / name).read_text() for name in ("architecture.md", "write-path.md"))
 ROOMS = (ROOT / "docs/drawings/rooms.dot").read_text()
 NODES = set(re.findall(r'^ +"([\w/]+)" \[label', ROOMS, re.MULTILINE))
 ARROWS = re.findall(
@@ -75,12 +75,12 @@ def test_each_drawing_was_rendered_from_its_text(source):
     assert set(re.findall(r'^ +"([\w/-]+)" \[', source.read_text(), re.MULTILINE)) <= names
 
 
-def test_each_path_that_the_page_names_is_there():
+def test_each_path_that_a_page_names_is_there():
     paths = set(re.findall(r"`((?:[\w-]+/)*[\w-]+(?:/[\w-]+|\.(?:py|dot|toml)))`", PAGE))
 
     assert paths
     assert [] == sorted(path for path in paths if not (ROOT / path).exists() and not (CORE / path).exists())
 
 
-def test_the_page_shows_each_drawing():
+def test_a_page_shows_each_drawing():
     assert [] == [drawing.stem for drawing in DRAWINGS if f"](drawings/{drawing.stem}.svg)" not in PAGE]
