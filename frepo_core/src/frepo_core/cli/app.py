@@ -1,31 +1,91 @@
 """The command `frepo`: its options, exit status, errors as messages on stderr."""
 
 import argparse
+import difflib
 import itertools
+import logging
 import select
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import EntryPoint, version
+from typing import TYPE_CHECKING, Any, TextIO
 
 from cliff.app import App
+from cliff.commandmanager import CommandManager
 from cliff.help import HelpCommand
 
 from frepo_core import gc_pause
 from frepo_core.domain.texts.foreign_text import escape_controls
-from frepo_core.errors import FrepoError
+from frepo_core.errors import ConfigurationError, FrepoError
+from frepo_core.log_stream import guard
+from frepo_core.services.base.log_records import log_safely
 
-from .command_discovery import GROUP
-from .command_loader import ExactCommands
+from .command_discovery import GROUP, find_commands, package_name
 from .error_messages import exit_status, explain
 from .help import first_help, help_text, make_parser
-from .logs import configure_logging
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
 
 Assemble = Callable[[Mapping[str, str]], "Services"]
+
+
+# Words that people know from other programs, and the commands that do what they mean.
+_MEANT = {
+    "backup": ("backup:upload", "frepo-client push", "backup:list"),
+    "check": ("doctor", "status"),
+    "collections": ("backup:list",),
+    "config": ("doctor",),
+    "download": ("restore", "backup:download"),
+    "files": ("file:list",),
+    "forget": ("backup:preview", "backup:delete-version"),
+    "list": ("backup:list", "backup:versions", "file:list"),
+    "log": ("events",),
+    "logs": ("events",),
+    "ls": ("backup:list", "file:list"),
+    "prune": ("backup:preview", "storage:sweep"),
+    "push": ("frepo-client push", "backup:upload"),
+    "snapshots": ("backup:list", "backup:versions"),
+    "start": ("serve",),
+    "stats": ("status", "storage:usage"),
+    "tokens": ("auth:list",),
+    "upload": ("frepo-client push", "file:upload"),
+    "users": ("auth:list",),
+    "verify": ("storage:verify", "doctor"),
+    "versions": ("backup:versions",),
+}
+
+
+class UnknownCommandError(FrepoError, ValueError):
+    """No command has this name. Also a `ValueError`, which cliff's `help` expects."""
+
+
+class ExactCommands(CommandManager):
+    """The commands of an entry point group. A prefix of a name does not run the command."""
+
+    def load_commands(self, namespace: str) -> None:
+        """Register the commands without importing them. Raises `ConfigurationError` if two packages use one name."""
+        self.commands.update(find_commands(namespace))
+
+    def find_command(self, argv: list[str]) -> tuple[Any, str, list[str]]:
+        """Return the command, its name and its arguments.
+
+        Raises `UnknownCommandError`, or `ConfigurationError` if the command cannot be imported.
+        """
+        name, *rest = argv
+        if name.startswith("-"):
+            raise UnknownCommandError(f"Unknown option {name!r} before the command, see `frepo --help`")
+        if name not in self.commands:
+            near = _MEANT.get(name) or difflib.get_close_matches(name, self.commands, n=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "see `frepo --help`"
+            raise UnknownCommandError(f"Unknown command {name!r}, {hint}")
+        entry = self.commands[name]
+        try:
+            return entry.load(), name, rest
+        except Exception as error:
+            package = package_name(entry) if isinstance(entry, EntryPoint) else "cliff"
+            raise ConfigurationError(f"The command {name!r} of {package} cannot be loaded: {error}") from error
 
 
 def _assemble_nothing(settings: Mapping[str, str]) -> "Services":
@@ -159,3 +219,28 @@ def _check_encoding(argv: list[str]) -> None:
 def main(arguments: list[str], assemble: Assemble) -> int:
     """Run the command with cliff."""
     return exit_status(lambda: FrepoApp(assemble).run(arguments), sys.stdout, sys.stderr)
+
+
+_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
+_FILE_FORMAT = "%(asctime)s %(levelname)-5s %(name)s: %(message)s"
+
+
+def configure_logging(verbosity: int, stderr: TextIO, log_file: str | None) -> None:
+    """Replace the logging configuration.
+
+    `verbosity` counts as cliff does: 0 for -q, 1 without options, 2 for -v, 3 for -vv, 4 for -vvv. Libraries
+    log one level less than frepo.
+    """
+    log_safely()
+    handlers: list[logging.Handler] = [logging.StreamHandler(guard(stderr))]
+    if log_file:
+        handlers.append(logging.FileHandler(log_file, encoding="utf-8"))
+        handlers[-1].setFormatter(logging.Formatter(_FILE_FORMAT))
+    logging.basicConfig(
+        level=_level(max(verbosity - 1, 0)), format="%(levelname)s: %(message)s", handlers=handlers, force=True
+    )
+    logging.getLogger("frepo_core").setLevel(_level(verbosity))
+
+
+def _level(verbosity: int) -> int:
+    return _LEVELS[min(verbosity, len(_LEVELS) - 1)]

@@ -12,9 +12,11 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Token
 from frepo_core.domain.identity import By, Identity, describe_actor, new_uuid4, parse_uuid4
+from frepo_core.domain.network.addresses import is_allowed
 from frepo_core.domain.permissions import allows, is_administrator
 from frepo_core.domain.signatures import fingerprint, token_key
 from frepo_core.domain.token_expiry import parse_expiry, problem_with_past
+from frepo_core.domain.wildcards import matches
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import AccessDeniedError, DatabaseUnavailableError, FieldsError, NotFoundError
 from frepo_core.settings import Settings
@@ -26,7 +28,6 @@ from .chains import delete_chain
 from .former_tokens import find_expiry
 from .token_last_use import TokenUses
 from .token_records import identity_of
-from .token_restrictions import refusal_reason
 from .token_rows import NewToken, expiry, insert_token, new_row
 
 __all__ = ["NO_ACCESS", "IssuedToken", "NewToken", "Tokens"]
@@ -205,3 +206,20 @@ def _was_shortened(identity: Identity, earlier: Identity) -> bool:
     """Return whether a token ends earlier than it, or the one that it has replaced, did when the request began."""
     end, was = identity.expires_at, earlier.expires_at
     return identity.client == earlier.client and end is not None and (was is None or end < was)
+
+
+# Browsers send about 200 characters.
+MAX_USER_AGENT = 2_000
+
+
+def refusal_reason(identity: Identity, address: str, user_agent: str, began: datetime) -> str | None:
+    """Return why the token is not valid for this client, or None if it is. The request began at `began` (UTC)."""
+    if identity.expires_at and identity.expires_at <= began:
+        return "it has expired"
+    if not is_allowed(address, identity.ip_addresses):
+        return "this address is not allowed"
+    if identity.user_agents and len(user_agent) > MAX_USER_AGENT:
+        return f"this User-Agent is longer than {MAX_USER_AGENT} characters"
+    if identity.user_agents and not any(matches(pattern, user_agent) for pattern in identity.user_agents):
+        return "this User-Agent is not allowed"
+    return None

@@ -1,24 +1,30 @@
-"""The built-in jobs."""
+"""The built-in jobs, and all jobs with their schedules."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from frepo_core.db.statistics import refresh_statistics
+from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Job, JobContext, hookimpl
+from frepo_core.plugins.discovery import describe_core
+from frepo_core.plugins.registry import make_contexts
+from frepo_core.settings import Settings, load_job_schedules
 
 from ..backups.holds.pins import end_pins
 from ..events.subscriptions import list_subscriptions
+from ..upkeep.engine.job_catalog import ScheduledJob, schedule_jobs
 from ..upkeep.engine.job_runs import POSTPONED, was_stopped
 from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs, prune_tags
 from .core_services import CoreServices
 from .features import BuiltinJob, Summary
-from .journal_jobs import write_catalogue, write_journal
 from .storage_jobs import (
     end_trash,
     job_actor,
     sweep_storages,
     verify_blobs,
+    write_catalogue,
+    write_journal,
 )
 
 
@@ -190,6 +196,25 @@ def upkeep_jobs(services: CoreServices) -> list[Job]:
         )
         for job in jobs
     ]
+
+
+def collect_jobs(services: CoreServices) -> dict[str, ScheduledJob]:
+    """Return all jobs by their names, also those of plug-ins, with their schedules.
+
+    Raises `ConfigurationError` for a schedule that is not valid, and for a job of a plug-in with the name of an own
+    one.
+    """
+    plugins = services.plugins
+    own = describe_core(CoreJobs(services))
+    (context,) = make_contexts([own], {}, services.facade_of).values()
+    jobs = {job.name: (job, context) for job in own.configured(context).jobs}
+    for name, owned in plugins.jobs.items():
+        if name in jobs or f"jobs_{name}" in Settings.model_fields:
+            raise ConfigurationError(f"{owned.plugin.origin} names a job {name!r}, a name that frepo uses. Rename it.")
+        jobs[name] = (owned.spec, services.contexts[owned.plugin.name])
+    may_be_unknown = bool(services.settings.plugins_disabled)
+    schedules = load_job_schedules(jobs, services.ini, services.environment, may_be_unknown=may_be_unknown)
+    return schedule_jobs(jobs.values(), schedules, services.settings.jobs_timezone)
 
 
 def _run(services: CoreServices, work: Callable[[CoreServices, JobContext], Summary], context: JobContext) -> Summary:

@@ -32,10 +32,9 @@ class Services(CoreServices):
 
     @cached_property
     def scheduled_jobs(self) -> "dict[str, ScheduledJob]":
-        from .builtin_jobs import CoreJobs
-        from .job_collection import collect_jobs
+        from .builtin_jobs import collect_jobs
 
-        return collect_jobs(self, CoreJobs(self))
+        return collect_jobs(self)
 
     @cached_property
     def jobs(self) -> "Jobs":

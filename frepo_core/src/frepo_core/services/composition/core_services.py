@@ -1,4 +1,4 @@
-"""The services for collections and their versions, and reports about them."""
+"""The services for collections and their versions, for recovery, and reports about them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from frepo_core.plugins import RequestObserver
 
-from .storage_services import StorageServices
+from .file_services import FileServices
 
 if TYPE_CHECKING:
     from ..backups.collections.collection_pages import CollectionPages
@@ -38,13 +38,41 @@ if TYPE_CHECKING:
     from ..reports.figures import Figures
     from ..reports.health import Health
     from ..reports.restore_ages import RestoreAges
+    from ..upkeep.journal.journal import Journal
+    from ..upkeep.journal.objects import ObjectKind
+    from ..upkeep.journal.seals import JournalSeals
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoreServices(StorageServices):
+class CoreServices(FileServices):
     """The services that plug-ins and the built-in jobs use. `request_observers` are called after each request."""
 
     request_observers: list[RequestObserver] = field(default_factory=list)
+
+    @cached_property
+    def journal(self) -> "Journal":
+        from ..upkeep.journal.journal import Journal
+
+        return Journal(
+            self.database,
+            self.backends,
+            self.presence,
+            self.journal_seals,
+            self.recovered_kinds,
+            self.ingest.directory,
+        )
+
+    @cached_property
+    def recovered_kinds(self) -> "Sequence[ObjectKind]":
+        from ..upkeep.journal.objects import recovered_kinds
+
+        return recovered_kinds(kind for feature in self.features for kind in feature.recovered())
+
+    @cached_property
+    def journal_seals(self) -> "JournalSeals":
+        from ..upkeep.journal.seals import JournalSeals
+
+        return JournalSeals.of(self.settings)
 
     @cached_property
     def strategies(self) -> "Strategies":

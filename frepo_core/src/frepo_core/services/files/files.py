@@ -1,6 +1,7 @@
 """The use cases of plain files: add, overwrite, find and delete them."""
 
 import logging
+from collections.abc import Sequence
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, joinedload
@@ -9,7 +10,7 @@ from frepo_core.db import Database
 from frepo_core.db.models import File
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity, describe_actor
-from frepo_core.domain.permissions import allows, forbids_password
+from frepo_core.domain.permissions import allows, enforces_tags, forbids_password
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,
@@ -31,7 +32,6 @@ from ..events.recording import record
 from .file_rows import FilePrecondition, file_not_found
 from .file_upload import AddedFile, FileUpload, NewFile, log_upload
 from .upload_refusals import logged_refusal
-from .upload_tags import may_give_tags, tags_of_upload
 
 __all__ = ["AddedFile", "Files", "NewFile"]
 
@@ -156,3 +156,13 @@ class Files:
 
 def _refusal(reason: str) -> AccessDeniedError:
     return AccessDeniedError(UPLOAD_REFUSED + reason, code_name=reason)
+
+
+def may_give_tags(tags: Sequence[str], by: Identity) -> bool:
+    """Return whether a token may upload a file with these tags: if it has tags and enforces none, only with its own."""
+    return enforces_tags(by) or not by.tags or set(tags) <= set(by.tags)
+
+
+def tags_of_upload(tags: Sequence[str], by: Identity) -> list[str]:
+    """Return the tags that the file gets, each once: those of a token that enforces them, else the requested ones."""
+    return list(by.tags) if enforces_tags(by) else list(dict.fromkeys(tags))

@@ -13,7 +13,46 @@ from ..base.endpoint import Endpoint
 from ..base.path_headers import NO_PATH, PathHeaders
 from ..base.request import FrepoRequest
 from ..content.if_none_match import revalidate
-from . import cors, problems, validation
+from . import problems, validation
+
+# Tokens are in a header that scripts set, so no credentials of the browser are needed.
+REQUEST_HEADERS = (
+    "Authorization, X-Auth-Token, X-File-Password, Content-Type, If-Match, If-None-Match, If-Range, Range, "
+    "Idempotency-Key, Repr-Digest, Content-Digest"
+)
+ANSWER_HEADERS = (
+    "Location, ETag, Repr-Digest, Retry-After, WWW-Authenticate, Content-Disposition, Content-Range, Accept-Ranges"
+)
+PREFLIGHT_SECONDS = "600"
+
+
+def allow_origin(request: FrepoRequest, path: PathHeaders) -> None:
+    """Add the headers to the answer, also to an error, if the request's origin is one of `cors.origins`.
+
+    `path` has the methods of the path, for the request with which a browser asks before (a preflight), and the headers
+    that its endpoints declare.
+    """
+    origins = request.services.settings.cors_origins
+    if not origins:
+        return
+
+    def add_headers(request: FrepoRequest, response: Response) -> None:
+        response.headers["Vary"] = "Origin"
+        if request.headers.get("Origin") not in origins:
+            return
+        response.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
+        response.headers["Access-Control-Expose-Headers"] = _joined(ANSWER_HEADERS, path.answer_headers)
+        if request.method == "OPTIONS":
+            response.headers["Access-Control-Allow-Methods"] = path.methods
+            response.headers["Access-Control-Allow-Headers"] = _joined(REQUEST_HEADERS, path.request_headers)
+            response.headers["Access-Control-Max-Age"] = PREFLIGHT_SECONDS
+
+    request.add_response_callback(add_headers)
+
+
+def _joined(names: str, more: tuple[str, ...]) -> str:
+    known = names.lower().split(", ")
+    return ", ".join([names, *(name for name in more if name.lower() not in known)])
 
 
 class SecondDialect(Dialect):
@@ -31,7 +70,7 @@ class SecondDialect(Dialect):
 
     def begin(self, request: FrepoRequest, path: PathHeaders = NO_PATH) -> None:
         """Add the headers for browsers of other origins to the answer."""
-        cors.allow_origin(request, path)
+        allow_origin(request, path)
 
     def refuse_method(self, request: FrepoRequest, path: PathHeaders) -> HTTPException:
         """Return a 405, or the answer to OPTIONS."""

@@ -18,8 +18,7 @@ from frepo_core.errors import (
     VersionTooYoungError,
 )
 from frepo_core.plugins import IncomingVersion, VersionInfo
-from frepo_core.services.backups.rotation.decision import Decision, RotationState, decide
-from frepo_core.services.backups.rotation.merged_versions import MergedVersions
+from frepo_core.services.backups.rotation.decision import Decision, MergedVersions, RotationState, decide
 
 NOW = datetime(2026, 11, 22, 2, tzinfo=UTC)
 SHRANK = VersionShrankError()

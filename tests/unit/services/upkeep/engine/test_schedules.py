@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from frepo_core.domain.schedules.cron import parse_zone
-from frepo_core.services.upkeep.engine.schedules import parse_schedule
+from frepo_core.services.upkeep.engine.job_catalog import parse_schedule
 
 BERLIN = parse_zone("Europe/Berlin")
 

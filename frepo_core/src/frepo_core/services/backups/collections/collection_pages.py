@@ -14,6 +14,7 @@ from frepo_core.db import Database, text_expressions, utc_now
 from frepo_core.db.build_once import build_once
 from frepo_core.db.json_expressions import has_item
 from frepo_core.db.models import Collection, CollectionToken, Event, Sample, Version
+from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
@@ -27,7 +28,6 @@ from ..rows.newest_good import GoodVersion, read_newest_good
 from ..rows.quarantine import is_there_for
 from ..rows.version_rows import select_with_files
 from ..trash.entries import read_sizes
-from .size_bounds import SizeBounds, find_size_bounds
 from .states import (
     NOW,
     BackupState,
@@ -56,6 +56,29 @@ ORDERS: Mapping[str, ColumnElement[Any]] = {
 # What is read about each collection of a page beyond its row, by statements of their own.
 NEWEST, NEWEST_GOOD, TRASH = PARTS = ("newest", "newest_good", "trash")
 _PART_OF_ID = re.compile("[0-9a-fA-F-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeBounds:
+    """A version is suspicious if it is smaller than `least`, or larger than `most`, None for any size. In bytes.
+
+    `median` is that of the last 14 good versions, `largest_median` the largest one of 60 days. They are None for fewer
+    than three versions, of which each is compared with the one before.
+    """
+
+    median: int | None = None
+    largest_median: int | None = None
+    least: int = 0
+    most: int | None = None
+
+
+def find_size_bounds(record: CollectionRecord, newest_good: GoodVersion | None, now: datetime) -> SizeBounds:
+    """Return the bounds for a version that arrives `now` (UTC)."""
+    baseline = Baseline.load(record.baseline)
+    median, largest = baseline.median(), baseline.largest_median(now)
+    before = newest_good.size if newest_good else None
+    bounds = record.guards.bounds(before if median is None else median, largest=largest)
+    return SizeBounds(median=median, largest_median=largest or None, least=bounds.least, most=bounds.most)
 
 
 @dataclass(frozen=True, kw_only=True)

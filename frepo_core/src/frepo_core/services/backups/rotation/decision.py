@@ -5,7 +5,8 @@ Nothing here uses the database: uploads, releases from quarantine and previews d
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from heapq import merge
+from typing import Any, TypeAlias, overload
 
 from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.backups.locks import locked_error
@@ -21,7 +22,6 @@ from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion,
 from frepo_core.plugins.registry import PluginRegistry
 
 from ..rows.quarantine import OVERTAKEN
-from .merged_versions import MergedVersions
 from .strategy_answers import call_strategy
 
 # Returns the versions that the strategy evicts. Raises `CollectionFull` if it refuses the incoming one.
@@ -254,3 +254,28 @@ def _collection_full(state: RotationState) -> RuleError:
     if limit and len(state.versions) + state.pinned_count >= limit:
         return TooManyVersionsError(context={"max": limit})
     return CollectionFullError()
+
+
+class MergedVersions(Sequence[VersionInfo]):
+    """The versions of both sequences, each of which is in ascending order of their numbers."""
+
+    def __init__(self, first: Sequence[VersionInfo], second: Sequence[VersionInfo]) -> None:
+        self._count = len(first) + len(second)
+        self._left = merge(first, second, key=lambda version: version.number)
+        self._merged: list[VersionInfo] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> VersionInfo: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[VersionInfo]: ...
+
+    def __getitem__(self, index: int | slice) -> VersionInfo | Sequence[VersionInfo]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        position = index + len(self) if index < 0 else index
+        while len(self._merged) <= position and (version := next(self._left, None)) is not None:
+            self._merged.append(version)
+        return self._merged[position]

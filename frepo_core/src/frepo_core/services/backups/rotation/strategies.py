@@ -4,7 +4,9 @@ A write transaction uses an answer only if nothing changed since the strategy wa
 strategy that is slow or hangs holds no lock.
 """
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias, TypeVar
@@ -22,7 +24,6 @@ from ..rows.collection_rows import read_collection
 from .decision import RotationState, choose
 from .evictable_versions import LazyVersions, read_state
 from .strategy_answers import call_strategy
-from .turns import Turns
 
 Result = TypeVar("Result")
 
@@ -30,6 +31,34 @@ DEADLINE = 2.0  # seconds for one call
 
 # Makes the incoming version from the collection as it is now; None if the strategy need not be asked.
 MakeIncoming: TypeAlias = Callable[[Session, CollectionRecord], IncomingVersion | None]
+
+
+TURN_SECONDS = 2.0
+
+
+class Turns:
+    """A lock for each collection in use. It saves work and protects nothing: after a while, nobody waits for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[str, tuple[threading.Lock, int]] = {}
+
+    @contextmanager
+    def take(self, collection_id: str) -> Iterator[None]:
+        """Wait for the turn, at most for some seconds."""
+        with self._lock:
+            lock, users = self._locks.get(collection_id, (threading.Lock(), 0))
+            self._locks[collection_id] = lock, users + 1
+        has_turn = lock.acquire(timeout=TURN_SECONDS)
+        try:
+            yield
+        finally:
+            if has_turn:
+                lock.release()
+            with self._lock:
+                lock, users = self._locks.pop(collection_id)
+                if users > 1:
+                    self._locks[collection_id] = lock, users - 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,13 +7,14 @@ trash then, it is given back.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Literal
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection, Version, VersionCheck
+from frepo_core.db.models import Collection, Event, Version, VersionCheck
 from frepo_core.domain.backups.content_kinds import ContentKind
 from frepo_core.domain.backups.guards import Objection
 from frepo_core.domain.backups.verdicts import Judgement, Verdict, shorten
@@ -37,7 +38,6 @@ from ..rows.removal import TrashReason, eviction_events, move_to_trash
 from ..rows.verdicts import failures_of, is_bad, judge_again, note_failed, note_newest, reason_of, set_arrived_again
 from ..rows.version_rows import find_surplus, select_with_files
 from ..trash.last_good import LastGood
-from .condemnations import is_too_many
 from .version_checks import BROKEN, PENDING, NewCheck, log_check, write_checks
 
 # A check that lacked time or memory is tried this often.
@@ -264,3 +264,25 @@ def _held_back(session: Session, row: Version, check: NewCheck, by: By) -> NewCh
         return check
     message = f"{TooManyCondemnedError(check.name).message}. It said: {check.message}"
     return replace(check, outcome="not checked", message=message)
+
+
+PERIOD = timedelta(days=1)
+# One check may condemn versions of this many collections within a day, or of this share of those that it looked at.
+COLLECTIONS = 3
+SHARE = 0.2
+
+
+def is_too_many(session: Session, check: str, collection_id: str) -> bool:
+    """Return whether the check must not condemn a version of this collection, too."""
+    start = utc_now() - PERIOD
+    query = select(Event.collection_id, Event.data).where(
+        Event.kind == EventKind.VERSION_CONDEMNED.value, Event.at > start
+    )
+    condemned = {found for found, data in session.execute(query) if data.get("check") == check} - {collection_id}
+    if len(condemned) < COLLECTIONS:
+        return False
+    looked_at = select(func.count(Version.collection_id.distinct())).join(
+        VersionCheck, VersionCheck.version_id == Version.id
+    )
+    number = session.scalar(looked_at.where(VersionCheck.name == check, VersionCheck.at > start)) or 0
+    return len(condemned) >= number * SHARE

@@ -1,7 +1,9 @@
 """Runs the upload checks of plug-ins over content that is not stored yet."""
 
+import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
@@ -26,7 +28,6 @@ from ...base.plugin_failures import (
     storable_name,
 )
 from ..ingest import Content
-from .check_waits import CheckWaits
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,30 @@ FAILED = "The check failed, the log of the service knows more"
 OWN = (RESTORE, RUN)
 NO_DETAILS: Mapping[str, Any] = {}
 OUTCOMES = ("good", "pending", "not checked")
+
+
+MAX_PATIENT = 4
+SHORT_SECONDS = 1.0
+
+
+class CheckWaits:
+    """Says how long a request may wait for a check, with all checks of a process together."""
+
+    def __init__(self) -> None:
+        self._waiting = 0
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def limit(self, seconds: float) -> Iterator[float]:
+        """Yield these seconds, or at most one if four requests wait already. The body waits no longer than that."""
+        with self._lock:
+            is_patient = self._waiting < MAX_PATIENT
+            self._waiting += is_patient
+        try:
+            yield seconds if is_patient else min(seconds, SHORT_SECONDS)
+        finally:
+            with self._lock:
+                self._waiting -= is_patient
 
 
 @dataclass(frozen=True, kw_only=True)

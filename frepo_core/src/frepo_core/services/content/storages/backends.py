@@ -4,14 +4,14 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import ConfigurationError, StorageBackend, StorageSettings, StorageUnavailable
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import NamedStorage, load_named_storage_settings, load_named_storages, load_storage_settings
 
-from .breaker import Breaker
 from .guarded_storage import GuardedStorage
 from .journal_comparison import JournalComparison
 
@@ -19,6 +19,38 @@ log = logging.getLogger(__name__)
 
 # What a collection names as its mirror if its versions have no second copies.
 NO_MIRROR = "none"
+
+
+FAILURES = 3
+SECONDS = 30.0
+
+
+class Breaker:
+    """What this process knows about the last calls of each storage."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._failures: dict[str, int] = {}
+        self._until: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def skips(self, storage: str) -> bool:
+        """Return whether the storage is skipped now: it failed three times, the last time within 30 seconds."""
+        return self._monotonic() < self._until.get(storage, 0.0)
+
+    def failed(self, storage: str) -> None:
+        """Count a failure. After the 30 seconds, one further failure is enough."""
+        with self._lock:
+            self._failures[storage] = self._failures.get(storage, 0) + 1
+            if self._failures[storage] >= FAILURES:
+                self._until[storage] = self._monotonic() + SECONDS
+
+    def worked(self, storage: str) -> None:
+        """Forget the failures of the storage."""
+        if storage in self._failures:
+            with self._lock:
+                self._failures.pop(storage, None)
+                self._until.pop(storage, None)
 
 
 class Backends:

@@ -12,6 +12,7 @@ from frepo_core.domain.identity import By, describe_actor
 from frepo_core.errors import FrepoError, NotFoundError
 from frepo_core.plugins import JobContext
 
+from ...access.visibility.job_output import HIDDEN_OUTPUT, sees_output
 from ...base.keyset import Page, PageRequest
 from ...base.lease import Lease, LeaseTerms, make_holder
 from ...events.actors import actor_of
@@ -22,7 +23,6 @@ from .job_runner import JobRunner, RunResult
 from .job_runs import RunRecord, begin_run, end_lost_runs, find_last_runs, find_running, list_runs, page_runs
 from .job_turns import find_turns
 from .lane import lease_name
-from .visible_output import visible_run
 
 log = logging.getLogger(__name__)
 
@@ -135,3 +135,19 @@ class Jobs:
         if name not in self.scheduled:
             raise NotFoundError(f"There is no job {name!r}. Jobs: {', '.join(sorted(self.scheduled)) or 'none'}")
         return self.scheduled[name]
+
+
+def visible_run(run: RunRecord, by: By) -> RunRecord:
+    """Return the run as the token sees it: without the texts that the job wrote, if those are not for it."""
+    if sees_output(by):
+        return run
+    return replace(
+        run,
+        progress=run.progress and HIDDEN_OUTPUT,
+        error=run.error and HIDDEN_OUTPUT,
+        summary=None if run.summary is None else _figures(run.summary),
+    )
+
+
+def _figures(summary: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in summary.items() if isinstance(value, int | float)}
