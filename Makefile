@@ -141,7 +141,7 @@ test-all: test  ## run the costly tests, too, and each test of databases on two 
 
 test-fast: install  ## run some of tests/unit in a minute, on SQLite: what needs no server, and not the folders named here
 	$(BIN)/pytest -n 2 --dist loadscope --databases sqlite -m "not server and not slow" $(PYTEST_OPTIONS) tests/unit \
-	    $(addprefix --ignore=tests/unit/,cli db plugins server services/backups/restore services/backups/trash \
+	    $(addprefix --ignore=tests/unit/,cli db plugins server features services/backups/trash \
 	    services/content services/upkeep testing web/add_by_url)
 
 coverage: PYTEST_OPTIONS += --cov

@@ -8,8 +8,7 @@ from frepo_core.plugins import LeaseLost
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.lease import LEADER
 from frepo_core.services.events.numbering import find_last_position, number_events
-
-from .conftest import NOON
+from support.fixtures.upkeep import NOON
 
 pytestmark = pytest.mark.databases
 

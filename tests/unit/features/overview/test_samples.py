@@ -4,8 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import Sample
-
-from .conftest import NOON
+from support.fixtures.upkeep import NOON
 
 pytestmark = pytest.mark.databases
 

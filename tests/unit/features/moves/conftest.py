@@ -1,0 +1,3 @@
+"""The fixtures of work on storages."""
+
+from support.fixtures.storages import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""The fixtures of a recovery."""
+
+from support.fixtures.recovery import *  # noqa: F403
