@@ -6,7 +6,7 @@ from functools import cache, partial
 from frepo_core.errors import FrepoError
 from frepo_core.services.composition.container import Services
 
-from . import address, clock, compact, copies, data, disk, fires, permissions, plugins, secrets, versions
+from . import address, clock, compact, copies, data, disk, permissions, plugins, secrets, versions
 from .findings import Finding, Level, good, guarded, problem
 
 _LOG = "The log of the service has more: `journalctl -u 'frepo@*'`, or its stderr"
@@ -42,7 +42,7 @@ def examine(
         ("strategies", partial(data.check_strategies, services)),
         ("storage", partial(data.check_storage, services, health)),
         ("copies", partial(copies.check_copies, services)),
-        ("fires", partial(fires.check_fires, services)),
+        ("fires", partial(copies.check_fires, services)),
         ("compact", partial(compact.check_compact, services)),
         ("disk", partial(disk.check_disk, services)),
         ("safe", partial(secrets.check_safe, services)),

@@ -16,8 +16,7 @@ def _describe(config: Any) -> None:
     """Keep the document of all endpoints of the second API, also those of plug-ins, where its views find it."""
     from frepo_core.web.openapi.documentation import Documentation
 
-    from .api import V1_API
-    from .error_list import error_list
+    from .api import V1_API, error_list
 
     endpoints = [endpoint for endpoint in config.registry.endpoints if endpoint.is_v1]
     config.registry.v1_documentation = Documentation(endpoints, V1_API, error_list())

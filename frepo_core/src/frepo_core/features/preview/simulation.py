@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from heapq import heapify, heappop, heappush
 
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.backups.locks import NONE, is_locked
@@ -13,7 +14,6 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.rotation.decision import RotationState, decide, visible_collection
 from frepo_core.services.backups.rotation.strategy_answers import call_explain
 
-from .simulated_trash import SimulatedTrash
 from .simulated_versions import SimulatedVersions
 from .timeline import Day, Eviction, Fate, Protection, Refused, Timeline
 
@@ -177,3 +177,23 @@ class Simulation:
         if is_locked(version.locked_until, [now]):
             return "locked"
         return "min_retention" if self._guards.protects(version.created_at, now=now) else None
+
+
+class SimulatedTrash:
+    """Sizes in bytes, each until its time is over (UTC)."""
+
+    def __init__(self, entries: Iterable[tuple[datetime, int]] = ()) -> None:
+        self._entries = list(entries)
+        self._size = sum(size for _, size in self._entries)
+        heapify(self._entries)
+
+    def add(self, ends_at: datetime, size: int) -> None:
+        """Add a version of `size` bytes."""
+        heappush(self._entries, (ends_at, size))
+        self._size += size
+
+    def size(self, now: datetime) -> int:
+        """Return the bytes that are in the trash at a time, which never goes back."""
+        while self._entries and self._entries[0][0] <= now:
+            self._size -= heappop(self._entries)[1]
+        return self._size

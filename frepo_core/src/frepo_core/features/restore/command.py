@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from frepo_core.domain.saved_names import saved_name
 from frepo_core.errors import FieldsError, FrepoError
 
 from .loading_lines import HEAD, loading_line
-from .moments import parse_moment
 from .restorables import Restorable, Restorables, Source
 
 if TYPE_CHECKING:
@@ -155,3 +155,26 @@ def _number(text: str) -> int:
     if not digits.isdecimal() or len(digits) > 18:
         raise FieldsError({"--version": [f"{text!r} is no number of a version, such as 7 or v7"]})
     return int(digits)
+
+
+def parse_moment(text: str) -> tuple[datetime, str]:
+    """Return the first moment after a day or a time (aware), and a sentence about the zone that was taken, or "".
+
+    Raises `FieldsError` for `--at`.
+    """
+    try:
+        start = datetime.fromisoformat(text)
+    except ValueError:
+        problem = f"{text!r} is no day or time: write 2026-11-20, '2026-11-20 14:03' or 2026-11-20T14:03:00+01:00"
+        raise FieldsError({"--at": [problem]}) from None
+    is_day = len(text.strip()) == len("2026-11-20") and "T" not in text
+    length = timedelta(days=1) if is_day else timedelta(seconds=1) if text.count(":") > 1 else timedelta(minutes=1)
+    end = start + length
+    if end.tzinfo is not None:
+        return end, ""
+    end = end.astimezone()
+    what = "The end of that day" if is_day else "The time"
+    return (
+        end,
+        f"{what} is taken in the zone of this host, {end:%Z (UTC%z)}. Write the time with its zone for another one",
+    )

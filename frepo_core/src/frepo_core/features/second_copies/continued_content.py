@@ -3,19 +3,20 @@
 import contextlib
 import os
 from collections.abc import Callable
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from frepo_core.errors import BlobNotFound
 from frepo_core.services.content.blobs.object_reads import READ_FAILURES
 from frepo_core.services.content.copies import OpenOther
 from frepo_core.services.content.read_ahead import PIECE, ReadAhead
+from frepo_core.services.content.wrapped_content import WrappedContent
 
 
-class ContinuedContent:
+class ContinuedContent(WrappedContent):
     """A stream of `length` bytes of a content from `start`."""
 
     def __init__(self, content: BinaryIO, start: int, length: int, open_other: OpenOther) -> None:
-        self._content = content
+        super().__init__(content)
         self._position, self._end = start, start + length
         self._open_other = open_other
         self._has_fallen_back = False
@@ -39,18 +40,8 @@ class ContinuedContent:
             self._content.close()  # at first: the number of readers that decode is limited
         self._content, self._has_fallen_back = self._open_other(self._position, error), True
 
-    def close(self) -> None:
-        """Close the stream."""
-        self._content.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class ContinuedFile:
+class ContinuedFile(WrappedContent):
     """A local file of `size` bytes, which the server sends by itself and reads at any position.
 
     Another copy may be in a storage far away. So a thread opens it and reads it ahead. A server whose thread must not
@@ -58,7 +49,7 @@ class ContinuedFile:
     """
 
     def __init__(self, file: BinaryIO, size: int, open_other: OpenOther) -> None:
-        self._file = file
+        super().__init__(file)
         self._position, self._end = file.tell(), size
         self._open_other = open_other
         self._error: Exception | None = None
@@ -69,21 +60,21 @@ class ContinuedFile:
     def defer(self, wake: Callable[[], None]) -> None:
         """Do not wait in `read`: return no bytes while another copy is read, and call `wake` when there are some."""
         self._wake = wake
-        if defer := getattr(self._file, "defer", None):
+        if defer := getattr(self._content, "defer", None):
             defer(wake)
 
     @property
     def is_waiting(self) -> bool:
         """Whether `read` would return no bytes now, although the content has more."""
         if self._error is None:
-            return bool(getattr(self._file, "is_waiting", False))
+            return bool(getattr(self._content, "is_waiting", False))
         return self._other is not None and not self._has_piece() and not self._other.is_ready
 
     def read(self, size: int = -1, /) -> bytes:
         """Read at most `size` bytes. Raises what the last copy raised."""
         if self._error is None:
             try:
-                data = self._file.read(size)
+                data = self._content.read(size)
                 if not data and size and self._position < self._end and not self.is_waiting:
                     raise _too_short(self._position)
             except READ_FAILURES as error:
@@ -135,7 +126,7 @@ class ContinuedFile:
     def seek(self, position: int, whence: int = os.SEEK_SET, /) -> int:
         """Set the position, as a file does."""
         if self._error is None:
-            self._position = self._file.seek(position, whence)
+            self._position = self._content.seek(position, whence)
         else:
             origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._end}[whence]
             self._position = origin + position
@@ -153,13 +144,7 @@ class ContinuedFile:
 
     def _close_file(self) -> None:
         with contextlib.suppress(*READ_FAILURES):
-            self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            self._content.close()
 
 
 def _too_short(position: int) -> BlobNotFound:

@@ -3,19 +3,20 @@
 import logging
 import os
 from collections.abc import Callable
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from frepo_core.errors import StorageUnavailable
 
 from ..base.records import BlobRecord
 from .checksums import Comparison
+from .wrapped_content import WrappedContent
 
 log = logging.getLogger(__name__)
 
 OnWrong = Callable[[], None]
 
 
-class VerifiedContent:
+class VerifiedContent(WrappedContent):
     """A stream of a whole blob. If the bytes are not what was stored, the last `read` raises.
 
     The last piece of a damaged content is therefore never sent, and the client sees that the download was cut off.
@@ -23,7 +24,7 @@ class VerifiedContent:
 
     def __init__(self, content: BinaryIO, blob: BlobRecord, on_wrong: OnWrong | None = None) -> None:
         """`on_wrong` is called before wrong bytes are refused."""
-        self._content = content
+        super().__init__(content)
         self._blob = blob
         self._on_wrong = on_wrong
         self._size = 0
@@ -42,18 +43,8 @@ class VerifiedContent:
             raise wrong_bytes(self._blob, self._on_wrong)
         return data
 
-    def close(self) -> None:
-        """Close the underlying stream."""
-        self._content.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class VerifiedFile:
+class VerifiedFile(WrappedContent):
     """The same for a local file that the server sends by itself, without a thread.
 
     The server reads a piece, seeks back, and reads as much of it again as the client accepted. The last piece is kept,
@@ -62,7 +53,7 @@ class VerifiedFile:
 
     def __init__(self, file: BinaryIO, blob: BlobRecord, on_wrong: OnWrong | None = None) -> None:
         """`on_wrong` is called before wrong bytes are refused."""
-        self._file = file
+        super().__init__(file)
         self._blob = blob
         self._on_wrong = on_wrong
         self._position = 0
@@ -73,8 +64,8 @@ class VerifiedFile:
         """Read at most `size` bytes. Raises `StorageUnavailable` instead of returning the last of wrong bytes."""
         offset = self._position - self._piece_start
         if size < 0 or not 0 <= offset <= len(self._piece) - size:
-            self._file.seek(self._position)
-            piece = self._file.read(size)
+            self._content.seek(self._position)
+            piece = self._content.read(size)
             self._check(piece)
             self._piece, self._piece_start, offset = piece, self._position, 0
         data = self._piece if size == len(self._piece) else self._piece[offset : offset + size if size >= 0 else None]
@@ -92,14 +83,14 @@ class VerifiedFile:
 
     def defer(self, wake: Callable[[], None]) -> None:
         """See `ContinuedFile.defer`; a file that has no other copy never waits."""
-        if defer := getattr(self._file, "defer", None):
+        if defer := getattr(self._content, "defer", None):
             defer(wake)
 
     @property
     def is_waiting(self) -> bool:
         """Whether `read` would return no bytes now, although the content has more."""
         has_piece = 0 <= self._position - self._piece_start < len(self._piece)
-        return not has_piece and bool(getattr(self._file, "is_waiting", False))
+        return not has_piece and bool(getattr(self._content, "is_waiting", False))
 
     def seekable(self) -> bool:
         """Return True."""
@@ -114,16 +105,6 @@ class VerifiedFile:
     def tell(self) -> int:
         """Return the position."""
         return self._position
-
-    def close(self) -> None:
-        """Close the underlying file."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def verify(data: bytes, blob: BlobRecord, on_wrong: OnWrong | None = None) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from email.utils import format_datetime
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, cast
 
 from pyramid.httpexceptions import HTTPPreconditionFailed, HTTPRequestRangeNotSatisfiable
 from pyramid.response import Response
@@ -13,6 +13,7 @@ from webob.datetime_utils import parse_date
 
 from frepo_core.domain.byte_ranges import parse_range
 from frepo_core.errors import BytesMissingError
+from frepo_core.services.content.wrapped_content import WrappedContent
 
 from ..base.request import FrepoRequest
 from .if_none_match import IF_NONE_MATCH, is_known
@@ -50,12 +51,12 @@ def begun(content: BinaryIO) -> BinaryIO:
         raise
 
 
-class _Begun:
+class _Begun(WrappedContent):
     """A stream whose first piece was read already."""
 
     def __init__(self, first: bytes, content: BinaryIO) -> None:
+        super().__init__(content)
         self._first = first
-        self._content = content
 
     def read(self, size: int = -1, /) -> bytes:
         """Read at most `size` bytes."""
@@ -66,16 +67,6 @@ class _Begun:
             size = len(self._first)
         data, self._first = self._first[:size], self._first[size:]
         return data
-
-    def close(self) -> None:
-        """Close the underlying stream."""
-        self._content.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class ContentResponse:

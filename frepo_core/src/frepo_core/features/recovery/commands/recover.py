@@ -15,8 +15,7 @@ from frepo_core.errors import FieldsError, FrepoError
 from ..services import RecoveryServices
 from .lists import write_missing, write_tokens
 from .merging import SHOWN, merge_all, parse_time
-from .missing_secrets import with_secrets
-from .secrets_of_old import use_secrets
+from .secrets_of_old import use_secrets, with_secrets
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services
