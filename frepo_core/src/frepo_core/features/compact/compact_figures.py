@@ -8,10 +8,11 @@ from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database
 from frepo_core.db.models import OBJECT_SIZE, Content, Installation, StoredObject
-from frepo_core.domain.backups.compaction import Encoding
 from frepo_core.services.content.objects.decodable import MOST_LEVELS
 from frepo_core.services.content.objects.states import CURRENT, FIRST
 from frepo_core.services.content.objects.uses import is_used
+
+from .base_choice import Encoding
 
 _NAME = "compact.figures"
 # First copies: second ones are not counted.

@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, StoredObject, Version
-from frepo_core.domain.backups.compaction import Encoding
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError, NotFoundError
 from frepo_core.services.content.objects.states import CURRENT, FIRST
 from frepo_core.services.reports.sizes import read_sizes
 from frepo_core.settings import Settings
 
+from .base_choice import Encoding
 from .compact_figures import Figures, is_any_encoded, measure_debt, read_figures
 
 PAGE = 500

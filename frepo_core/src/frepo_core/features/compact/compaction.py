@@ -11,11 +11,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Content, StoredObject
-from frepo_core.domain.backups.compaction import Encoding, Freedom, Step
-from frepo_core.domain.backups.likeness import Sketch
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
-from frepo_core.services.base.processor_share import ProcessorShare
 from frepo_core.services.base.rate_limit import RateLimit
 from frepo_core.services.content.blobs.lifecycle import Blobs
 from frepo_core.services.content.encodings.format import read_head
@@ -24,13 +21,16 @@ from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.settings import Settings
 
 from ..preview.preview import Previews
+from .base_choice import Encoding, Freedom, Step
 from .compact_figures import note_figures
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE
 from .encoding_switch import EncodingSwitch
 from .expansion import Expansion, is_unchanged
+from .likeness import Sketch
 from .plans import Plans
+from .processor_share import ProcessorShare
 from .sketches import note_sketch, telling
 from .survey import Survey
 from .trials import ALONE, note_tried

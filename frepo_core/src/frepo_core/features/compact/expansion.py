@@ -7,12 +7,12 @@ from sqlalchemy import ColumnElement, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Content, StoredObject
-from frepo_core.domain.backups.compaction import Encoding
 from frepo_core.errors import FrepoError
 from frepo_core.services.content.blobs.lifecycle import Blobs
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.services.content.objects.uses import is_second
 
+from .base_choice import Encoding
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder
 from .encoding_switch import EncodingSwitch

@@ -1,20 +1,20 @@
 """Plans one collection after the other, and knows at which hours uploads come."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, StoredObject
-from frepo_core.domain.backups.compaction import Step, find_unsketched, plan
-from frepo_core.domain.backups.likeness import Sketch
-from frepo_core.domain.schedules.busy_hours import find_busy_hours
 from frepo_core.errors import FrepoError
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.settings import Settings
 
 from ..preview.preview import Previews
+from .base_choice import Step, find_unsketched, plan
+from .likeness import Sketch
 from .survey import Survey, Surveys
 
 PAGE = 100
@@ -89,3 +89,15 @@ class Plans:
                 return survey, steps
             asked |= wanted
             survey = survey.with_sketches(sketch(survey.rows[content_id] for content_id in sorted(wanted)))
+
+
+HOURS = 24
+
+
+def find_busy_hours(arrivals: Iterable[datetime]) -> frozenset[int]:
+    """Return the hours of the day (UTC) in which more than twice as many uploads end as in an average one.
+
+    They are at most eleven. If uploads come at all hours, none is busy.
+    """
+    counts = Counter(arrival.hour for arrival in arrivals)
+    return frozenset(hour for hour, count in counts.items() if count * HOURS > 2 * counts.total())

@@ -7,9 +7,9 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Content, ContentSketch
-from frepo_core.domain.backups.likeness import BINS, Sketch, is_telling
 
 from .encoder.sketcher import METHOD
+from .likeness import BINS, Sketch, is_telling
 
 PAGE = 500
 _MINIMA = struct.Struct(f"<{BINS}I")

@@ -14,8 +14,6 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Version
 from frepo_core.db.models import Content as ContentRow
-from frepo_core.domain.backups.compaction import Content, Encoding, Freedom
-from frepo_core.domain.backups.likeness import Sketch
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.rows.removal import incarnation_of
@@ -25,6 +23,8 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.settings import Settings
 
 from ..preview.preview import NIGHTLY, Previews, UploadPlan
+from .base_choice import Content, Encoding, Freedom
+from .likeness import Sketch
 from .sketches import read_sketches
 from .trials import Tried, read_tried
 from .uses import Heads, Users, freedom_of, read_heads, read_users

@@ -9,11 +9,12 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
-from frepo_core.domain.backups.compaction import Encoding, Freedom, Standing, Use, find_freedom, find_standing
 from frepo_core.services.backups.rows.newest_good import read_newest_good
 from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.services.content.objects.supersession import KEPT_FOR
 from frepo_core.settings import Settings
+
+from .base_choice import Encoding, Freedom, Standing, Use, find_freedom, find_standing
 
 PAGE = 500
 

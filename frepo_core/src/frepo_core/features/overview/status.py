@@ -1,10 +1,11 @@
 """Answers whether anything is wrong: with the service itself, its jobs, and the backups in it."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 
 from frepo_core.db import utc_now
-from frepo_core.domain.backups.restore_ages import describe_age
+from frepo_core.domain.texts.counts import counted
 from frepo_core.services.backups.collections.states import NOT_WELL, Severity, severity_of
 from frepo_core.services.composition.core_services import CoreServices
 from frepo_core.services.content.storages.first_storage import find_differences
@@ -84,3 +85,12 @@ def _collection_lines(services: CoreServices) -> Iterator[StatusLine]:
         more = overview.collections.not_well - NAMED
         text = f"and {max(more, 1)} more; `frepo backup:list --state STATE` lists them"
         yield StatusLine(subject="collections", severity=severity_of(found[NAMED][1].state), text=text)
+
+
+def describe_age(tested_at: datetime | None, now: datetime) -> str:
+    """Return a text such as `not restore-tested for 41 days`; None: it never was. Times are in UTC (aware)."""
+    if tested_at is None:
+        return "never restore-tested"
+    age = now - tested_at
+    length, unit = (age.days, "day") if age.days else (int(age.total_seconds()) // 3600, "hour")
+    return f"not restore-tested for {counted(length, unit)}"

@@ -2,8 +2,9 @@
 
 import xxhash
 
-from frepo_core.domain.backups.likeness import BINS, EMPTY
 from frepo_core.services.content.encodings import libraries
+
+from ..likeness import BINS, EMPTY
 
 # The way a sketch is made. Sketches of another one are not compared.
 METHOD = 1

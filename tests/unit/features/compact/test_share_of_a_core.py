@@ -1,6 +1,6 @@
 import pytest
 
-from frepo_core.services.base.processor_share import ProcessorShare
+from frepo_core.features.compact.processor_share import ProcessorShare
 
 
 class Clock:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from frepo_core.domain.backups import compaction
-from frepo_core.domain.backups.compaction import Content, Encoding, Freedom, find_unsketched, plan
-from frepo_core.domain.backups.likeness import BINS, EMPTY, estimate_shared, is_telling
+from frepo_core.features.compact.base_choice import Content, Encoding, Freedom, find_unsketched, plan
+from frepo_core.features.compact.likeness import BINS, EMPTY, estimate_shared, is_telling
 
 MB = 1_000_000
 fresh = itertools.count(1 << 20)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.backups.compaction import (
+from frepo_core.features.compact.base_choice import (
     Content,
     Encoding,
     Freedom,

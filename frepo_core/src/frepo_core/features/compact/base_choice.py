@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, IntEnum, StrEnum
 
+from frepo_core.domain.backups.verdicts import Verdict
+
 from .likeness import Sketch, estimate_shared
-from .verdicts import Verdict
 
 # Less than this part of a content in a base is not worth a trial.
 LEAST_SHARED = 0.2
