@@ -9,9 +9,9 @@ from .services import PreviewServices
 
 
 def _endpoints() -> Sequence[Any]:
-    from .endpoints import ENDPOINTS
+    from . import endpoints, expected_times
 
-    return ENDPOINTS
+    return [*endpoints.ENDPOINTS, *expected_times.ENDPOINTS]
 
 
 PREVIEW = Feature(services=PreviewServices, endpoints=_endpoints)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from frepo_core.services.composition.features import Feature
 
 from ..base.endpoint import Endpoint
-from . import about, expected_times
+from . import about
 from .collections import allowed_tokens, checks, collections, deleted_collections, pins, runs, trash, versions
 from .files import aliases, files
 from .installation import plugins, settings, storages
@@ -17,7 +17,6 @@ from .upkeep import damage, events, health, jobs
 
 MODULES = (
     about,
-    expected_times,
     collections,
     versions,
     pins,

@@ -1,4 +1,4 @@
-"""One change of many collections, which can be tried first; and when backups are expected."""
+"""One change of many collections, which can be tried first."""
 
 from frepo_core.domain.roles import Role
 
@@ -36,15 +36,3 @@ def test_a_change_of_many_is_tried_first_and_each_refusal_is_named(root, holder,
     assert ("", True) == (refused["name"], "may not edit" in refused["error"])
     assert 400 == root.post(EDIT, {"collections": [collection], "change": {"limits": {"versions": -1}}}).status_int
     assert 400 == root.post(EDIT, wanted | {"collections": [collection, collection]}).status_int
-
-
-def test_the_times_of_an_expectation_are_listed(root):
-    def times(every, **more):
-        answer = root.get(f"{V1}/expected-times", {"every": every, "since": "2026-03-28T12:00:00Z", **more})
-        assert 200 == answer.status_int, answer.json
-        return answer.json["items"]
-
-    assert ["2026-03-29T00:30:00Z", "2026-03-29T23:30:00Z"] == times("30 1 * * * Europe/Warsaw", limit=2)
-    assert ["2026-03-28T12:00:00Z", "2026-03-28T18:00:00Z"] == times("6h")[:2]
-    answer = root.get(f"{V1}/expected-times", {"every": "61 2 * * *"})
-    assert (400, "every") == (answer.status_int, answer.json["errors"][0]["field"])

@@ -7,11 +7,10 @@ from pydantic import Field
 
 from frepo_core.domain.schedules.backup_deadlines import MAX_TEXT, parse_expectation
 from frepo_core.errors import FieldsError
-
-from ..base.endpoint import Answer, Endpoint
-from ..base.request import V1, FrepoRequest
-from ..conventions.types import Moment, Time
-from ..schemas.models import PageNumber, Query, Reply
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.types import Moment, Time
+from frepo_core.web.schemas.models import PageNumber, Query, Reply
 
 MOST = 1000
 
