@@ -152,17 +152,6 @@ def test_bytes_move_to_s3(state, bucket):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.costly
-def test_without_a_database_the_keys_identify_contents(local_site, state):
-    local_site.push(local_site.collection(), os.urandom(100))
-    storage = {"FS_LOCAL_DIRECTORY": local_site.environment["FS_LOCAL_DIRECTORY"]}
-
-    done = run(commands("Troubleshooting"), state | storage)
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert int(re.search(r"contents +\| +(\d+)", done.stdout)[1]) > 0
-
-
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"(?:\]\(|install -m \d+ )((?:\.\./)?deploy[\w/@.]*)", TEXT))))
 def test_the_files_that_the_page_names_are_there(path):
     assert (ROOT / path.removeprefix("../")).exists()

@@ -76,12 +76,12 @@ def test_notifications_about_kinds_of_plugins_can_be_asked_for():
             parse_targets(f"ops ntfy://a kinds={wrong}")
 
 
-@pytest.mark.parametrize("name", ["painted", "acme", "other.painted", "acme.Painted", "acme."])
-def test_a_kind_has_the_name_of_its_plugin(name):
-    kind = PluginEventKind(name=name, sentence=SENTENCE)
+def test_a_kind_has_the_name_of_its_plugin():
+    for name in ["painted", "acme", "other.painted", "acme.Painted", "acme."]:
+        kind = PluginEventKind(name=name, sentence=SENTENCE)
 
-    with pytest.raises(ConfigurationError, match="acme-paint names a kind of events"):
-        PluginRegistry([FoundPlugin(name="acme", distribution="acme-paint", version="1", event_kinds=[kind])])
+        with pytest.raises(ConfigurationError, match="acme-paint names a kind of events"):
+            PluginRegistry([FoundPlugin(name="acme", distribution="acme-paint", version="1", event_kinds=[kind])])
 
 
 def test_a_plugin_declares_no_kind_of_frepo():

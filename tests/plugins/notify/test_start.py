@@ -15,22 +15,19 @@ def start(services):
     lifecycle.start(services.contexts["notify"])
 
 
-@pytest.mark.parametrize(
-    ("setting", "value", "message"),
-    [
+def test_a_wrong_setting_is_named_without_its_value(ini):
+    for setting, value, message in [
         ("notify.targets", "ops ntfy://p5ecret kind=*", "Setting notify.targets (NOTIFY_TARGETS): "),
         ("notify.heartbeat", "mailto://p5ecret", "Setting notify.heartbeat (NOTIFY_HEARTBEAT): "),
         ("notify.group_wait", "-1", "Setting notify.group_wait (NOTIFY_GROUP_WAIT): "),
         ("notify.allowed_networks", "300.1.2.3", "Setting notify.allowed_networks (NOTIFY_ALLOWED_NETWORKS): "),
         ("notify.target", "p5ecret", "Unknown setting 'notify.target'"),
-    ],
-)
-def test_a_wrong_setting_is_named_without_its_value(ini, setting, value, message):
-    with pytest.raises(ConfigurationError) as caught:
-        assemble(ini | {setting: value}, {})
+    ]:
+        with pytest.raises(ConfigurationError) as caught:
+            assemble(ini | {setting: value}, {})
 
-    assert message in caught.value.message
-    assert "p5ecret" not in caught.value.message
+        assert message in caught.value.message
+        assert "p5ecret" not in caught.value.message, setting
 
 
 def test_targets_are_read_from_the_environment(ini):

@@ -132,13 +132,13 @@ def test_a_part_with_a_checksum_that_breaks_off_is_discarded(tus, collection):
     assert 0 == tus.offset(path)
 
 
-@pytest.mark.parametrize("offset", [1, 9, 11, SIZE])
-def test_a_part_that_begins_elsewhere_is_refused(tus, collection, offset):
-    path = tus.create(SIZE, CONTENT[:10], collection=collection)
-    answer = tus.patch(path, offset, b"abc")
+def test_a_part_that_begins_elsewhere_is_refused(tus, collection):
+    for offset in [1, 9, 11, SIZE]:
+        path = tus.create(SIZE, CONTENT[:10], collection=collection)
+        answer = tus.patch(path, offset, b"abc")
 
-    assert (409, {"offset": 10}) == (answer.status_int, answer.json["context"])
-    assert 10 == tus.offset(path)
+        assert (409, {"offset": 10}) == (answer.status_int, answer.json["context"])
+        assert 10 == tus.offset(path), offset
 
 
 def test_more_than_the_length_is_refused(tus, collection):

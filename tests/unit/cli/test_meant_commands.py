@@ -3,27 +3,22 @@
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from frepo_core.cli import command_loader
 
 ROOT = Path(__file__).parents[3]
 OTHERS = {"frepo-client"}
 
 
-@pytest.mark.parametrize(
-    ("word", "said"),
-    [
+def test_an_unknown_command_says_what_may_be_meant(console):
+    for word, said in [
         ("list", "did you mean backup:list or backup:versions or file:list?"),
         ("backup", "did you mean backup:upload or frepo-client push or backup:list?"),
         ("logs", "did you mean events?"),
         ("tokens", "did you mean auth:list?"),
         ("backup:lst", "did you mean backup:list"),
         ("xyzzy", "see `frepo --help`"),
-    ],
-)
-def test_an_unknown_command_says_what_may_be_meant(console, word, said):
-    assert f"Unknown command {word!r}, {said}" in console.refusal(word)
+    ]:
+        assert f"Unknown command {word!r}, {said}" in console.refusal(word), word
 
 
 def test_each_command_that_may_be_meant_exists():

@@ -20,9 +20,9 @@ def shown(monkeypatch):
     return shown
 
 
-@pytest.mark.parametrize(("done", "left"), [(1, "30:00:00"), (10, "02:06:00"), (30, "00:02:00"), (31, "00:00:00")])
-def test_the_remaining_time_is_shown_beyond_a_day(shown, done, left):
-    assert shown(3600, done=done, total=31, size=0).endswith(f", {left} left")
+def test_the_remaining_time_is_shown_beyond_a_day(shown):
+    for done, left in [(1, "30:00:00"), (10, "02:06:00"), (30, "00:02:00"), (31, "00:00:00")]:
+        assert shown(3600, done=done, total=31, size=0).endswith(f", {left} left"), done
 
 
 def test_blobs_added_meanwhile_do_not_break_the_bar(shown):

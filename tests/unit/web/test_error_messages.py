@@ -120,9 +120,8 @@ def test_a_refused_upload_has_a_plain_message(holder):
         assert answer.json["status"].endswith(reason)
 
 
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [
+def test_the_first_api_names_its_own_fields():
+    for name, part in [
         (
             "max_collection_size_is_lower_than_single_element_size",
             "raise maxCollectionSize, or lower maxOneVersionSize",
@@ -136,10 +135,8 @@ def test_a_refused_upload_has_a_plain_message(holder):
             "is younger than minRetention of the collection: wait, or lower minRetention",
         ),
         ("overwrite_not_allowed", "leave fileOverwrite out"),
-    ],
-)
-def test_the_first_api_names_its_own_fields(name, part):
-    assert part in explain(name, names=FIELDS)
+    ]:
+        assert part in explain(name, names=FIELDS), name
 
 
 def test_a_malformed_id_is_reported_as_not_a_uuid(root, collection):

@@ -116,17 +116,14 @@ def test_parked_events_are_listed_and_tried_again_on_request(console, parked):
     assert [] == json.loads(console.answer("events:parked", "--subscriber", "other", "-f", "json"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
+def test_a_retry_names_parked_events_or_all(console, parked):
+    for arguments, expected in [
         ([], "name events by their numbers, or write --all"),
         (["1", "--all"], "name events by their numbers, or write --all"),
         (["7"], "No parked event has the number 7"),
         (["1", "--subscriber", "other"], "No parked event has the number 1"),
-    ],
-)
-def test_a_retry_names_parked_events_or_all(console, parked, arguments, expected):
-    assert expected in console.refusal("events:retry", *arguments)
+    ]:
+        assert expected in console.refusal("events:retry", *arguments), arguments
 
 
 @pytest.mark.costly

@@ -65,9 +65,8 @@ def test_wrong_settings_end_the_examination(examine):
     assert rows[-1]["What to do"]
 
 
-@pytest.mark.parametrize(
-    ("environment", "check", "message"),
-    [
+def test_each_problem_is_found_and_says_what_to_do(examine):
+    for environment, check, message in [
         ({"APP_SECRET": "5ecre7"}, "secrets", "app.secret (APP_SECRET) is short"),
         ({"APP_SECRET": "ab" * 40}, "secrets", "few different characters"),
         ({"HEALTH_CHECK_CODE": "1234"}, "secrets", "HEALTH_CHECK_CODE"),
@@ -76,14 +75,12 @@ def test_wrong_settings_end_the_examination(examine):
         ({"FS_LOCAL_DIRECTORY": "/proc/none"}, "storage", "/proc/none"),
         ({"TRASH_KEEP": "0"}, "trash", "nothing can be given back"),
         ({"DATABASE_URL": "sqlite:////proc/none/frepo.db"}, "database", "database"),
-    ],
-)
-def test_each_problem_is_found_and_says_what_to_do(examine, environment, check, message):
-    _, rows = examine(**environment)
+    ]:
+        _, rows = examine(**environment)
 
-    bad = [row for row in rows if row["Check"] == check and row["State"] != "ok"]
-    assert message in bad[0]["What was found"]
-    assert bad[0]["What to do"]
+        bad = [row for row in rows if row["Check"] == check and row["State"] != "ok"]
+        assert message in bad[0]["What was found"]
+        assert bad[0]["What to do"], environment
 
 
 def test_a_file_with_a_secret_that_others_can_read_is_a_problem(console, examine, tmp_path):

@@ -54,26 +54,21 @@ def test_the_default_output_is_a_table(console, damaged):
     assert "2.00 kB" in console.run("storage:verify").stdout
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["storage:migrate --to local --from", "storage:sweep --storage"],
-)
-def test_a_storage_that_is_not_installed_is_named_as_in_the_option(console, damaged, command):
-    said = console.refusal(*command.split(), "barrel")
+def test_a_storage_that_is_not_installed_is_named_as_in_the_option(console, damaged):
+    for command in ["storage:migrate --to local --from", "storage:sweep --storage"]:
+        said = console.refusal(*command.split(), "barrel")
 
-    assert "'barrel'" in said and "local" in said
-    assert "FS_ADAPTER" not in said and "holds some of the blobs" not in said
+        assert "'barrel'" in said and "local" in said
+        assert "FS_ADAPTER" not in said and "holds some of the blobs" not in said, command
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"), [("s3", "awss3v3"), ("S3", "awss3v3"), ("lcoal", "local"), ("ftps", "ftp"), ("zzz", None)]
-)
-def test_a_storage_of_a_similar_name_is_suggested(console, damaged, written, meant):
-    said = console.refusal("storage:migrate", "--from", "local", "--to", written)
+def test_a_storage_of_a_similar_name_is_suggested(console, damaged):
+    for written, meant in [("s3", "awss3v3"), ("S3", "awss3v3"), ("lcoal", "local"), ("ftps", "ftp"), ("zzz", None)]:
+        said = console.refusal("storage:migrate", "--from", "local", "--to", written)
 
-    assert "Installed: awss3v3, ftp, local" in said
-    assert (f"Did you mean {meant!r}?" in said) if meant else ("Did you mean" not in said)
-    assert "holds some of the blobs" not in said
+        assert "Installed: awss3v3, ftp, local" in said
+        assert (f"Did you mean {meant!r}?" in said) if meant else ("Did you mean" not in said)
+        assert "holds some of the blobs" not in said, written
 
 
 def age(path, days=3):

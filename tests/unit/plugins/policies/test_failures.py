@@ -100,18 +100,15 @@ def test_a_wrong_choice_stops_the_start(plugins, ini):
     assert ORIGIN in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
+def test_a_wrong_declaration_is_refused():
+    for values, reason in [
         ({"decide": 3}, "decide is 3"),
         ({"decide": print, "actions": "upload"}, "actions is 'upload'"),
         ({"decide": print, "actions": ("peek",)}, "actions is"),
         ({"decide": print, "on_failure": "open"}, "on_failure is 'open'"),
-    ],
-)
-def test_a_wrong_declaration_is_refused(values, reason):
-    with pytest.raises((TypeError, ValueError), match=reason.replace("(", r"\(")):
-        UploadPolicy(name="door", **values)
+    ]:
+        with pytest.raises((TypeError, ValueError), match=reason.replace("(", r"\(")):
+            UploadPolicy(name="door", **values)
 
 
 def test_a_name_that_two_packages_claim_is_refused():

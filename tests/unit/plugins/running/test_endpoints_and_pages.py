@@ -129,11 +129,11 @@ class TestPages:
 
         assert 304 == app.get("/paint/", headers={"If-None-Match": tag}, expect_errors=True).status_int
 
-    @pytest.mark.parametrize("path", ["nothing.js", "../secret.txt", "%2e%2e/secret.txt", "deep/../../secret.txt"])
-    def test_nothing_outside_of_the_folder_is_served(self, app, path):
-        answer = app.get(f"/paint/{path}", expect_errors=True)
+    def test_nothing_outside_of_the_folder_is_served(self, app):
+        for path in ["nothing.js", "../secret.txt", "%2e%2e/secret.txt", "deep/../../secret.txt"]:
+            answer = app.get(f"/paint/{path}", expect_errors=True)
 
-        assert (True, False) == (answer.status_int in {400, 404}, "5ecre7" in answer.text)
+            assert (True, False) == (answer.status_int in {400, 404}, "5ecre7" in answer.text), path
 
     def test_nothing_can_be_sent_to_a_page(self, app):
         assert 405 == app.post("/paint/", expect_errors=True).status_int
@@ -159,10 +159,10 @@ class TestPages:
 
         assert pages in services.contexts["acme"].service.pages()
 
-    @pytest.mark.parametrize(("path", "told"), [("Paint", "path is 'Paint'"), ("a/b", "path is"), ("", "path is ''")])
-    def test_a_path_that_is_not_one_part_of_a_url_is_refused(self, folder, path, told):
-        with pytest.raises(ValueError, match=told):
-            Pages(path=path, folder=folder, title="Paint")
+    def test_a_path_that_is_not_one_part_of_a_url_is_refused(self, folder):
+        for path, told in [("Paint", "path is 'Paint'"), ("a/b", "path is"), ("", "path is ''")]:
+            with pytest.raises(ValueError, match=told):
+                Pages(path=path, folder=folder, title="Paint")
 
     def test_a_folder_that_does_not_exist_is_refused(self, folder):
         with pytest.raises(ValueError, match="does not exist"):

@@ -68,9 +68,9 @@ class TestVersionedPages:
         assert "javascript" in answer.content_type
         assert script == app.get(path, headers={"Accept-Encoding": "identity"}).body
 
-    @pytest.mark.parametrize("path", ["nothing", "index.html", "deep/app.js"])
-    def test_nothing_else_is_there(self, app, path):
-        assert 404 == app.get(f"/paint/{path}", expect_errors=True).status_int
+    def test_nothing_else_is_there(self, app):
+        for path in ["nothing", "index.html", "deep/app.js"]:
+            assert 404 == app.get(f"/paint/{path}", expect_errors=True).status_int, path
 
     def test_an_index_is_needed(self, folder):
         (folder / "index.html").unlink()
@@ -78,10 +78,10 @@ class TestVersionedPages:
         with pytest.raises(ValueError, match="which has no index.html"):
             Pages(path="paint", folder=folder, title="Paint", is_versioned=True)
 
-    @pytest.mark.parametrize("source", ["'unsafe-inline'", "*", "https://example.org"])
-    def test_a_policy_that_allows_more_is_refused(self, folder, source):
-        with pytest.raises(ValueError, match=re.escape(f"policy allows {source}")):
-            Pages(path="paint", folder=folder, title="Paint", policy=f"default-src 'self' {source}")
+    def test_a_policy_that_allows_more_is_refused(self, folder):
+        for source in ["'unsafe-inline'", "*", "https://example.org"]:
+            with pytest.raises(ValueError, match=re.escape(f"policy allows {source}")):
+                Pages(path="paint", folder=folder, title="Paint", policy=f"default-src 'self' {source}")
 
 
 def test_the_menu_of_the_console_names_the_pages_of_plugins(assembled, tmp_path):

@@ -124,39 +124,33 @@ def test_a_strategy_gets_the_options_of_the_collection(root, make):
     assert Options(keep=2) == Thin.seen[-1][0]
 
 
-@pytest.mark.parametrize(
-    ("options", "fields"),
-    [
+def test_wrong_options_are_refused_and_named(make, edit, services):
+    for options, fields in [
         ({"keep": 0}, {"strategy_options.keep"}),
         ({"keep": "many"}, {"strategy_options.keep"}),
         ({"kep": 3, "label": 5}, {"strategy_options.kep", "strategy_options.label"}),
-    ],
-)
-def test_wrong_options_are_refused_and_named(make, edit, services, options, fields):
-    made = make()
+    ]:
+        made = make()
 
-    with pytest.raises(FieldsError) as created:
-        make(strategy_options=options)
-    with pytest.raises(FieldsError) as edited:
-        edit(made, strategy_options=options)
+        with pytest.raises(FieldsError) as created:
+            make(strategy_options=options)
+        with pytest.raises(FieldsError) as edited:
+            edit(made, strategy_options=options)
 
-    assert fields == created.value.fields.keys() == edited.value.fields.keys()
-    assert made.strategy_options == services.collections.get(made.id).strategy_options
+        assert fields == created.value.fields.keys() == edited.value.fields.keys()
+        assert made.strategy_options == services.collections.get(made.id).strategy_options, options
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_a_wrong_option_is_told_what_is_allowed(make):
+    for options, message in [
         ({"keep": 0}, "Input should be greater than or equal to 1; given: 0"),
         ({"keep": "many"}, "Input should be a valid integer, unable to parse string as an integer; given: 'many'"),
         ({"kep": 3}, "the strategy 'thin' has no such option; its options: keep, label"),
-    ],
-)
-def test_a_wrong_option_is_told_what_is_allowed(make, options, message):
-    with pytest.raises(FieldsError) as caught:
-        make(strategy_options=options)
+    ]:
+        with pytest.raises(FieldsError) as caught:
+            make(strategy_options=options)
 
-    assert [[message]] == list(caught.value.fields.values())
+        assert [[message]] == list(caught.value.fields.values()), options
 
 
 def test_options_for_a_strategy_without_options_are_refused(make):

@@ -93,28 +93,24 @@ def test_the_same_content_plain_and_compressed_is_stored_once(send, root, path, 
 
 
 @each_coding
-@pytest.mark.parametrize(
-    ("spoil", "says"),
-    [
+def test_a_body_that_is_not_whole_is_refused(send, root, path, coding):
+    for spoil, says in [
         (lambda body: body[:-5], "The body ends before the end of its"),
         (lambda body: body[: len(body) // 2], "The body ends before the end of its"),
         (lambda body: body + b"garbage", "The body is followed by bytes that are no"),
         (lambda body: b"no such data", "The body is no valid"),
         (lambda body: b"", "The body ends before the end of its"),
         (lambda body: body[:-6] + b"\0" + body[-5:], "The body is no valid"),
-    ],
-    ids=["almost whole", "half", "more", "other bytes", "nothing", "a wrong byte"],
-)
-def test_a_body_that_is_not_whole_is_refused(send, root, path, coding, spoil, says):
-    compress = COMPRESS[coding]
-    if coding == "zstd":
-        compress = partial(compress, options={zstd.CompressionParameter.checksum_flag: 1})
-    answer = send(spoil(compress(CONTENT)), coding)
+    ]:
+        compress = COMPRESS[coding]
+        if coding == "zstd":
+            compress = partial(compress, options={zstd.CompressionParameter.checksum_flag: 1})
+        answer = send(spoil(compress(CONTENT)), coding)
 
-    assert 400 == answer.status_int
-    [error] = answer.json["errors"]
-    assert ("Content-Encoding", True) == (error["field"], error["message"].startswith(says)), error
-    assert [] == root.get(path).json["items"]
+        assert 400 == answer.status_int
+        [error] = answer.json["errors"]
+        assert ("Content-Encoding", True) == (error["field"], error["message"].startswith(says)), error
+        assert [] == root.get(path).json["items"], spoil
 
 
 @pytest.mark.costly
@@ -203,12 +199,12 @@ def test_a_request_that_cannot_wait_for_memory_is_told_when_to_come_again(app, a
     assert (503, "30", 201) == (answer.status_int, answer.headers["Retry-After"], again.status_int)
 
 
-@pytest.mark.parametrize("coding", ["br", "gzip, zstd", "deflate"])
-def test_another_coding_is_refused(send, coding):
-    answer = send(b"content", coding)
+def test_another_coding_is_refused(send):
+    for coding in ["br", "gzip, zstd", "deflate"]:
+        answer = send(b"content", coding)
 
-    assert 400 == answer.status_int
-    assert f"Expected one of gzip, zstd, not '{coding}'" in answer.json["detail"]
+        assert 400 == answer.status_int
+        assert f"Expected one of gzip, zstd, not '{coding}'" in answer.json["detail"], coding
 
 
 def test_a_form_is_sent_without_it(send):

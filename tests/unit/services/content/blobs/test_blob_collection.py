@@ -85,14 +85,6 @@ def test_concurrent_adoption_and_deletion_never_leave_a_row_without_bytes(
     assert keys() == blob_keys()
 
 
-def test_an_evicted_blob_is_collected(make_collection, push, keys, blob_keys):
-    collection = make_collection(1)
-    push(collection, b"old")
-    push(collection, b"new")
-
-    assert (1, blob_keys()) == (len(keys()), keys())
-
-
 def test_an_evicted_blob_that_another_version_uses_is_kept(services, make_collection, push, upload, keys, caplog):
     collection = make_collection(1)
     kept = upload(b"old")
@@ -165,23 +157,6 @@ def test_a_blob_that_cannot_be_collected_does_not_stop_the_others(wrap, make_col
     push(collection, b"x" * 20)
 
     assert 2 == len(keys())
-
-
-def test_a_deleted_versions_blob_is_collected(services, make_collection, push, keys):
-    collection = make_collection()
-    push(collection, b"one")
-    services.versions.delete(collection, "v1")
-
-    assert [] == keys()
-
-
-def test_a_simulated_deletion_changes_nothing(services, make_collection, push, state):
-    collection = make_collection()
-    push(collection, b"one")
-    before = state()
-    services.versions.delete(collection, "v1", simulate=True)
-
-    assert before == state()
 
 
 def test_concurrent_pushes_deletions_and_uploads_of_the_same_contents_lose_nothing(

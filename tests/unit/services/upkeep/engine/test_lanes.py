@@ -219,14 +219,6 @@ def test_a_job_that_fails_is_recorded_reported_once_a_day_and_run_again(services
     assert ["job.failed", "job.failed", "job.recovered"] == kinds(services)
 
 
-@pytest.mark.parametrize("summary", [{"a": object()}, {"a": float("nan")}, ["a"], 7])
-def test_a_summary_that_is_not_json_is_a_failure(services, make_lane, nightly, clock, summary):
-    nightly.run = lambda context: summary
-    work(make_lane("first", [nightly]), clock, days=1)
-
-    assert ["failed"] == [run.outcome for run in runs(services)]
-
-
 @pytest.mark.parametrize("error", [SystemExit(1), GeneratorExit()])
 def test_an_exception_that_would_end_a_program_is_a_failure(services, lane, nightly, clock, error):
     nightly.error = error

@@ -18,15 +18,6 @@ def check(services):
     return lambda **options: verify(services.database, services.backends, **options)
 
 
-def test_good_blobs_are_counted_and_not_reported(check, add):
-    add(b"one")
-    add(b"two!")
-
-    report = check()
-
-    assert (2, 7, []) == (report.checked, report.size, report.damaged)
-
-
 @pytest.mark.parametrize(
     ("harm", "problem"),
     [
