@@ -259,11 +259,17 @@ def _unknown(source: ByteStream, name: str, inspection: Inspection, depth: int) 
     if promised and depth == 0:
         article = "an" if promised[0] in "aeiox" else "a"
         message = f"Its name is that of {article} {promised} file, but its first bytes are not those of one"
-        return Report(outcome="not checked", message=message)
-    is_message = kind and not detection.keeps_messages(name)
-    return Report(
-        outcome="not checked", message="Its format is not known", kinds=(kind,) if kind and is_message else ()
-    )
+        return Report(outcome="not checked", message=message, look=messages.look_at(head))
+    return of_no_format(head, name, kind)
+
+
+def of_no_format(head: bytes, name: str, kind: str | None = None) -> Report:
+    """Return the report about a content of unknown format; `kind` is `html` or `text` for a page or a message."""
+    if detection.keeps_messages(name):
+        kind, look = None, ""
+    else:
+        look = "" if kind else messages.look_at(head)
+    return Report(outcome="not checked", message="Its format is not known", kinds=(kind,) if kind else (), look=look)
 
 
 def _is_repeated(source: ByteStream, head: bytes, budget: Budget) -> bool:

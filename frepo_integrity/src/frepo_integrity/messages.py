@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 HTML, TEXT = "html", "text"
-# What is longer is no message. It is less than the first bytes that are looked at, so all of it is seen.
+# In what is longer, a program has to say first that it has failed. It is less than the first bytes that are looked at,
+# so all of it is seen.
 _MAX, _MAX_LINES = 4000, 25
 _BLANKS = b" \t\n\r\v\f"
 # The line that says what has failed is one of the first.
@@ -56,22 +57,47 @@ _FATAL = re.compile(
 )
 
 
+# How what fails begins a long text. `level: error` of a configuration is none.
+_FAILED = re.compile(
+    r"(?:[\w./-]+(?:\[\d+\])?: )+.*(?:\b(?:error|fatal|panic): |\bcannot |\bcould not |\bcan't |\bno such file|"
+    r"\b(?:permission|access) denied|\bconnection refused|\bno space left|\bnot found$)|"
+    r"(?:error|fatal|panic)\b(?: \d+.*)?: |traceback \(most recent call last\)",
+    re.IGNORECASE,
+)
+
+
 def recognize(head: bytes) -> str | None:
     """Return `html` or `text` if a content with these first 4,096 bytes is a page or a message, else None."""
     if _HTML.match(head):
         return HTML
     if _XML_ERROR.match(head):
         return TEXT
-    if not head or len(head) > _MAX or _CONTROL.search(head):
+    if not head or _CONTROL.search(head):
         return None
     if not head.strip():  # the line end that `echo "$DUMP"` adds to a dump that failed
         return TEXT
     lines = _lines(head)
-    if len(lines) > _MAX_LINES or any(_DATA.search(line) for line in lines if not _PROGRAM.match(line)):
+    if any(_DATA.search(line) for line in lines if not _PROGRAM.match(line)):
         return None
+    if len(head) > _MAX or len(lines) > _MAX_LINES:
+        return TEXT if _reports_failure(lines[:_FIRST_LINES]) else None
     if any(_SETTING.match(line) for line in lines):  # then a program has to say that it has failed
         lines = [line for line in lines[:_FIRST_LINES] if _REPORTER.match(line)]
     return TEXT if _find_failure(lines) else None
+
+
+def look_at(head: bytes) -> str:
+    """Return what a content of no known format looks like by its first 4,096 bytes: `data`, `plain text` or `log`.
+
+    A log is a text in which a program reports an error.
+    """
+    if _CONTROL.search(head):
+        return "data"
+    return "log" if _reports_failure(_lines(head)) else "plain text"
+
+
+def _reports_failure(lines: list[str]) -> bool:
+    return any(_FAILED.match(line) and not _HARMLESS.search(line) for line in lines)
 
 
 def find_error(text: bytes) -> str:

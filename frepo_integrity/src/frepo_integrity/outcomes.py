@@ -13,8 +13,9 @@ class Report:
     """The result for a content that is not broken. `kinds` names its formats from the outside in, such as gzip, tar.
 
     `covers` says how far `good` goes, as in a `CheckResult`. `label` is what people call the innermost format, and
-    `database` the database that it names; both are empty if they are not known. `has_looked` is false if nothing can be
-    said about the formats, such as for a check that is switched off.
+    `database` the database that it names; both are empty if they are not known. `look` is what a content of no known
+    format looks like, see `messages.look_at`. `has_looked` is false if nothing can be said about the formats, such as
+    for a check that is switched off.
     """
 
     outcome: Outcome
@@ -23,6 +24,7 @@ class Report:
     covers: Covers = "container"
     label: str = ""
     database: str = ""
+    look: str = ""
     has_looked: bool = True
 
     def inside(self, kind: str) -> Self:
@@ -34,6 +36,8 @@ class Report:
         """The formats as people call them, from the outside in, such as gzip, PostgreSQL dump; None if unknown."""
         if not self.has_looked:
             return None
+        if self.look:
+            return (*self.kinds, self.look)
         return (*self.kinds[:-1], self.label) if self.label else self.kinds
 
 

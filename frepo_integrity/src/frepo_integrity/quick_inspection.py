@@ -10,7 +10,7 @@ from . import detection, messages, split_parts, text_encoding
 from .byte_stream import FileStream
 from .formats import sql_dump, xz_index, zip_directory
 from .formats.sql_programs import PROGRAMS
-from .inspection import Inspection, check_behind_dump, check_in_front_of_dump
+from .inspection import Inspection, check_behind_dump, check_in_front_of_dump, of_no_format
 from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfTime, Report, switched_off
 from .tar_inspection import inspect_tar
 
@@ -25,7 +25,7 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
     if found is None and _may_be_found_later(head):
         return Report(outcome="pending", message=PENDING)
     if found is None:
-        return Report(outcome="not checked", message="Its format is not known")
+        return of_no_format(head, name)
     if not inspection.is_on(found.kind):
         return switched_off(found.kind, (found.kind,))
     try:

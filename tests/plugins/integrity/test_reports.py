@@ -41,10 +41,10 @@ def test_the_end_of_a_dump_is_its_content(check):
 
 def test_an_intact_container_says_nothing_about_its_content(check):
     for content, kinds in [
-        (rows(3000), ()),
+        (rows(3000), ("plain text",)),
         (tar_of(rows(3000)), ("tar",)),
         (zip_of(rows(3000)), ("zip",)),
-        *((makers["python"](rows(3000)), (kind,)) for kind, makers in COMPRESSORS.items()),
+        *((makers["python"](rows(3000)), (kind, "plain text")) for kind, makers in COMPRESSORS.items()),
         (gzip.compress(tar_of(rows(3000))), ("gzip", "tar")),
         (gzip.compress(zip_of(rows(3000))), ("gzip", "zip")),
     ]:
@@ -57,7 +57,21 @@ def test_a_check_that_is_switched_off_says_nothing_about_formats(check, check_qu
             assert run(content, is_on=lambda kind, off=off: kind != off).names is None
     packed = check(gzip.compress(PG_DUMP % b"shop"), is_on=lambda kind: kind != "sql")
     assert ("good", "container", None) == (packed.outcome, packed.covers, packed.names)
-    assert () == check(b"no format at all").names
+
+
+def test_what_has_no_known_format_is_said_to_be_text_a_log_or_neither(check, check_quickly):
+    for content, look in (
+        (b"no format at all", "plain text"),
+        (rows(3000), "plain text"),
+        (rows(9000) + b"\0", "plain text"),  # the first 4 KiB decide, or less
+        (b"\0" + rows(3000), "data"),
+        (b"one\ntwo\n" * 20 + b"tar: /srv: Cannot open: No such file or directory\n", "log"),
+    ):
+        assert (look,) == check(content).names
+        # A log may be a message in front of data: the job reads it to its end.
+        assert (() if look == "log" else (look,)) == check_quickly(content).names, look
+        assert ("gzip", look) == check(gzip.compress(content)).names
+        assert () == check(content, "build.log").names
 
 
 # Of `7za a -si db.7z < /dev/null`.

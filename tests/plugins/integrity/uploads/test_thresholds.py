@@ -144,19 +144,59 @@ def test_a_log_may_have_an_error_on_any_night(root, push, good):
     assert [None] * 7 == [push("first", collection, one) for one in contents]
 
 
-def test_before_a_third_version_nothing_is_known_about_a_collection(make, push, good):
-    """What protects the good ones then is the trash."""
+@pytest.mark.parametrize("api", ["first", "second"])
+@pytest.mark.parametrize("usual", USUAL)
+def test_one_version_that_is_a_backup_is_enough(make, push, good, usual, api):
+    collection = make(api)
+    first = [log(26)] if api == "first" else []  # nothing is known about the collection yet
+    for content in (*first, USUAL[usual][0]):
+        assert push(api, collection, content) is None
+
+    for what, content in NO_BACKUPS.items():
+        assert push(api, collection, content) in {KIND, CHECK, SHRANK}, what
+
+    numbers = list(range(1, len(first) + 2))
+    assert (numbers, numbers[-1]) == good(collection)
+
+
+BINARY = [bytes([0, 1, 2, number]) * 3000 for number in range(3)]
+TEXT = [b"id,name\n" + b"%d,somebody\n" % number * 1000 for number in range(3)]
+# How many versions there were, of what, what comes, and whether it is odd.
+OF_NO_FORMAT = {
+    "a text after one that is none": (BINARY[:1], log(26, failure=20), True),
+    "a text after three that are none": (BINARY, b"nothing to do\n", True),
+    "a message after one text": (TEXT[:1], log(3), True),
+    "a long message after one text": (TEXT[:1], log(26), True),
+    "a small text with an error somewhere": (TEXT, log(26, failure=20), True),
+    "a small text without an error": (TEXT, b"id,name\n1,somebody\n", False),
+    "half of the size, with an error somewhere": (TEXT, log(26, failure=20, letters=len(TEXT[0]) // 2), False),
+    "less, with an error somewhere": (TEXT, log(26, failure=20, letters=len(TEXT[0]) // 2 - 1), True),
+    "what is no text after texts": (TEXT, BINARY[0], False),
+    "another text": (TEXT, TEXT[0] + b"more\n", False),
+    "what is not compressed after one that is": ([gzip.compress(BINARY[0])], BINARY[1], True),
+    "a text that is compressed after one that is none": ([gzip.compress(BINARY[0])], gzip.compress(TEXT[0]), True),
+}
+
+
+@pytest.mark.parametrize("what", OF_NO_FORMAT)
+def test_versions_of_an_unknown_format_are_compared_by_what_they_look_like(make, push, what):
+    usual, content, is_odd = OF_NO_FORMAT[what]
     collection = make("first")
+    assert [None] * len(usual) == [push("first", collection, one) for one in usual]
 
-    assert [None] * 5 == [push("first", collection, one) for one in (*USUAL["dumps"][:2], *[log(26)] * 3)]
-    assert ([3, 4, 5], 5) == good(collection)
+    assert (KIND if is_odd else None) == push("first", collection, content)
 
 
-def test_a_collection_of_anything_accepts_anything(make, push, good):
+@pytest.mark.parametrize("settings", [{"integrity.inline_limit": "1000"}])
+def test_a_dump_whose_check_has_not_ended_says_what_a_collection_is_of(make, push, good, run_job):
     collection = make("first")
-    contents = [b"a text", USUAL["archives"][0], b"another text", USUAL["dumps"][0], log(26), b"content"]
+    large = postgres(b"x" * 5000)
+    assert push("first", collection, large) is None
 
-    assert [None] * 6 == [push("first", collection, one) for one in contents]
+    assert [KIND] * 2 == [push("first", collection, log(26)), push("first", collection, b"no dump")]
+    run_job()
+
+    assert ([1], 1) == good(collection)
 
 
 def test_a_person_says_that_the_new_kind_is_right(root, make, push, good):
@@ -185,14 +225,15 @@ def test_half_of_the_size_is_allowed_and_less_is_not(make, push, good):
         assert ([1, 2, 3] if reason else [2, 3, 4], 3 if reason else 4) == good(collection)
 
 
-def test_a_message_has_up_to_25_lines_4000_letters_and_its_error_in_one_of_the_first_five():
-    recognised = {what for what, content in NO_BACKUPS.items() if messages.recognize(content)}
-
-    assert recognised & set(list(NO_BACKUPS)[:8]) == {
-        "an error log of 25 lines",
-        "an error log of 4,000 letters",
-        "an error in the fifth line",
+def test_a_message_has_its_error_in_one_of_the_first_five_lines_and_a_long_one_says_whose_it_is():
+    logs = list(NO_BACKUPS)[:8]
+    assert set(logs) - {"an error in the sixth line", "a text without an error"} == {
+        what for what in logs if messages.recognize(NO_BACKUPS[what])
     }
+    for line, more in ((b"one job failed\n", 0), (b"sh: one job: not found\n", 1), (b"key: an error\n", 0)):
+        length = 4000 // len(line)
+        found = [bool(messages.recognize((line * count)[:4096])) for count in (25, 26, length, length + 1)]
+        assert [True, bool(more), bool(more), bool(more)] == found, line
 
 
 def test_statements_behind_a_dump_are_allowed_up_to_256_kib(check, check_quickly):

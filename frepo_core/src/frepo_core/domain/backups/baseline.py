@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from statistics import median_low
 from typing import Any, Self
 
-from .content_kinds import ENCRYPTED, ContentKind
+from .content_kinds import DATA, ENCRYPTED, LOG, ContentKind
 from .verdicts import Verdict
 
 SIZES = 14
@@ -34,13 +34,16 @@ class Baseline:
 
     `sizes` are those of the last 14 versions, `contents` those of the last 3. `peaks` are the medians of sizes that no
     later one of 60 days has reached, with their days: the first is the largest. `digest` is the SHA-256 of the newest,
-    which has come again on `unchanged_nights` days, last on `day`.
+    which has come again on `unchanged_nights` days, last on `day`. `awaited` is what the newest version whose
+    checks have not ended seems to be. `known_since` is when the first version of a format that says what it is arrived.
     """
 
     sizes: tuple[int, ...] = ()
     peaks: tuple[tuple[date, int], ...] = ()
     contents: tuple[ContentKind, ...] = ()
     candidate: Candidate | None = None
+    awaited: ContentKind | None = None
+    known_since: datetime | None = None
     digest: str = ""
     day: date | None = None
     unchanged_nights: int = 0
@@ -50,15 +53,15 @@ class Baseline:
         """Return what `dump` has stored; an empty one for None."""
         if not stored:
             return cls()
-        candidate, day = stored.get("candidate"), stored.get("day")
+        candidate, day, awaited = stored.get("candidate"), stored.get("day"), stored.get("awaited")
+        known_since = stored.get("known_since")
         return cls(
             sizes=tuple(stored.get("sizes", ())),
             peaks=tuple((date.fromisoformat(on), size) for on, size in stored.get("peaks", ())),
-            contents=tuple(
-                ContentKind(kinds=tuple(kinds), database=database, verdict=Verdict(verdict))
-                for kinds, database, verdict in stored.get("contents", ())
-            ),
+            contents=tuple(_load_kind(one) for one in stored.get("contents", ())),
             candidate=Candidate(family=candidate[0], since=datetime.fromisoformat(candidate[1])) if candidate else None,
+            awaited=_load_kind(awaited) if awaited else None,
+            known_since=datetime.fromisoformat(known_since) if known_since else None,
             digest=stored.get("digest", ""),
             day=date.fromisoformat(day) if day else None,
             unchanged_nights=stored.get("unchanged_nights", 0),
@@ -69,8 +72,10 @@ class Baseline:
         return {
             "sizes": [*self.sizes],
             "peaks": [[on.isoformat(), size] for on, size in self.peaks],
-            "contents": [[[*one.kinds], one.database, one.verdict.value] for one in self.contents],
+            "contents": [_dump_kind(one) for one in self.contents],
             "candidate": [self.candidate.family, self.candidate.since.isoformat()] if self.candidate else None,
+            "awaited": _dump_kind(self.awaited) if self.awaited else None,
+            "known_since": self.known_since.isoformat() if self.known_since else None,
             "digest": self.digest,
             "day": self.day.isoformat() if self.day else None,
             "unchanged_nights": self.unchanged_nights,
@@ -86,6 +91,7 @@ class Baseline:
             peaks=_peaks(self.peaks, median_low(sizes), at.date()) if has_median else self.peaks,
             contents=self.contents if content is None else (*self.contents, content)[-CONTENTS:],
             candidate=None if content else self.candidate,
+            known_since=min(self.known_since or at, at) if content and content.name else self.known_since,
         )
 
     def after_digest(self, digest: str, at: datetime) -> Self:
@@ -134,32 +140,42 @@ class Baseline:
             return "It could not be checked, the last versions were complete"
         return ""
 
-    def find_unrecognised(self, content: ContentKind) -> str:
-        """Return why a content that is no dump and no archive is odd, as a sentence: the last three versions were some.
+    def without_awaited(self, at: datetime) -> Self:
+        """Return what a version of `at` is compared with whose checks have ended late: it may be what was awaited.
 
-        Empty for a content of a recognised format. How long an error message is does not matter. After versions of an
-        unknown format, a message is odd; after compressed ones, what is not compressed.
+        If a later one was the first of a format that says what it is, the formats of earlier ones say nothing about it.
         """
-        if content.name or len(self.contents) < CONTENTS:
+        is_earlier = self.known_since is not None and at < self.known_since
+        contents = tuple(one for one in self.contents if not (is_earlier and one.name))
+        return replace(self, awaited=None, contents=contents)
+
+    def find_unrecognised(self, content: ContentKind, size: int) -> str:
+        """Return why a content of `size` bytes is odd if it is no dump and no archive, as a sentence; empty if not.
+
+        It is if one of the last versions was a dump or an archive. After versions of unknown formats, a message is odd,
+        a text after what was none, what is not compressed after what was, and a log of less than half of their size.
+        """
+        known = [*self.contents, *([self.awaited] if self.awaited else [])]
+        if content.name or not known:
             return ""
-        is_new_message = content.is_message and not any(one.is_message for one in self.contents)
-        is_unpacked = not content.kinds and all(one.kinds and not one.is_message for one in self.contents)
-        if not (self._is_recognised or is_new_message or is_unpacked):
-            return ""
-        what = f"Its content is not recognised ({content})"
-        if content.is_message:
-            what = (
-                "It is a page of HTML"
-                if content.kinds[-1] == "html"
-                else "It is a message, or one byte again and again"
-            )
-        known = self.contents[-1].kinds
-        return f"{what}, the last versions were {self.contents[-1] if known else 'not'}"
+        recognised = [one for one in known if one.name]
+        if recognised:
+            return f"{_describe(content)}, the last versions were {recognised[-1]}"
+        if content.is_message and not any(one.is_message for one in known):
+            return f"{_describe(content)}, the last versions were {known[-1] if known[-1].formats else 'not'}"
+        if not content.formats and all(one.formats and not one.is_message for one in known):
+            return f"{_describe(content)}, the last versions were {known[-1]}"
+        if content.is_text and all(one.look == DATA for one in known):
+            return "It is a text, the last versions were none"
+        is_new_log = content.look == LOG and not any(one.look == LOG or one.is_message for one in known)
+        if is_new_log and self.sizes and 2 * size < min(self.sizes):
+            return "A program reports an error in it, and it is less than half as large as the last versions"
+        return ""
 
     def find_change(self, content: ContentKind) -> str:
         """Return how the formats differ from those of the last versions, as a sentence; empty if they do not."""
-        known = {one.kinds for one in self.contents}
-        return "" if not known or content.kinds in known else f"It is {content}, before it was {self.contents[-1]}"
+        known = {one.formats for one in self.contents}
+        return "" if not known or content.formats in known else f"It is {content}, before it was {self.contents[-1]}"
 
     def after_oddity(self, content: ContentKind, at: datetime) -> Self:
         """Return the baseline after a version of an odd kind: note a new format, which may come again."""
@@ -184,3 +200,18 @@ def _peaks(peaks: tuple[tuple[date, int], ...], median: int, day: date) -> tuple
     """Return the medians of 60 days that are larger than all later ones, so that the largest is the first."""
     kept = [(on, size) for on, size in peaks if size > median and day - on <= PEAK]
     return tuple(kept) if kept and kept[-1][0] == day else (*kept, (day, median))
+
+
+def _describe(content: ContentKind) -> str:
+    if not content.is_message:
+        return f"Its content is not recognised ({content})"
+    return "It is a page of HTML" if content.kinds[-1] == "html" else "It is a message, or one byte again and again"
+
+
+def _load_kind(stored: Any) -> ContentKind:
+    kinds, database, verdict = stored
+    return ContentKind(kinds=tuple(kinds), database=database, verdict=Verdict(verdict))
+
+
+def _dump_kind(kind: ContentKind) -> list[Any]:
+    return [[*kind.kinds], kind.database, kind.verdict.value]

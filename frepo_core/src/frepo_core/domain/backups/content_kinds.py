@@ -10,14 +10,19 @@ _COMPRESSIONS = frozenset({"gzip", "bzip2", "xz", "zstd", "lz4", "lzip", "lzma",
 _ARCHIVES = frozenset({"tar", "zip", "cpio", "7z", "7-zip", "sevenzip", "squashfs", "rar"})
 _ENCRYPTIONS = frozenset({"age", "openpgp", "gpg", "pgp"})
 # What errors look like where a backup is expected.
-_NO_BACKUPS = frozenset({"text", "html", "empty"})
+_MESSAGES = frozenset({"text", "html"})
+# What a content of no known format looks like: it is no text; it is one; it is one in which a program reports an error.
+DATA, PLAIN_TEXT, LOG = "data", "plain text", "log"
+_UNKNOWN = frozenset({DATA, PLAIN_TEXT, LOG})
+_NO_BACKUPS = _MESSAGES | _UNKNOWN | {"empty"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class ContentKind:
     """What a content is: its formats from the outside in, the database that it names, and its verdict.
 
-    `database` is empty if it is not known.
+    `database` is empty if it is not known. Where a check does not know the innermost format, it may say `data`,
+    `plain text` or `log` in its place.
     """
 
     kinds: tuple[str, ...] = ()
@@ -34,6 +39,21 @@ class ContentKind:
         return "" if last.lower() in _COMPRESSIONS | _NO_BACKUPS else last
 
     @property
+    def formats(self) -> tuple[str, ...]:
+        """The formats that are known, from the outside in."""
+        return self.kinds[:-1] if self.look else self.kinds
+
+    @property
+    def look(self) -> str:
+        """What a content of an unknown format looks like: `data`, `plain text` or `log`; empty if that is not known."""
+        return next((kind for kind in self.kinds[-1:] if kind in _UNKNOWN), "")
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content is a text of no known format, a message among them."""
+        return self.is_message or self.look in {PLAIN_TEXT, LOG}
+
+    @property
     def compression(self) -> str:
         """The compression in which the whole content was sent; empty for none."""
         first = self.kinds[0] if self.kinds else ""
@@ -42,7 +62,7 @@ class ContentKind:
     @property
     def is_message(self) -> bool:
         """Whether the content is a page of HTML, the message of a program, or one byte again and again."""
-        return self.kinds[-1:] in {("html",), ("text",)}
+        return self.kinds[-1:] != () and self.kinds[-1] in _MESSAGES
 
     @property
     def family(self) -> str:
@@ -59,4 +79,4 @@ class ContentKind:
 
     def __str__(self) -> str:
         """Return the formats for people, the innermost first: `PostgreSQL dump in gzip`."""
-        return " in ".join(reversed(self.kinds)) or "an unknown format"
+        return " in ".join(reversed(self.formats)) or "an unknown format"

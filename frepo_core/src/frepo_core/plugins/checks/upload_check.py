@@ -51,12 +51,14 @@ class CheckResult:
     `good`: checked completely. `pending`: a job checks it later. `not checked`: the check does not know this kind of
     content. `message` is for a person; `details` are stored as JSON.
 
-    `covers` says how far `good` goes: `content` if the end of the backup itself was seen, `container` if only what it
-    is packed in is intact. `kinds` name the formats from the outside to the inside, such as `("gzip", "PostgreSQL
-    dump")`: none if the content is of no known format, None if the check does not look. `database` is the name of the
-    database that the content says it is a dump of. The guard `expects_kind` compares them with those of earlier
-    versions. The first word of a format names its program, so that a `PostgreSQL archive` may follow a `PostgreSQL
-    dump`. A job that checks later says the same in `record_check`.
+    `covers` says how far `good` goes: `content` if the end of the backup itself was seen, `container` if only what
+    it is packed in is intact. `kinds` name the formats from the outside to the inside, such as `("gzip",
+    "PostgreSQL dump")`: none if the content is of no known format, None if the check does not look. Where the
+    innermost format is not known, `data`, `plain text` or `log` (a program reports an error in it) say what it
+    looks like. `database` is the name of the database that the content says it is a dump of. The guard
+    `expects_kind` compares them with those of earlier versions. The first word of a format names its program, so
+    that a `PostgreSQL archive` may follow a `PostgreSQL dump`. A job that checks later says the same in
+    `record_check`.
     """
 
     outcome: Outcome

@@ -22,7 +22,7 @@ from ..rows.quarantine import OVERTAKEN
 from ..rows.removal import TrashReason
 from ..rows.verdicts import NOTHING_KNOWN, is_bad, judge_reports
 from ..rows.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
-from .content_guards import Arrival, find_objection, kind_of
+from .content_guards import Arrival, find_objection
 from .counting import count_surplus
 from .decision import Decision, decide
 from .evictable_versions import read_state
@@ -83,7 +83,7 @@ class VersionRules:
             state = read_state(session, plugins, current, now=now, reading=self._database.reading)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
             asks_guards = reports is not None or (size and current.guards.action == "quarantine")
-            arrival = Arrival(size=size, at=now, kind=kind_of(reports) if reports else None)
+            arrival = Arrival.of(size, now, reports or ())
             guard = find_objection(session, current, arrival) if asks_guards else None
         objection = _find_strictest(guard, reports or ())
         incoming = IncomingVersion(size=size, created_at=now, number=current.last_number + 1)
@@ -115,9 +115,7 @@ class VersionRules:
         if self.refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()
         plugins = self.strategies.plugins
-        arrival = Arrival(
-            size=blob.size, at=incoming.created_at, digest=blob.digest, kind=kind_of(reports) if reports else None
-        )
+        arrival = Arrival.of(blob.size, incoming.created_at, reports, blob.digest)
         guard = find_objection(session, collection, arrival)
         objection = _find_strictest(guard, reports)
         # Guards say nothing about the content of an upload that was overtaken.

@@ -4,8 +4,9 @@ The baseline is kept with the collection, because the versions that it is about 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Self
 
 from sqlalchemy.orm import Session
 
@@ -26,28 +27,37 @@ from .newest_size import find_newest_size
 class Arrival:
     """A content that arrives: its size in bytes, when (UTC), its SHA-256, and what upload checks say that it is.
 
-    `digest` is empty and `kind` None if they are not known, or not yet.
+    `digest` is empty and `kind` None if they are not known, or not yet. `awaited` is what it seems to be while a
+    check has not ended.
     """
 
     size: int
     at: datetime
     digest: str = ""
     kind: ContentKind | None = None
+    awaited: ContentKind | None = None
+
+    @classmethod
+    def of(cls, size: int, at: datetime, reports: Sequence[CheckReport], digest: str = "") -> Self:
+        """Describe a content by what upload checks have said of it."""
+        outcomes = {report.outcome for report in reports}
+        kind = _kind_of(reports) if reports and outcomes <= {"good", "not checked", "pending"} else None
+        if "pending" in outcomes:
+            return cls(size=size, at=at, digest=digest, awaited=kind if kind and kind.formats else None)
+        return cls(size=size, at=at, digest=digest, kind=kind)
 
 
-def kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
-    """Return what the upload checks say that a content is; None if none looks, or one has a finding or is pending."""
-    if any(report.outcome not in {"good", "not checked"} for report in reports):
-        return None
-    kinds, database = max(
-        ((report.kinds, report.database) for report in reports if report.kinds is not None),
-        key=lambda found: len(found[0]),
-        default=((), ""),
-    )
+def _kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
+    """Return what the upload checks say that a content is; None if none looks."""
+    judged = judge_reports(reports).verdict
+    found = [
+        ContentKind(kinds=report.kinds, database=report.database, verdict=judged)
+        for report in reports
+        if report.kinds is not None
+    ]
+    kind = max(found, key=lambda one: (len(one.formats), len(one.kinds)), default=None)
     has_failed = any(not report.has_answered for report in reports)
-    if not kinds and (has_failed or all(report.kinds is None for report in reports)):
-        return None
-    return ContentKind(kinds=kinds, database=database, verdict=judge_reports(reports).verdict)
+    return None if kind is None or (has_failed and not kind.formats) else kind
 
 
 def find_objection(session: Session, collection: CollectionRecord, arrival: Arrival) -> Objection | None:
@@ -55,10 +65,9 @@ def find_objection(session: Session, collection: CollectionRecord, arrival: Arri
 
     What is neither a dump nor an archive is put into quarantine after versions that were, without any guard.
     """
-    guards = collection.guards
+    guards, baseline = collection.guards, Baseline.load(collection.baseline)
     if not guards.looks_at_contents:
-        return _find_unrecognised(collection, arrival.kind)
-    baseline = Baseline.load(collection.baseline)
+        return _find_unrecognised(baseline, arrival)
     error: RuleError | None = None
     if guards.min_version_size or guards.compares_sizes:
         usual = baseline.median() if guards.compares_sizes else None
@@ -69,14 +78,16 @@ def find_objection(session: Session, collection: CollectionRecord, arrival: Arri
         error = _find_oddity(baseline, arrival.kind, arrival.at)
     if error is None and guards.expects_change and baseline.is_unchanged(arrival.digest, arrival.at):
         error = VersionUnchangedError()
-    return Objection(error=error, action=guards.action) if error else _find_unrecognised(collection, arrival.kind)
+    return Objection(error=error, action=guards.action) if error else _find_unrecognised(baseline, arrival)
 
 
 def note_arrival(collection: Collection, arrival: Arrival, objection: Objection | None, verdict: Verdict) -> str:
     """Write the baseline after a version, whose upload was not overtaken; return how its format changed, if it did."""
     baseline, change = Baseline.load(collection.baseline), ""
     if objection is None and verdict is Verdict.PENDING:
-        baseline = baseline.after_digest(arrival.digest, arrival.at)
+        baseline = replace(
+            baseline.after_digest(arrival.digest, arrival.at), awaited=arrival.awaited or baseline.awaited
+        )
     elif objection is None and verdict in GOOD:
         change = _find_change(collection, baseline, arrival.kind) if arrival.kind else ""
         baseline = baseline.after_digest(arrival.digest, arrival.at)
@@ -102,7 +113,7 @@ def compare_late(collection: Collection, version: Version, kind: ContentKind | N
     error = _find_oddity(baseline, kind, at) if compares and kind else None
     objection = Objection(error=error, action=record.guards.action) if error else None
     if objection is None and version.released_at is None:
-        objection = _find_unrecognised(record, kind)
+        objection = _find_unrecognised(baseline.without_awaited(at), Arrival(size=size, at=at, kind=kind))
     if objection is not None and kind is not None:
         collection.baseline = baseline.after_oddity(kind, at).dump()
         return objection, ""
@@ -125,10 +136,8 @@ def _find_oddity(baseline: Baseline, kind: ContentKind, at: datetime) -> Version
     return VersionKindError(context={"message": reason}) if reason else None
 
 
-def _find_unrecognised(collection: CollectionRecord, kind: ContentKind | None) -> Objection | None:
-    if kind is None:
-        return None
-    reason = Baseline.load(collection.baseline).find_unrecognised(kind)
+def _find_unrecognised(baseline: Baseline, arrival: Arrival) -> Objection | None:
+    reason = baseline.find_unrecognised(arrival.kind, arrival.size) if arrival.kind else ""
     return Objection(error=VersionKindError(context={"message": reason}), action="quarantine") if reason else None
 
 
