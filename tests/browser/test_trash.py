@@ -52,6 +52,23 @@ def test_a_deleted_version_is_restored(signed_in, api, collection):
 
 
 @pytest.mark.costly
+def test_a_damaged_version_in_the_trash_says_so(signed_in, service, api):
+    made = api("POST", "/collections", {"name": "lost.sql.gz"})["id"]
+    version = api("PUT", f"/collections/{made}/versions", b"lost")
+    next(service.storage.glob(f"{version['sha256'][:2]}/*")).unlink()
+    api("DELETE", f"/collections/{made}/versions/v1")
+    signed_in.go("#/health")
+    signed_in.page.get_by_role("listitem").filter(has_text="verify").get_by_role("button", name="Run now").click()
+    expect(signed_in.page.get_by_role("listitem").filter(has_text="verify")).to_contain_text(
+        "damaged 1", timeout=30_000
+    )
+
+    signed_in.go(f"#/collections/{made}")
+
+    expect(trash(signed_in.page).get_by_role("listitem")).to_contain_text("Damaged: it cannot be read")
+
+
+@pytest.mark.costly
 def test_several_versions_are_deleted_and_one_of_them_for_good(signed_in, api, collection):
     signed_in.go(f"#/collections/{collection}")
     page = signed_in.page

@@ -54,6 +54,31 @@ def test_all_that_needs_a_damaged_base_is_counted_at_once(damage, told):
     assert (3, 3, 3, "3") == told()
 
 
+def test_the_trash_plain_files_and_what_can_be_restored_show_it(services, damage, root, collection):
+    """Their own bytes are sound. What is deleted and what is kept next to it show it in the same way."""
+    versions = f"/api/v1/collections/{collection}"
+    file = root.call("POST", "/api/v1/files?name=night.sql", body=CONTENTS[0]).json["name"]
+    root.call("DELETE", f"{versions}/versions/v1")
+
+    def see():
+        [entry] = services.trash.list(collection)
+        shown = root.get(f"{versions}/trash").json["items"] + [root.get(f"{versions}/trash/1").json]
+        files = [*root.get("/api/v1/files").json["items"], root.get(f"/api/v1/files/{file}").json]
+        [source] = services.restorables.sources(collection)
+        found = services.restorables.find(source, number=1)
+        return [
+            entry.is_damaged,
+            *(one["damaged"] for one in (*shown, *files)),
+            found.file.blob.is_damaged,
+            not found.is_good,
+        ]
+
+    before = see()
+    damage(CONTENTS[2])
+
+    assert ({False}, {True}) == (set(before), set(see()))
+
+
 def test_what_needs_nothing_damaged_is_not_counted(damage, told):
     damage(CONTENTS[0])
 

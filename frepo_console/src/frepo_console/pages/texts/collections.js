@@ -166,6 +166,7 @@ export const t = {
       quarantine_surplus: "left the quarantine",
     },
     until: (time) => `until ${time}`,
+    damaged: "Damaged: it cannot be read",
     download: "Download",
     tooLarge: (name, number) =>
       `This browser cannot save so large a file. Restore the version first, or use: frepo restore ${name} --version ${number}`,

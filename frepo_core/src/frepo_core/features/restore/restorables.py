@@ -22,6 +22,7 @@ from frepo_core.services.backups.rows.version_rows import select_with_files
 from frepo_core.services.backups.trash.contents import trashed_file
 from frepo_core.services.backups.trash.entries import select_with_blobs
 from frepo_core.services.base.records import FileRecord
+from frepo_core.services.content.objects.damage import mark_lost_files
 
 # Of so many versions, the newest ones, at least one is expected not to be damaged.
 _LOOKED_AT = 50
@@ -179,7 +180,8 @@ def _versions(session: Session, source: Source, *conditions: ColumnElement[bool]
     if source.deleted_at is not None:
         return []
     query = select_with_files().where(Version.collection_id == source.id, *conditions)
-    rows = session.scalars(query.order_by(Version.number.desc()).limit(_LOOKED_AT))
+    rows = session.scalars(query.order_by(Version.number.desc()).limit(_LOOKED_AT)).all()
+    files = mark_lost_files(session, [FileRecord.of(row.file) for row in rows])
     return [
         Restorable(
             source=source,
@@ -188,16 +190,17 @@ def _versions(session: Session, source: Source, *conditions: ColumnElement[bool]
             verdict=Verdict(row.verdict),
             verdict_reason=row.verdict_reason or "",
             ends_at=None,
-            file=FileRecord.of(row.file),
+            file=file,
         )
-        for row in rows
+        for row, file in zip(rows, files, strict=True)
     ]
 
 
 def _entries(session: Session, source: Source, *conditions: ColumnElement[bool]) -> Sequence[Restorable]:
     """Return the newest versions in the trash that meet the conditions."""
     query = select_with_blobs().where(TrashEntry.incarnation == source.incarnation, *conditions)
-    rows = session.scalars(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()).limit(_LOOKED_AT))
+    rows = session.scalars(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()).limit(_LOOKED_AT)).all()
+    files = mark_lost_files(session, [trashed_file(row) for row in rows])
     return [
         Restorable(
             source=source,
@@ -206,7 +209,7 @@ def _entries(session: Session, source: Source, *conditions: ColumnElement[bool])
             verdict=Verdict(row.verdict),
             verdict_reason=row.verdict_reason or row.quarantine_reason or "",
             ends_at=row.ends_at,
-            file=trashed_file(row),
+            file=file,
         )
-        for row in rows
+        for row, file in zip(rows, files, strict=True)
     ]

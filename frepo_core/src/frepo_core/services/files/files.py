@@ -26,6 +26,7 @@ from ..content.blobs.upload_transaction import Room
 from ..content.checks.spooled_content import UploadTarget
 from ..content.checks.upload_checks import UploadChecks, log_findings
 from ..content.ingest import Incoming, Ingest, Limit, Limits, RoomLimit
+from ..content.objects.damage import mark_lost_files
 from ..content.token_limits import check_type_of_file, token_size_limit
 from ..events.facts import file_event
 from ..events.recording import record
@@ -115,7 +116,7 @@ class Files:
             row = session.scalar(query) if "\0" not in name else None
             if row is None:
                 raise file_not_found(name)
-            return FileRecord.of(row)
+            return mark_lost_files(session, [FileRecord.of(row)])[0]
 
     def find_for_download(self, name: str) -> FileRecord:
         """Return the same as `find` at half the cost, but without tags."""

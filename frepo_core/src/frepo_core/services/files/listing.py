@@ -16,6 +16,7 @@ from ..access.visibility.visible_files import Sight, is_unlocked, see_file, tags
 from ..base.keyset import Page, PageRequest, bound_values, cut
 from ..base.numbered_page import NumberedPage, last_page, offset
 from ..base.records import WITH_BLOB, FileRecord
+from ..content.objects.damage import mark_lost_files
 from .file_query import FileQuery
 
 PASSWORD_CHECKS = 10
@@ -126,7 +127,7 @@ class Listing:
 def _load_files(session: Session, ids: Sequence[int]) -> list[FileRecord]:
     rows = session.execute(WITH_BLOB.where(_FILE.c.id.in_(ids)).order_by(_FILE.c.id.desc())).all()
     tags = tags_of(session, ids)
-    return [FileRecord.of_row(row, tuple(tags[row.id])) for row in rows]
+    return mark_lost_files(session, [FileRecord.of_row(row, tuple(tags[row.id])) for row in rows])
 
 
 def _listed(files: Sequence[FileRecord], has_password: Callable[[str], bool], by: Identity) -> list[ListedFile]:

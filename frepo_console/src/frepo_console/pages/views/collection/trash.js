@@ -49,10 +49,15 @@ export function Trash({ collection, changed, changes, now }) {
       ${items.map(
         (entry) =>
           html`<li key=${entry.number}>
-            <span class="faint"><${Icon} name="trash" /></span>
+            ${
+              entry.damaged
+                ? html`<span class="damaged"><${Icon} name="damaged" isColoured /></span>`
+                : html`<span class="faint"><${Icon} name="trash" /></span>`
+            }
             <div class="grow">
               <b>${t.versions_.number(entry.number)}</b>${" "}<span class="dim">${howItEnded(entry, now)}</span>
               <div class="sm dim" title=${exactTime(entry.ends_at)}>${t.trash.until(dateTime(entry.ends_at, now))}</div>
+              ${entry.damaged && html`<div class="sm damaged"><span class="fg">${t.trash.damaged}</span></div>`}
             </div>
             <div class="row wrap">
               ${

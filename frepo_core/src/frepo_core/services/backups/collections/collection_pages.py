@@ -26,7 +26,7 @@ from ...base.records import CollectionRecord, VersionRecord
 from ..rows.collection_search import CollectionSearch, lists_one_of, search_collections, visible_to
 from ..rows.newest_good import GoodVersion, read_newest_good
 from ..rows.quarantine import is_there_for
-from ..rows.version_rows import select_with_files
+from ..rows.version_rows import records_of, select_with_files
 from ..trash.entries import read_sizes
 from .states import (
     NOW,
@@ -273,8 +273,8 @@ def _newest_versions(
     if not collections:
         return {}
     query = _newest_query(any(collection.quarantined_count for collection in collections))
-    rows = session.scalars(query, {"ids": [collection.id for collection in collections]})
-    return {row.collection_id: VersionRecord.of(row) for row in rows}
+    rows = session.scalars(query, {"ids": [collection.id for collection in collections]}).all()
+    return {version.collection_id: version for version in records_of(session, rows)}
 
 
 @build_once

@@ -17,8 +17,7 @@ from frepo_core.errors import OutdatedDecisionError, VersionPinnedError, Version
 from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord
-from ...content.objects.states import DELTA
-from ...content.objects.uses import select_lost
+from ...content.objects.damage import mark_lost_files
 from ...files.file_rows import insert_file
 from .expected_backups import set_arrived
 from .locks import end_of_new, require_removable
@@ -39,14 +38,9 @@ def select_with_files() -> Select[Version]:
 def records_of(session: Session, rows: Iterable[Version]) -> list[VersionRecord]:
     """Make records of rows. One that is stored as the difference to what is lost is damaged, too."""
     records = [VersionRecord.of(row) for row in rows]
-    if DELTA not in [record.file.blob.encoding for record in records]:
-        return records
-    lost = set(session.scalars(select_lost()))
-    return [_as_damaged(record) if record.file.blob.digest in lost else record for record in records]
-
-
-def _as_damaged(record: VersionRecord) -> VersionRecord:
-    return replace(record, file=replace(record.file, blob=replace(record.file.blob, is_damaged=True)))
+    files = mark_lost_files(session, [record.file for record in records])
+    marked = zip(records, files, strict=True)
+    return [record if file is record.file else replace(record, file=file) for record, file in marked]
 
 
 def is_restored(now: datetime) -> ColumnElement[bool]:

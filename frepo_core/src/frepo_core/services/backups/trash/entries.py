@@ -1,7 +1,7 @@
 """The entries of the trash as records, and what ends them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -14,6 +14,7 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By
 
 from ...base.records import BlobRecord
+from ...content.objects.damage import mark_lost
 from ...events.recording import NewEvent, record
 from ..rows.locks import require_removable
 
@@ -80,6 +81,13 @@ class TrashedVersion:
             quarantine_reason=row.quarantine_reason,
             locked_until=row.locked_until,
         )
+
+
+def records_of(session: Session, rows: Iterable[TrashEntry]) -> list[TrashedVersion]:
+    """Make records of rows with their blobs. One that is stored as the difference to what is lost is damaged, too."""
+    records = [(TrashedVersion.of(row), BlobRecord.of(row.blob)) for row in rows]
+    blobs = mark_lost(session, [blob for _, blob in records])
+    return [replace(one, is_damaged=blob.is_damaged) for (one, _), blob in zip(records, blobs, strict=True)]
 
 
 def select_with_blobs() -> Select[TrashEntry]:

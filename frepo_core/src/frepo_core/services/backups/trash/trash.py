@@ -21,7 +21,7 @@ from ...events.recording import record
 from ..rows.collection_rows import find_collection, lock_collection
 from ..rows.removal import incarnation_of
 from ..rows.verdicts import note_newest
-from .entries import EndReason, TrashedVersion, end_entries, select_with_blobs
+from .entries import EndReason, TrashedVersion, end_entries, records_of, select_with_blobs
 from .restoration import give_back, lock_for_use, require_room
 
 log = logging.getLogger(__name__)
@@ -46,19 +46,19 @@ class Trash:
             query = select_with_blobs().where(_is_in_trash_of(session, collection_id))
             rows = session.scalars(paged(query, page, [TrashEntry.number, TrashEntry.id])).all()
             found = cut(rows, page, lambda row: [row.number, row.id])
-            return Page(items=[TrashedVersion.of(row) for row in found.items], next=found.next)
+            return Page(items=records_of(session, found.items), next=found.next)
 
     def list(self, collection_id: str) -> Sequence[TrashedVersion]:
         """Return all versions in the trash, the newest first."""
         with self._database.reading() as session:
             query = select_with_blobs().where(_is_in_trash_of(session, collection_id))
             rows = session.scalars(query.order_by(TrashEntry.number.desc(), TrashEntry.id.desc()))
-            return [TrashedVersion.of(row) for row in rows]
+            return records_of(session, rows)
 
     def find(self, collection_id: str, number: int) -> TrashedVersion:
         """Return a version in the trash. Raises `NotFoundError`."""
         with self._database.reading() as session:
-            return TrashedVersion.of(_find(session, collection_id, number))
+            return records_of(session, [_find(session, collection_id, number)])[0]
 
     def restore(
         self,

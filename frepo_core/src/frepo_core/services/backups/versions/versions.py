@@ -128,7 +128,7 @@ class Versions:
             row = session.scalar(query.order_by(Version.number.desc()).limit(1))
             if row is None:
                 raise NotFoundError(f"The collection has no version at or before {selector}")
-            return VersionRecord.of(row)
+            return records_of(session, [row])[0]
 
     def page(
         self,

@@ -17,6 +17,7 @@ from frepo_core.plugins import CollectionUsage, FileInfo, ListPage, StoredVersio
 from ...backups.rows.collection_search import visible_to
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, FileRecord
+from ...content.objects.damage import mark_lost_files
 from ...reports.statistics import read_collection_usage
 from .connection import ConnectedFacade
 from .descriptions import file_info, stored_version
@@ -78,7 +79,7 @@ class ReadingFacade(ConnectedFacade):
         with self._services.database.reading() as session:
             rows = session.scalars(paged(query, request, [File.id])).all()
             found = cut(rows, request, lambda row: [row.id])
-            return Page(items=[FileRecord.of(row) for row in found.items], next=found.next)
+            return Page(items=mark_lost_files(session, list(map(FileRecord.of, found.items))), next=found.next)
 
     def _find(self, collection_id: str) -> CollectionRecord:
         try:
