@@ -32,6 +32,8 @@ PIECE = 1 << 20
 # A line holds one object. Longer ones, and those with more values, are not from frepo, and would take all memory.
 LONGEST_LINE = 64 << 20
 MOST_VALUES = 2_000_000
+# Each line names another object, which takes a compressed byte at least. Small files may have more.
+FEW_LINES = 100_000
 # In bytes. A name gets `.DAMAGED`, or `.base` for each content that it is the difference to.
 LONGEST_NAME = 160
 
@@ -101,9 +103,11 @@ def read_file(path: Path, seals: Seals | None) -> Written:
 
 def verify(path: Path) -> tuple[str, Line]:
     """Return the digest of the lines, and the seal. Nothing is kept in memory: somebody else may have written it."""
-    digest, count = hashlib.sha256(), -1
+    digest, count, most = hashlib.sha256(), -1, FEW_LINES + path.stat().st_size
     with gzip.open(path, "rb") as file:
         for raw, line in read_lines(file):
+            if count > most:
+                raise ValueError("it has more lines than so few bytes can say something in")
             if "end" in line:
                 if line["end"] != {"objects": count, "sha256": digest.hexdigest()}:
                     raise ValueError("its digest is wrong")

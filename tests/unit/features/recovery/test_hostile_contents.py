@@ -337,6 +337,52 @@ def test_a_part_with_what_frepo_does_not_write_is_passed_over(collection, storag
     assert why in " ".join(new.source.problems)
 
 
+def test_lines_without_end_in_few_bytes_are_not_read(collection, recover, planted, tmp_path):
+    """What each costs is bounded by the bytes that somebody has written."""
+    collection, contents = collection
+    head = JournalFile(max((tmp_path / "storage/catalogue").iterdir())).head
+    with gzip.open(planted, "wb", 1) as file:
+        file.write(json.dumps(head).encode() + b"\n" + b'{"object":"version","key":[],"values":[]}\n' * 2_000_000)
+
+    new = recover(unverified=True)
+    script = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False, timeout=60)
+
+    assert contents == new.read(collection)
+    for said in (" ".join(new.source.problems), done.stderr):
+        assert f"{planted.name} cannot be used: " in said
+        assert "more lines than so few bytes" in said
+
+
+def test_objects_of_an_unknown_kind_or_in_the_wrong_place_are_named_and_the_others_are_recovered(
+    collection, storage, keys, recover
+):
+    collection, contents = collection
+    path = storage.path(max(keys()))
+    file, changed = JournalFile(path), BytesIO()
+    writer = JournalWriter(
+        changed, "catalogue", {k: v for k, v in file.head.items() if k not in {"frepo", "format", "about"}}
+    )
+    writer.add("\x1b[2J", ["a"], [{}])
+    for name, key, values in file.objects():
+        writer.add(name, key, values)
+        if name == "version":
+            writer.add("wal_segment", key, values)
+    writer.add("token", ["a"], [{"name": "late"}])
+    writer.finish()
+    path.chmod(0o600)
+    path.write_bytes(changed.getvalue())
+
+    new = recover(unverified=True)
+
+    assert contents == new.read(collection)
+    assert [
+        "1 object of the kind '\\x1b[2J', unknown or not in its place",
+        f"{len(contents)} objects of the kind 'wal_segment', unknown or not in its place",
+        "1 object of the kind 'token', unknown or not in its place",
+    ] == list(new.report.unusable)
+
+
 ODD = {
     3: {"created_at": 5},
     4: {"number": [1]},

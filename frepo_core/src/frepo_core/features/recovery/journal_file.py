@@ -19,6 +19,8 @@ _NOTHING: Values = {}
 _LONGEST_LINE = 64 << 20
 # Each takes about a hundred bytes of memory.
 _MOST_VALUES = 2_000_000
+# Each line names another object, which takes a compressed byte at least. Small files may have more.
+_FEW_LINES = 100_000
 
 
 class JournalDamagedError(FrepoError):
@@ -66,8 +68,11 @@ class JournalFile:
 
     def _lines(self) -> Generator[tuple[bytes, Values], None, None]:
         try:
+            most = _FEW_LINES + self._path.stat().st_size
             with gzip.open(self._path, "rb") as file:
                 while raw := file.readline(_LONGEST_LINE):
+                    if (most := most - 1) < 0:
+                        raise ValueError("it has more lines than so few bytes can say something in")
                     if raw.count(b",") > _MOST_VALUES:
                         raise ValueError(f"a line has more than {_MOST_VALUES} values")
                     yield raw, parse_object(raw)

@@ -5,6 +5,7 @@ The journal says what exists; the listings of all storages say where it is.
 
 import logging
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +33,7 @@ from frepo_core.db.models import (
     Version,
 )
 from frepo_core.domain.enrolment import collection_of_host
+from frepo_core.domain.texts.counts import counted
 from frepo_core.services.access.token_phrase import PHRASE_CHECK
 from frepo_core.services.base.batches import batches
 from frepo_core.services.base.installation import IDS_FROM, RECOVERY, find_origin
@@ -57,6 +59,9 @@ from .staging import Key, MissingContent, RecoveryStaging
 log = logging.getLogger(__name__)
 
 BATCH = 1000
+# Of so many unknown kinds, the objects are named.
+_MOST_UNKNOWN = 100
+_Group = tuple[str, Iterator[tuple[str, Key, list[Values]]]]
 # What nobody can use without the phrase that the ids of the tokens were stored with.
 SECRET_KINDS = frozenset({"token", "enrolment_code"})
 
@@ -174,7 +179,8 @@ class Recovery:
         self._begin(source)
         loader = RowLoader(self._database, self._staging)
         left_out = frozenset() if with_tokens else SECRET_KINDS
-        for kind, objects in self._by_kind(source):
+        passed_over = Counter[str]()
+        for kind, objects in self._by_kind(source, passed_over):
             if kind.name in left_out:
                 continue
             for batch in batches(objects, BATCH):
@@ -196,7 +202,7 @@ class Recovery:
         return RecoveryReport(
             counts=dict(loader.counts),
             missing=missing,
-            unusable=loader.unusable,
+            unusable=[*loader.unusable, *map(_describe_unknown, passed_over.items())],
             found=done.found,
             adopted=adopted,
         )
@@ -250,17 +256,26 @@ class Recovery:
 
         self._database.write(work)
 
-    def _by_kind(self, source: Source) -> Iterator[tuple[ObjectKind, Iterable[tuple[Key, Values]]]]:
-        """Yield the objects by kind, in the order in which they can be inserted: first those of the journal."""
+    def _by_kind(
+        self, source: Source, passed_over: Counter[str] | None = None
+    ) -> Iterator[tuple[ObjectKind, Iterable[tuple[Key, Values]]]]:
+        """Yield the objects by kind, in the order in which they can be inserted: first those of the journal.
+
+        Those of an unknown kind, or not in this order, are not from frepo: they are counted in `passed_over`.
+        """
         groups = groupby(source.file.objects(), key=itemgetter(0))
         group = next(groups, None)
-        for kind in self._kinds:
+        for index, kind in enumerate(self._kinds):
             yield kind, self._staging.changed(kind.name)
-            if group and group[0] == kind.name:
-                yield kind, self._unchanged(kind.name, group[1])
-                group = next(groups, None)
-        if group:
-            raise RecoveryError(f"{source.catalogue.text} has objects of the unknown kind {group[0]!r}")
+            expected = {one.name for one in self._kinds[index:]}
+            while group and (group[0] == kind.name or group[0] not in expected):
+                if group[0] == kind.name:
+                    yield kind, self._unchanged(kind.name, group[1])
+                    group = next(groups, None)
+                else:
+                    group = _pass_over(group, groups, passed_over)
+        while group:
+            group = _pass_over(group, groups, passed_over)
 
     def _unchanged(self, kind: str, lines: Iterable[tuple[str, Key, list[Values]]]) -> Iterator[tuple[Key, Values]]:
         """Yield the objects of the catalogue that the journal does not have."""
@@ -277,6 +292,18 @@ class Recovery:
             else:
                 for _ in objects:
                     pass
+
+
+def _pass_over(group: _Group, groups: Iterator[_Group], counts: Counter[str] | None) -> _Group | None:
+    """Count the objects of a group, of at most a hundred kinds; return the next group."""
+    number = sum(1 for _ in group[1])
+    if counts is not None and (group[0] in counts or len(counts) < _MOST_UNKNOWN):
+        counts[group[0]] += number
+    return next(groups, None)
+
+
+def _describe_unknown(found: tuple[str, int]) -> str:
+    return f"{counted(found[1], 'object')} of the kind {found[0]!r:.40}, unknown or not in its place"
 
 
 def _has_rows(session: Session, model: type[Base]) -> bool:
