@@ -58,7 +58,7 @@ class Baseline:
         return cls(
             sizes=tuple(stored.get("sizes", ())),
             peaks=tuple((date.fromisoformat(on), size) for on, size in stored.get("peaks", ())),
-            contents=tuple(_load_kind(one) for one in stored.get("contents", ())),
+            contents=tuple(map(_load_kind, stored.get("contents", ()))),
             candidate=Candidate(family=candidate[0], since=datetime.fromisoformat(candidate[1])) if candidate else None,
             awaited=_load_kind(awaited) if awaited else None,
             known_since=datetime.fromisoformat(known_since) if known_since else None,
@@ -72,9 +72,9 @@ class Baseline:
         return {
             "sizes": [*self.sizes],
             "peaks": [[on.isoformat(), size] for on, size in self.peaks],
-            "contents": [_dump_kind(one) for one in self.contents],
+            "contents": [[[*one.kinds], one.database, one.verdict.value] for one in self.contents],
             "candidate": [self.candidate.family, self.candidate.since.isoformat()] if self.candidate else None,
-            "awaited": _dump_kind(self.awaited) if self.awaited else None,
+            "awaited": [[*self.awaited.kinds], self.awaited.database, "pending"] if self.awaited else None,
             "known_since": self.known_since.isoformat() if self.known_since else None,
             "digest": self.digest,
             "day": self.day.isoformat() if self.day else None,
@@ -155,8 +155,8 @@ class Baseline:
         It is if one of the last versions was a dump or an archive. After versions of unknown formats, a message is odd,
         a text after what was none, what is not compressed after what was, and a log of less than half of their size.
         """
-        known = [*self.contents, *([self.awaited] if self.awaited else [])]
-        if content.name or not known:
+        known = (self.awaited, *self.contents) if self.awaited else self.contents
+        if not known or content.kinds == known[-1].kinds or content.name:
             return ""
         recognised = [one for one in known if one.name]
         if recognised:
@@ -211,7 +211,3 @@ def _describe(content: ContentKind) -> str:
 def _load_kind(stored: Any) -> ContentKind:
     kinds, database, verdict = stored
     return ContentKind(kinds=tuple(kinds), database=database, verdict=Verdict(verdict))
-
-
-def _dump_kind(kind: ContentKind) -> list[Any]:
-    return [[*kind.kinds], kind.database, kind.verdict.value]

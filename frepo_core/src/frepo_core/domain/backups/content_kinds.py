@@ -46,7 +46,7 @@ class ContentKind:
     @property
     def look(self) -> str:
         """What a content of an unknown format looks like: `data`, `plain text` or `log`; empty if that is not known."""
-        return next((kind for kind in self.kinds[-1:] if kind in _UNKNOWN), "")
+        return self.kinds[-1] if self.kinds and self.kinds[-1] in _UNKNOWN else ""
 
     @property
     def is_text(self) -> bool:
@@ -62,7 +62,7 @@ class ContentKind:
     @property
     def is_message(self) -> bool:
         """Whether the content is a page of HTML, the message of a program, or one byte again and again."""
-        return self.kinds[-1:] != () and self.kinds[-1] in _MESSAGES
+        return bool(self.kinds) and self.kinds[-1] in _MESSAGES
 
     @property
     def family(self) -> str:

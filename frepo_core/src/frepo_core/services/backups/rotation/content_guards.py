@@ -55,9 +55,11 @@ def _kind_of(reports: Sequence[CheckReport]) -> ContentKind | None:
         for report in reports
         if report.kinds is not None
     ]
-    kind = max(found, key=lambda one: (len(one.formats), len(one.kinds)), default=None)
-    has_failed = any(not report.has_answered for report in reports)
-    return None if kind is None or (has_failed and not kind.formats) else kind
+    if not found:
+        return None
+    kind = found[0] if len(found) == 1 else max(found, key=lambda one: (len(one.formats), len(one.kinds)))
+    has_failed = len(reports) > 1 and not all(report.has_answered for report in reports)
+    return None if has_failed and not kind.formats else kind
 
 
 def find_objection(session: Session, collection: CollectionRecord, arrival: Arrival) -> Objection | None:

@@ -18,6 +18,7 @@ from frepo_core.plugins import IncomingVersion, VersionInfo
 
 from ...base.records import BlobRecord, CollectionRecord, VersionRecord
 from ...content.objects.damage import mark_lost_files
+from ...content.objects.states import DELTA
 from ...files.file_rows import insert_file
 from .expected_backups import set_arrived
 from .locks import end_of_new, require_removable
@@ -38,8 +39,9 @@ def select_with_files() -> Select[Version]:
 def records_of(session: Session, rows: Iterable[Version]) -> list[VersionRecord]:
     """Make records of rows. One that is stored as the difference to what is lost is damaged, too."""
     records = [VersionRecord.of(row) for row in rows]
-    files = mark_lost_files(session, [record.file for record in records])
-    marked = zip(records, files, strict=True)
+    if DELTA not in [record.file.blob.encoding for record in records]:
+        return records
+    marked = zip(records, mark_lost_files(session, [record.file for record in records]), strict=True)
     return [record if file is record.file else replace(record, file=file) for record, file in marked]
 
 

@@ -21,6 +21,7 @@ def mark_lost(session: Session, blobs: Iterable[BlobRecord]) -> list[BlobRecord]
 
 def mark_lost_files(session: Session, files: Sequence[FileRecord]) -> list[FileRecord]:
     """Return the files with `is_damaged` for each whose content is lost, see `mark_lost`."""
-    blobs = mark_lost(session, [file.blob for file in files])
-    marked = zip(files, blobs, strict=True)
+    if DELTA not in [file.blob.encoding for file in files]:
+        return list(files)
+    marked = zip(files, mark_lost(session, [file.blob for file in files]), strict=True)
     return [file if blob is file.blob else replace(file, blob=blob) for file, blob in marked]
