@@ -13,10 +13,9 @@ from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
 
-from .conftest import open_collection
+from .conftest import MERGE_PATCH, open_collection
 from .test_files import DROP
 from .test_overview import FAILS
-from .test_states import MERGE_PATCH
 
 
 def test_a_version_is_uploaded_and_compared(signed_in, world, api):

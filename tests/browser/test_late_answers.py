@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
 
-from .conftest import open_collection
+from .conftest import MERGE_PATCH, open_collection
 from .test_overview import FAILS
-from .test_states import MERGE_PATCH, refresh
+from .test_states import refresh
 
 pytestmark = pytest.mark.costly
 

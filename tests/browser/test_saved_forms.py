@@ -5,7 +5,8 @@ from playwright.sync_api import expect
 
 from frepo_core.domain.roles import Role
 
-MERGE_PATCH = {"Content-Type": "application/merge-patch+json"}
+from .conftest import MERGE_PATCH
+
 KEEP = {"daily": 5, "within": "30d", "timezone": "Europe/Warsaw"}
 # Values that the fields of the forms show in another way, or not at all.
 COLLECTION = {

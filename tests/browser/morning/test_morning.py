@@ -10,9 +10,8 @@ from playwright.sync_api import expect
 
 from support.wire import eventually
 
-from ..conftest import open_collection
+from ..conftest import MERGE_PATCH, open_collection
 from ..test_charts import GB, Growth
-from ..test_states import MERGE_PATCH
 
 pytestmark = pytest.mark.costly
 

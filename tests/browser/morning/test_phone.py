@@ -1,7 +1,6 @@
 """On a phone, long pages fold, and what belongs together is in one line."""
 
 from datetime import datetime, timedelta
-from subprocess import CalledProcessError
 
 import pytest
 from playwright.sync_api import expect
@@ -126,19 +125,3 @@ def test_a_figure_is_one_line(open_console, service, api, width):
         "return text.getClientRects().length }"
     )
     assert 1 == lines
-
-
-def test_the_status_in_a_mail_needs_no_scrolling_to_the_side(chromium, service, api):
-    name = f"{'nightly' * 9}.sql.gz"
-    made = api("POST", "/collections", {"name": name, "guards": {"min_version_size": 100}})
-    api("PUT", f"/collections/{made['id']}/versions", b"too small")
-    with pytest.raises(CalledProcessError) as bad:  # the exit status says that something is wrong
-        service.frepo("status", "--html")
-    page = chromium.new_page(viewport={"width": 390, "height": 844}, is_mobile=True)
-    page.set_content(bad.value.output)
-
-    assert name in page.content()
-    assert 390 >= page.evaluate("document.documentElement.scrollWidth")
-    lines = page.locator("td b").evaluate_all("(words) => words.map((word) => word.getClientRects().length)")
-    assert {1} == set(lines), "a state is broken into lines"
-    page.close()

@@ -97,7 +97,7 @@ const TITLES = {
   "job.recovered": (e) => `Job ${e.data.job} works again`,
 };
 
-const OUTCOMES = { good: "ok", broken: "damaged" };
+const OUTCOMES = { good: "ok", broken: "failed" };
 
 /** Whether a backup failed: its job, or a broken version arrived. */
 export const hasFailed = ({ kind, data }) =>
@@ -141,7 +141,7 @@ function after(version, event) {
   return data?.reason === "overtaken" ? version : { ...version, kind: "suspicious" };
 }
 
-const ARRIVALS = ["version.added", "version.quarantined"];
+const ARRIVALS = ["version.added", "version.quarantined", "version.refused"];
 const SOON = 3600 * 1000;
 
 /**
@@ -149,23 +149,27 @@ const SOON = 3600 * 1000;
  * its checks have found within an hour, and which versions were evicted for it.
  */
 export function uploadsAsOne(events) {
-  const keyOf = ({ collection_id: id }, number) => `${id} ${number}`;
+  const keyOf = ({ collection_id: id }, number) => `${id} ${number ?? "refused"}`;
   const arrivals = new Map(
     events.filter(({ kind }) => ARRIVALS.includes(kind)).map((one) => [keyOf(one, one.version_number), one]),
   );
   const parts = new Map();
   for (const event of events) {
-    const { kind, at, data, version_number: number } = event;
+    const { kind, data, version_number: number } = event;
+    // One event counts the refusals of a minute; the collection is full since the first one.
     const arrival = arrivals.get(keyOf(event, kind === "version.evicted" ? data.replaced_by : number));
-    const isPart = kind in PART_TEXTS && arrival && new Date(at).getTime() - new Date(arrival.at).getTime() < SOON;
+    const isPart = kind in PART_TEXTS && arrival && Math.abs(timeOf(event) - timeOf(arrival)) < SOON;
     if (isPart) parts.set(event, arrival);
   }
   const grouped = Map.groupBy(parts.keys(), (event) => parts.get(event));
   return events.filter((one) => !parts.has(one)).map((one) => ({ ...one, parts: grouped.get(one) ?? [] }));
 }
 
+const timeOf = ({ at }) => new Date(at).getTime();
+
 /** What a part of an upload adds to its line, by kind. */
 const PART_TEXTS = {
+  "collection.full": () => "collection full",
   "version.checked": (e) => `checked: ${e.data.outcome}`,
   "version.evicted": (e) => `version ${e.version_number} evicted`,
   "version.suspicious": () => "looks wrong",
@@ -216,7 +220,7 @@ export function EventLine({ event, name, now }) {
   return html`<li>
     <span class=${state}><${Icon} name=${state} isColoured /></span>
     <div class="grow">
-      ${eventTitle(event)}
+      ${eventTitle(event)}${" "}
       <span class="dim">${[partsText(event), eventDetail(event)].filter(Boolean).join(", ")}</span>
       ${name && html`<div class="cut sm"><a href=${link(["collections", event.collection_id])}>${name}</a></div>`}
     </div>

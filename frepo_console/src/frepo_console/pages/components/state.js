@@ -68,6 +68,9 @@ export function useSizes(collections) {
 /** What keeps good backups away, and so is named before their absence. */
 export const CAUSES = ["failed", "full", "suspicious"];
 
+/** What follows from the reason of a state, in the sentences of the service. */
+const FOLLOWS = /; therefore (late|overdue): .*$/;
+
 const REASONS = {
   damaged: () => t.reasons.damaged,
   overdue: (collection, now) => {
@@ -76,7 +79,7 @@ const REASONS = {
     const cause = CAUSES.find((state) => collection.states.includes(state));
     return cause ? t.reasons.because(t.causes[cause], absent) : absent;
   },
-  failed: ({ state_reason }) => (state_reason ? inWords(state_reason) : t.reasons.failed),
+  failed: ({ state_reason: why }) => (why ? inWords(why.replace(FOLLOWS, "")) : t.reasons.failed),
   full: () => t.reasons.full,
   suspicious: ({ last_version: last }) =>
     last?.suspicious ? t.reasons.suspicious(last.number) : t.reasons.quarantined,

@@ -13,10 +13,10 @@ export const t = {
           ? `Version ${numbers[0]} cannot be read`
           : `Versions ${numbers.join(", ")} cannot be read`,
     repair: (number) => `Upload version ${number} again`,
-    jobFailed: (reason) => ["The backup job failed", reason].filter(Boolean).join(": "),
+    jobFailed: "The backup job failed",
     seeRun: "See what it printed",
-    broken: (number, reason) => [`Version ${number} is broken`, reason].filter(Boolean).join(": "),
-    suspicious: (number, reason) => [`Version ${number} looks wrong`, reason].filter(Boolean).join(": "),
+    broken: (number) => `Version ${number} is broken`,
+    suspicious: (number) => `Version ${number} looks wrong`,
     full: (detail) => `The last upload was refused: ${detail}`,
     changeLimits: "Change the limits",
     therefore: (absence) => `Therefore: ${absence[0].toLowerCase()}${absence.slice(1)}.`,

@@ -65,17 +65,19 @@ function Failed(given) {
   const { last_run: run } = collection;
   const broken = useVersions(collection, { verdict: "broken" })[0];
   const isRun = run?.outcome === "failed" && !(broken && broken.created_at > run.at);
-  const text = html`<p>${[t.collection.advice.failed, newestGood(collection, now)].join(" ")}</p>
+  const why = isRun ? run.reason : broken?.verdict_reason;
+  const text = html`<${Why} text=${why} />
+    <p>${[t.collection.advice.failed, newestGood(collection, now)].join(" ")}</p>
     <${Therefore} ...${given} />`;
   if (isRun || !broken) {
     const runs = link(["collections", collection.id, "runs"], { outcome: "failed" });
     const action = isRun && html`<a class=${style} href=${runs}>${t.banner.seeRun}</a>`;
-    const title = isRun ? t.banner.jobFailed(inWords(run.reason)) : reason({ ...collection, state }, now);
+    const title = isRun ? t.banner.jobFailed : reason({ ...collection, state }, now);
     return html`<${Note} state=${state} title=${title} actions=${action}>${text}<//>`;
   }
   return html`<${Note}
     state=${state}
-    title=${t.banner.broken(broken.number, inWords(broken.verdict_reason ?? ""))}
+    title=${t.banner.broken(broken.number)}
     actions=${html`<${Lazy} load=${loadQuarantine} ...${given} version=${broken} />`}
     >${text}<//
   >`;
@@ -95,17 +97,19 @@ function Full({ collection, state, style, now, ...given }) {
 function Suspicious(given) {
   const { collection, state, now } = given;
   const version = useVersions(collection, { verdict: "suspicious" })[0];
-  const title = version
-    ? t.banner.suspicious(version.number, inWords(version.verdict_reason ?? ""))
-    : reason({ ...collection, state }, now);
+  const title = version ? t.banner.suspicious(version.number) : reason({ ...collection, state }, now);
   return html`<${Note}
     state=${state}
     title=${title}
     actions=${version && html`<${Lazy} load=${loadQuarantine} ...${given} version=${version} />`}
-    ><p>${t.collection.advice.suspicious}</p>
+    ><${Why} text=${version?.verdict_reason} />
+    <p>${t.collection.advice.suspicious}</p>
     <${Therefore} ...${given}
   /><//>`;
 }
+
+/** The reason as a sentence. */
+const Why = ({ text }) => text && html`<p><b>${inWords(text.replace(/\.?$/, "."))}</b></p>`;
 
 /** That no good backup has arrived in time, next to its cause. */
 function Therefore({ collection, now }) {

@@ -163,7 +163,7 @@ const byName = ([one, items], [other, others]) => Number(!one) - Number(!other) 
 function Line({ label, items, days, arrived, now }) {
   const [isOpen, setOpen] = useState(false);
   const oldest = oldestOf(items);
-  const stale = oldestOf(items.filter((one) => !one.expected_every && isOld(one, now)));
+  const stale = isOld(oldest, now) ? oldest : null;
   return html`<li>
     <details class="grow" onToggle=${(event) => setOpen(event.currentTarget.open)}>
       <summary class="row wrap">
@@ -200,10 +200,9 @@ function Line({ label, items, days, arrived, now }) {
   </li>`;
 }
 
-/** Undefined of none. */
 const oldestOf = (items) => items.toSorted((one, other) => (timeOf(one) < timeOf(other) ? -1 : 1))[0];
 
-/** Whether nobody has noticed for a week that no backup arrives: of one that is watched, somebody is told. */
+/** Whether it is worth a look, although it is in time: who restores it loses more than a week. */
 const isOld = (one, now) => now.getTime() - new Date(timeOf(one)).getTime() > OLD;
 
 const timeOf = (one) => one.last_version?.at ?? one.created_at;
