@@ -7,13 +7,14 @@ gets the same load: five rounds, of which the medians count. Run it on a machine
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +26,12 @@ from support.servers.service import Service
 from .harness.client import make_file, post_file, stamp
 from .harness.measure import RUNS, Sizes, machine
 from .harness.world import HUGE, headers
+from .memory import status
 from .small import processor_seconds, uploads, wrk
 
 FOLDER = ROOT / "build/against"
 BIG = 256 << 20
-# A sample: requests per second, and the processor seconds of the service for each.
+# A sample: a rate, and the processor seconds for each; or another figure and them.
 Sample = tuple[float, float]
 
 
@@ -61,21 +63,17 @@ def _git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def start(tree: Path, folder: Path) -> tuple[Side, float]:
-    """Start the service of a tree; return it, and the processor seconds until its first answer, the second time."""
+def open_side(tree: Path, folder: Path) -> Side:
+    """Start the service of a tree, with a file and a collection in it."""
     folder.mkdir()
     quiet = folder / "quiet.ini"
     text = (tree / "development.ini").read_text()
     quiet.write_text(text.replace("%(here)s", str(folder)).replace("level = INFO", "level = WARNING"))
     service = Service(folder, HUGE, ini=quiet, programs=tree / ".venv/bin")
     service.start()
-    service.admin  # noqa: B018  # made now, and the database is there at the second start
-    service.stop()
-    service.start()
-    used = processor_seconds(service.pid)
     small = make_file(folder / "small", 4096)
     name = post_file(service.address, "/repository/file/upload?fileName=small.bin", small, headers(service))["filename"]
-    return Side(service=service, folder=folder, stored=name, collection=_create(service)), used
+    return Side(service=service, folder=folder, stored=name, collection=_create(service))
 
 
 def _create(service: Service) -> str:
@@ -154,52 +152,83 @@ def _sample(side: Side, work: Callable[[Side], float]) -> Sample:
     return rate, used / (rate * passed)
 
 
-def _resident(service: Service) -> float:
-    """Return the resident memory of a process in MiB (proc(5), VmRSS)."""
-    lines = Path(f"/proc/{service.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
-
-
-def measure(reference: str, *, seconds: int, rounds: int) -> list[str]:
-    """Return the lines of the table."""
+def measure(reference: str, *, seconds: int, rounds: int) -> Iterator[str]:
+    """Yield the lines of the table, each as soon as it is measured."""
     trees = {"now": ROOT, "then": build(reference)}
+    day, commit = machine(full=seconds > 1)["day"], _git("rev-parse", "--short=8", "HEAD")
+    yield f"Commit {commit} and {reference} on {day}, medians of {rounds} rounds in turns:\n"
+    yield "| Work | rate, now : then | now | processor time for each, now : then | now |"
+    yield "|---|---|---|---|---|"
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="frepo-against-")))
-        started = {name: start(tree, folder / name) for name, tree in trees.items()}
-        sides = {name: side for name, (side, _) in started.items()}
+        sides = {name: open_side(tree, folder / name) for name, tree in trees.items()}
         for side in sides.values():
             stack.callback(side.service.stop)
-        time.sleep(5)
-        memory = {name: _resident(side.service) for name, side in sides.items()}
-        rows = [_row(name, _in_turns(sides, work, rounds)) for name, work in works(seconds).items()]
-    starts = {name: used for name, (_, used) in started.items()}
-    day, commit = machine(full=seconds > 1)["day"], _git("rev-parse", "--short=10", "HEAD")
-    return [
-        f"{commit} : {reference} on {day}, medians of {rounds} rounds in turns.",
-        "",
-        "| Work | rate, now : then | now | processor time for each, now : then | now |",
-        "|---|---|---|---|---|",
-        *rows,
-        f"| memory after the start | | | {memory['now'] / memory['then']:.2f} | {memory['now']:.0f} MiB |",
-        f"| start, until the first answer | | | {starts['now'] / starts['then']:.2f} | {starts['now']:.2f} s |",
-    ]
+        yield from _starts(sides, rounds, settle=5 if seconds > 1 else 0)
+        yield from _commands(sides, rounds)
+        for name, work in works(seconds).items():
+            yield _row(name, _in_turns(sides, work, rounds))
 
 
-def _in_turns(sides: Mapping[str, Side], work: Callable[[Side], float], rounds: int) -> dict[str, list[Sample]]:
+def _starts(sides: Mapping[str, Side], rounds: int, *, settle: int) -> Iterator[str]:
+    """Yield the rows of starts, up to the first answer, and of the memory some seconds later."""
+
+    def start(side: Side) -> Sample:
+        side.service.stop()
+        side.service.start()
+        used = processor_seconds(side.service.pid)
+        time.sleep(settle)
+        return status(side.service.pid)["VmRSS"] / (1 << 20), used
+
+    samples = _alternate(sides, start, rounds)
+    for place, name, unit in ((1, "start, until the first answer", "s"), (0, "memory after the start", "MiB")):
+        now, then = (_median(samples[side], place) for side in ("now", "then"))
+        yield f"| {name} | | | {now / then:.2f} | {now:.3g} {unit} |"
+
+
+def _commands(sides: Mapping[str, Side], rounds: int) -> Iterator[str]:
+    """Yield the rows of commands. One that the other commit does not have is compared with nothing."""
+    for arguments in (["--help"], ["auth:list"], ["status"]):
+
+        def run(side: Side, arguments: list[str] = arguments) -> Sample:
+            service, before = side.service, _children_seconds()
+            ini = [] if arguments == ["--help"] else ["--ini", str(service.ini)]
+            command = [str(service.programs / "frepo"), *ini, *arguments]
+            done = subprocess.run(command, env=service.environment, check=False, capture_output=True, text=True)
+            is_unknown = "Unknown command" in done.stderr
+            return (0 if is_unknown else 1), _children_seconds() - before
+
+        samples = _alternate(sides, run, rounds)
+        now, then = (_median(samples[side], 1) for side in ("now", "then"))
+        ratio = f"{now / then:.2f}" if _median(samples["then"], 0) else ""
+        yield f"| `frepo {arguments[0]}` | | | {ratio} | {now:.2g} s |"
+
+
+def _children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _alternate(sides: Mapping[str, Side], work: Callable[[Side], Sample], rounds: int) -> dict[str, list[Sample]]:
     samples: dict[str, list[Sample]] = {name: [] for name in sides}
     for turn in range(rounds + 1):  # the first one warms up
         for name in sorted(sides, reverse=bool(turn % 2)):
-            sample = _sample(sides[name], work)
+            sample = work(sides[name])
             if turn:
                 samples[name].append(sample)
     return samples
 
 
-def _row(name: str, samples: Mapping[str, list[Sample]]) -> str:
-    def median(side: str, part: int) -> float:
-        return statistics.median(sample[part] for sample in samples[side])
+def _median(samples: Sequence[Sample], place: int) -> float:
+    return statistics.median(sample[place] for sample in samples)
 
-    rates, times = ({side: median(side, part) for side in samples} for part in (0, 1))
+
+def _in_turns(sides: Mapping[str, Side], work: Callable[[Side], float], rounds: int) -> dict[str, list[Sample]]:
+    return _alternate(sides, lambda side: _sample(side, work), rounds)
+
+
+def _row(name: str, samples: Mapping[str, list[Sample]]) -> str:
+    rates, times = ({side: _median(samples[side], place) for side in samples} for place in (0, 1))
     return (
         f"| {name} | {rates['now'] / rates['then']:.2f} | {rates['now']:.4g}/s "
         f"| {times['now'] / times['then']:.2f} | {times['now'] * 1000:.3g} ms |"
@@ -207,13 +236,14 @@ def _row(name: str, samples: Mapping[str, list[Sample]]) -> str:
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table, in Markdown."""
     parser = argparse.ArgumentParser(prog="benchmarks.against", description=__doc__)
     parser.add_argument("reference", metavar="REF", help="a commit")
     parser.add_argument("--short", action="store_true", help="one second and one round for each: only to try it")
     options = parser.parse_args()
     seconds, rounds = (1, 1) if options.short else (4, RUNS)
-    print("\n".join(measure(options.reference, seconds=seconds, rounds=rounds)))
+    for line in measure(options.reference, seconds=seconds, rounds=rounds):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":
