@@ -1,7 +1,8 @@
 """Runs the statements of each request on SQLite by its driver: through SQLAlchemy, one takes three times as long.
 
 A statement is compiled once, with what converts its values and columns. Other databases get it through SQLAlchemy:
-there, most of the time is that of the messages. So do engines to whose statements somebody listens, such as tests.
+there, most of the time is that of the messages. So do engines to whose statements somebody listens
+(`before_cursor_execute`), such as tests.
 """
 
 import sqlite3
@@ -79,8 +80,8 @@ class _Prepared:
 
 
 def _prepared(connection: Connection, statement: Statement, values: Mapping[str, Any]) -> _Prepared | None:
-    """Return the statement for the driver; None if SQLAlchemy has to run it, because somebody listens to its events."""
-    if connection.dialect.name != "sqlite" or connection._has_events or connection.engine._has_events:
+    """Return the statement for the driver; None if SQLAlchemy has to run it: somebody listens."""
+    if connection.dialect.name != "sqlite" or connection.engine.dispatch.before_cursor_execute:
         return None
     return _prepare(connection.dialect, statement, tuple(values))
 
