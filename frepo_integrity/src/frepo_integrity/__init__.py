@@ -1,14 +1,51 @@
 """Checks whether uploaded backups are whole: compressed files, archives and dumps."""
 
-from frepo_core.plugins import Job, PluginContext, SettingsSpec, UploadCheck, UploadPolicy, hookimpl
+from collections.abc import Mapping
+from typing import Any
 
-from . import deep_check, last_good
-from .settings import IntegritySettings
-from .upload_check import NAME, InlineCheck, deadline, on_finding
+from frepo_core.plugins import (
+    CheckResult,
+    Job,
+    JobContext,
+    Lifecycle,
+    PluginContext,
+    SettingsSpec,
+    UploadCheck,
+    UploadedContent,
+    UploadPolicy,
+    hookimpl,
+)
 
-__all__ = ["IntegritySettings", "frepo_jobs", "frepo_settings", "frepo_upload_checks", "frepo_upload_policies"]
+from . import last_good
+from .settings import JOB, NAME, IntegritySettings, deadline, on_finding
 
-_inline = InlineCheck()
+__all__ = [
+    "IntegritySettings",
+    "frepo_jobs",
+    "frepo_lifecycle",
+    "frepo_settings",
+    "frepo_upload_checks",
+    "frepo_upload_policies",
+]
+
+# Commands import this module, too, and need no format: only what checks imports them.
+
+
+def _check(content: UploadedContent, context: PluginContext) -> CheckResult:
+    from .upload_check import INLINE
+
+    return INLINE.run(content, context)
+
+
+def _check_deeply(context: JobContext) -> Mapping[str, Any]:
+    from .deep_check import run
+
+    return run(context)
+
+
+def _load(context: PluginContext) -> None:
+    """Import the formats when a process begins to serve: a broken library stops the start, not each upload."""
+    from . import upload_check  # noqa: F401
 
 
 @hookimpl
@@ -20,7 +57,7 @@ def frepo_settings() -> SettingsSpec:
 @hookimpl
 def frepo_upload_checks() -> list[UploadCheck]:
     """Check each version when it is uploaded."""
-    return [UploadCheck(name=NAME, run=_inline.run, on_finding=on_finding, deadline=deadline, job=deep_check.JOB)]
+    return [UploadCheck(name=NAME, run=_check, on_finding=on_finding, deadline=deadline, job=JOB)]
 
 
 @hookimpl
@@ -28,9 +65,9 @@ def frepo_jobs() -> list[Job]:
     """Finish the checks that an upload did not wait for."""
     return [
         Job(
-            name=deep_check.JOB,
-            schedule=deep_check.SCHEDULE,
-            run=deep_check.run,
+            name=JOB,
+            schedule="every 15m",
+            run=_check_deeply,
             lane="medium",
             summary="Check large backups, and those that only a program understands",
         )
@@ -43,3 +80,9 @@ def frepo_upload_policies(context: PluginContext) -> list[UploadPolicy]:
     if not context.settings.keep_last_good:
         return []
     return [UploadPolicy(name=last_good.NAME, decide=last_good.decide, actions=("delete",), on_failure="refuse")]
+
+
+@hookimpl
+def frepo_lifecycle() -> Lifecycle:
+    """Load the formats before the first upload."""
+    return Lifecycle(start=_load)

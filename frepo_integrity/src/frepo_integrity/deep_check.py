@@ -10,13 +10,11 @@ from frepo_core.plugins import JobContext, LeaseLost, NotFoundError, PendingChec
 from .budget import Budget
 from .inspection import Inspection, inspect
 from .outcomes import BrokenContent, NotCheckable, OutOfTime, Report
-from .settings import Command, IntegritySettings
+from .settings import JOB, NAME, Command, IntegritySettings
 from .stored_content import StoredContent, Unreadable
 from .tool_command import Limits, run_command
-from .upload_check import NAME, find_command
+from .upload_check import find_command
 
-JOB = "integrity_deep"
-SCHEDULE = "every 15m"
 # How many bytes of a version add one second to the time limit.
 DEEP_SPEED = 10_000_000
 # What a program may write, in bytes.

@@ -9,14 +9,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from frepo_core.plugins import PluginSettings, Seconds, Size
+from frepo_core.plugins import OnFinding, PluginSettings, Seconds, Size
 
-from .formats.single_pass import FORMATS
-
-KINDS = ("gzip", "bzip2", "xz", "zstd", "lz4", "zip", "tar", "sql", *FORMATS)
 _CUSTOM_FORMAT = "PGDMP"
 _COMMAND = re.compile(r"(magic|name|type):(\S+)\s*=\s*(.+)")
-
+# The names of the check and of the job.
+NAME, JOB = "integrity", "integrity_deep"
+# A check of a second may take ten on a busy host. Then it is left to the job.
+WAITING = 10
+# A check ends by itself, unless the content cannot be read.
+_MORE_SECONDS = 30.0
 
 Action = Literal["off", "mark", "quarantine", "refuse"]
 
@@ -145,3 +147,17 @@ class IntegritySettings(PluginSettings):
     def is_on(self, kind: str) -> bool:
         """Whether this kind is checked."""
         return self.action(kind) != "off"
+
+
+_OF_A_KIND: Any = Action | None
+KINDS = tuple(name for name, field in IntegritySettings.model_fields.items() if field.annotation == _OF_A_KIND)
+
+
+def on_finding(settings: IntegritySettings) -> OnFinding | None:
+    """Return `off` if nothing is checked at all. What follows a finding depends on its kind."""
+    return None if settings.command or any(settings.is_on(kind) for kind in KINDS) else "off"
+
+
+def deadline(settings: IntegritySettings) -> float:
+    """Return the seconds after which a check of an upload hangs."""
+    return WAITING * settings.inline_seconds + _MORE_SECONDS

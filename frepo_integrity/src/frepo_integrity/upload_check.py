@@ -7,32 +7,17 @@ import threading
 import time
 from typing import BinaryIO
 
-from frepo_core.plugins import CheckResult, Finding, OnFinding, PluginContext, UploadedContent
+from frepo_core.plugins import CheckResult, Finding, PluginContext, UploadedContent
 
 from .budget import Budget
 from .inspection import Inspection, inspect
 from .outcomes import BrokenContent, OutOfMemory, OutOfTime, Report
 from .quick_inspection import inspect_quickly
-from .settings import KINDS, Command, IntegritySettings
+from .settings import WAITING, Command, IntegritySettings
 
-NAME = "integrity"
 HEAD = 4096
 # For the window of the outermost decompressor: with those inside it and all buffers, a check needs less than 64 MiB.
 MEMORY = 24 << 20
-# A check of a second may take ten on a busy host. Then it is left to the job.
-_WAITING = 10
-# A check ends by itself, unless the content cannot be read.
-_MORE_SECONDS = 30.0
-
-
-def on_finding(settings: IntegritySettings) -> OnFinding | None:
-    """Return `off` if nothing is checked at all. What follows a finding depends on its kind."""
-    return None if settings.command or any(settings.is_on(kind) for kind in KINDS) else "off"
-
-
-def deadline(settings: IntegritySettings) -> float:
-    """Return the seconds after which a check of an upload hangs."""
-    return _WAITING * settings.inline_seconds + _MORE_SECONDS
 
 
 def find_command(settings: IntegritySettings, content: BinaryIO, name: str, mime: str) -> Command | None:
@@ -89,7 +74,7 @@ def _check(content: UploadedContent, settings: IntegritySettings) -> Report:
         content.size,
         max_output=settings.max_output,
         max_ratio=settings.max_ratio,
-        deadline=time.monotonic() + _WAITING * settings.inline_seconds,
+        deadline=time.monotonic() + WAITING * settings.inline_seconds,
         processor_seconds=settings.inline_seconds,
     )
     inspection = Inspection(budget=budget, is_on=settings.is_on, memory=MEMORY)
@@ -104,3 +89,6 @@ def _check(content: UploadedContent, settings: IntegritySettings) -> Report:
     if command is not None and report.outcome != "pending":
         return Report(outcome="pending", message=f"{command.program} checks it later", kinds=report.kinds)
     return report
+
+
+INLINE = InlineCheck()
