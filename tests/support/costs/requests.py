@@ -74,6 +74,9 @@ class Costs:
             for number in range(256):  # a folder that an upload makes is synced, too
                 (storage / f"{number:02x}").mkdir(parents=True, exist_ok=True)
         find_turns(self.services.database, self.services.scheduled_jobs, self.services.database.now())
+        # A worker leads all the time, also if a busy machine takes minutes: `/health` looks for one.
+        self._lease = Lease(self.services.database, LEADER, holder="costs", terms=LeaseTerms(length=3600))
+        assert self._lease.try_acquire()
 
     def count(self) -> Iterator[tuple[str, Cost]]:
         """Yield each piece of work and its cost: the least of some runs, after some that fill the caches."""
@@ -178,8 +181,7 @@ class Costs:
     def _worker(self) -> Iterator[tuple[str, Cost]]:
         """Yield what the worker does after uploads, stepped here: nothing runs in another thread."""
         database, worker = self.services.database, self.services.worker
-        lease = Lease(database, LEADER, holder="costs", terms=LeaseTerms(length=3600))
-        assert lease.try_acquire()
+        lease = self._lease
         create_subscriptions(database, [one.name for one in worker.deliveries])
         worker.leadership.begin(lease.epoch)
 

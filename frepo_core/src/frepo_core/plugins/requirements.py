@@ -17,7 +17,9 @@ class Unmet(NamedTuple):
 def find_unmet(distribution: Distribution | None, installed: str) -> Unmet | None:
     """Return the requirement of a package that frepo-core of the version `installed` does not meet, or None."""
     for text in (distribution.requires if distribution else None) or ():
-        if text.lower().replace("_", "-").startswith(CORE) and (unmet := _check(text, installed)):
+        is_about_core = text.lower().replace("_", "-").startswith(CORE)
+        # Our own packages ask for this very version, and no command need import `packaging` for that.
+        if is_about_core and text != f"{CORE}=={installed}" and (unmet := _check(text, installed)):
             return unmet
     return None
 
