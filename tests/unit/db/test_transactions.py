@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -116,3 +116,29 @@ def test_a_thread_can_write_after_a_conflict_at_each_attempt_to_commit(services)
         services.database.write(lambda session: session.add(Tag(name="taken")))
 
     services.database.write(lambda session: session.add(Tag(name="free")))
+
+
+def test_a_thread_has_one_transaction_that_writes(services):
+    write = services.database.write
+    with pytest.raises(RuntimeError):
+        write(lambda session: write(lambda inner: inner.add(Tag(name="inner"))))
+    write(lambda session: session.add(Tag(name="after")))
+
+    with services.database.reading() as session:
+        assert ["after"] == list(session.scalars(select(Tag.name)))
+
+
+def test_a_change_of_a_row_that_is_gone_is_tried_again(services):
+    services.database.write(lambda session: session.add(Tag(name="a")))
+    tried = []
+
+    def rename(session):
+        tag = session.scalar(select(Tag))
+        tried.append(tag.name)
+        if len(tried) == 1:
+            session.connection().execute(delete(Tag.__table__))
+        tag.name = "b"
+
+    services.database.write(rename)
+
+    assert ["a", "a"] == tried
