@@ -1,7 +1,8 @@
 """Counts what each request costs, the same on every machine: `make costs`.
 
 A test compares the figures with tests/project/costs.toml. `--write` writes that file. A line whose figure rises then
-ends with `# why?`: the reason belongs there. Without it, the floors of small requests follow: those are times.
+ends with `# why?`: the reason belongs there. Without it, the floors of small requests follow, and whose code takes the
+rest: those are times.
 """
 
 import argparse
@@ -25,8 +26,9 @@ def main() -> None:
     if options.write:
         write_table(measured)
     else:  # in a process of its own: threads of this one are counted, which takes time
-        print(flush=True)
-        subprocess.run([sys.executable, "-m", "benchmarks.floors"], check=True)
+        for table in ("floors", "shares"):
+            print(flush=True)
+            subprocess.run([sys.executable, "-m", f"benchmarks.{table}"], check=True)
 
 
 if __name__ == "__main__":

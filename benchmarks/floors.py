@@ -49,6 +49,7 @@ def main() -> None:
         threading.setprofile(None)
         (Path(folder) / "floor").mkdir()
         costs = Costs(Path(folder), f"sqlite:///{folder}/frepo.db", counter)
+        counter.unwatch(costs.services.database.engine)
         view = _least(lambda: [_empty_view()] * COUNT)
         for name in REQUESTS:
             ours, driver = _measure(costs, counter, name, Path(folder))

@@ -65,6 +65,11 @@ class Counter:
         event.listen(engine, "before_cursor_execute", self._note_statement)
         event.listen(engine, "commit", self._note_commit)
 
+    def unwatch(self, engine: Engine) -> None:
+        """Count them no more: SQLite's driver gets the statements of uploads by itself only if nobody listens."""
+        event.remove(engine, "before_cursor_execute", self._note_statement)
+        event.remove(engine, "commit", self._note_commit)
+
     def count(self, work: Callable[[], object], relay: Relay | None = None) -> Cost:
         """Return what the work does."""
         self._files, self.texts, self._thread, cost = set(), [], threading.get_ident(), Cost()
