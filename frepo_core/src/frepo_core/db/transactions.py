@@ -38,16 +38,6 @@ _SINGLE_QUERY: dict[str, dict[str, Any]] = {"postgresql": {"isolation_level": "A
 _READING: dict[str, dict[str, Any]] = {**_SINGLE_QUERY, "sqlite": {"sqlite_begin": "DEFERRED"}}
 
 
-class _WriterSession(Session):
-    """A session of one transaction. To look up its connection for each statement would take as long as a small one."""
-
-    kept: Connection | None = None
-
-    def connection(self, *arguments: Any, **options: Any) -> Connection:
-        """Return the connection of the transaction."""
-        return self.kept or super().connection(*arguments, **options)
-
-
 class _Thread(threading.local):
     is_writing = False
 
@@ -214,8 +204,8 @@ class Database:
         watch.restart()
         self._thread.is_writing = True
         try:
-            with _WriterSession(self.engine, expire_on_commit=False) as session:
-                session.kept = connection = session.connection()
+            with Session(self.engine, expire_on_commit=False) as session:
+                connection = session.connection()
                 if not is_limited:
                     self._limits.lift(connection, "statement")
                 result = work(session)
