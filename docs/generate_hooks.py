@@ -29,13 +29,13 @@ strategies and entry points may also have capitals. A parameter `context` may be
 and its package.
 """
 # The modules of hookspecs, in the order of the page.
-MODULES = ("uploads", "operation", "serving", "store")
+MODULES = ("uploads", "parts", "operation", "serving", "store")
 # The methods of `Service`, by what an author wants to do.
 SERVICE = {
     "Read": (
         *("version", "versions", "open_version", "collection", "collections", "collections_in", "files", "events"),
         *("count_events", "expected_backups", "collection_usage", "untested_collections", "unchanged_collections"),
-        *("statistics", "health", "last_success", "pending_checks", "is_read_only"),
+        *("statistics", "health", "last_success", "pending_checks", "part_readers", "is_read_only"),
     ),
     "Write": (
         *("store", "state_folder", "storage_folder", "may_add_version", "require_upload_right", "add_version"),
@@ -43,7 +43,7 @@ SERVICE = {
         *("count_held_bytes", "record_run", "attempt", "record_check", "record_version_check"),
     ),
     "Set up": ("create_collection", "edit_collection", "create_token", "allow_token"),
-    "Rights": ("identify", "permits", "ends_with_upload", "is_revoked"),
+    "Rights": ("identify", "permits", "require_download_right", "ends_with_upload", "is_revoked", "derive_key"),
     "People": ("notify", "notifiers", "pages"),
     "Other services, metrics": ("send_request", "check_address", "collectors", "observe_requests"),
 }
@@ -62,6 +62,8 @@ CONTRACTS = {
     "frepo_upload_policies": ("UploadPolicy", "PolicyRequest", "PolicyRefusal"),
     "frepo_subscribers": ("Subscriber", "Event"),
     "frepo_notifiers": ("Notifier", "MessageTarget", "Message", "NotSent"),
+    "frepo_part_readers": ("PartReader", "Part", "NotListable"),
+    "frepo_part_restorers": ("PartRestorer", "OpenedContent", "FoundPart"),
     "frepo_jobs": ("Job", "JobContext", "LeaseLost"),
     "frepo_health_checks": ("HealthCheck",),
     "frepo_doctor_checks": ("DoctorCheck", "DoctorFinding"),
@@ -97,6 +99,7 @@ FURTHER = (
     "CopyStatus",
     "PendingCheck",
     "BoundNotifier",
+    "BoundPartReader",
     "Collector",
     "HttpAnswer",
     "RequestObserver",

@@ -54,6 +54,8 @@ from .lifecycle import Lifecycle
 from .markers import hookimpl
 from .notifier import Notifier
 from .pages import MenuEntry, Pages
+from .part_reader import BoundPartReader, NotListable, Part, PartReader
+from .part_restorer import FoundPart, OpenedContent, PartRestorer
 from .service.administration import CollectionValues, IssuedToken, TokenValues
 from .service.collector import Collector
 from .service.figures import (
@@ -102,6 +104,7 @@ __all__ = [
     "BlobRetained",
     "BlobStat",
     "BoundNotifier",
+    "BoundPartReader",
     "CheckResult",
     "Checksums",
     "ClientCheck",
@@ -130,6 +133,7 @@ __all__ = [
     "FileInfo",
     "FileMode",
     "Finding",
+    "FoundPart",
     "FrepoError",
     "HealthCheck",
     "HttpAnswer",
@@ -151,11 +155,16 @@ __all__ = [
     "Networks",
     "NewRun",
     "NotFoundError",
+    "NotListable",
     "NotSent",
     "Notifier",
     "OnFinding",
+    "OpenedContent",
     "Outcome",
     "Pages",
+    "Part",
+    "PartReader",
+    "PartRestorer",
     "PendingCheck",
     "PluginContext",
     "PluginEventKind",

@@ -25,6 +25,8 @@ from .lifecycle import Lifecycle
 from .markers import PROJECT
 from .notifier import Notifier
 from .pages import Pages
+from .part_reader import PartReader
+from .part_restorer import PartRestorer
 from .requirements import find_unmet
 from .settings import SettingsSpec
 from .storages.storage import StorageSpec
@@ -62,6 +64,8 @@ class FoundPlugin:
     upload_policies: Sequence[UploadPolicy] = ()
     subscribers: Sequence[Subscriber] = ()
     notifiers: Sequence[Notifier] = ()
+    part_readers: Sequence[PartReader] = ()
+    part_restorers: Sequence[PartRestorer] = ()
     jobs: Sequence[Job] = ()
     health_checks: Sequence[HealthCheck] = ()
     doctor_checks: Sequence[DoctorCheck] = ()
@@ -212,6 +216,8 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         upload_policies=ask(hook.frepo_upload_policies, UploadPolicy, is_early=True),
         subscribers=ask(hook.frepo_subscribers, Subscriber, is_early=True),
         notifiers=ask(hook.frepo_notifiers, Notifier),
+        part_readers=ask(hook.frepo_part_readers, PartReader),
+        part_restorers=ask(hook.frepo_part_restorers, PartRestorer),
         jobs=ask(hook.frepo_jobs, Job, is_early=True),
         health_checks=ask(hook.frepo_health_checks, HealthCheck),
         doctor_checks=ask(hook.frepo_doctor_checks, DoctorCheck),

@@ -76,6 +76,8 @@ class PluginRegistry:
         self.upload_policies = _by_name(self.found, lambda plugin: plugin.upload_policies)
         self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
         self.notifiers = _by_name(self.found, lambda plugin: plugin.notifiers)
+        self.part_readers = _by_name(self.found, lambda plugin: plugin.part_readers)
+        self.part_restorers = _by_name(self.found, lambda plugin: plugin.part_restorers)
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
         self.doctor_checks = _by_name(self.found, lambda plugin: plugin.doctor_checks)
         self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)

@@ -17,6 +17,7 @@ from ..checks.upload_check import (
 from ..events.event import Event, EventCount
 from ..events.message import BoundNotifier, Message
 from ..pages import Pages
+from ..part_reader import BoundPartReader
 from .administration import AdministeringService
 from .collector import Collector
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
@@ -68,16 +69,35 @@ class Service(ReadingService, WritingService, AdministeringService, Protocol):
     def health(self) -> Mapping[str, Sequence[str]]:
         """Run all health checks; return the problems that each found, by its name. No problem: it works."""
 
-    def open_version(self, collection_id: str, number: int, *, by: Identity | None = None) -> BinaryIO:
+    def open_version(
+        self, collection_id: str, number: int, *, by: Identity | None = None, password: str = ""
+    ) -> BinaryIO:
         """Open the content of a version; the caller closes it. The file is seekable.
 
         Without `by`, for the plug-in itself: do not answer a client with it. With the identity of a client, it is a
-        download of that: its roles, the password of the version and the policies about downloads apply, and each call
-        is an event if `events.downloads` is on. It then raises `AccessDeniedError`, and the errors of a policy, too.
+        download of that: its roles, the `password` of the version and the policies about downloads apply, and each
+        call is an event if `events.downloads` is on. It then raises `AccessDeniedError`, and the errors of a policy,
+        too.
 
         If the content is damaged, reading it from the start to the end raises `StorageUnavailable`.
         Raises `NotFoundError` or a `StorageError`.
         """
+
+    def require_download_right(self, collection_id: str, number: int, *, by: Identity, password: str = "") -> None:
+        """Refuse a client that may not download a version, as `open_version` does. No event is recorded.
+
+        For what is known about a content, such as the names in it.
+        """
+
+    def derive_key(self, purpose: str) -> bytes:
+        """Return a key of 32 bytes for this plug-in and a purpose, derived from the secrets of the service.
+
+        It is always the same as long as `app.secret` and `enc.token_phrase` are, and neither in the database nor in a
+        storage. Encrypt with it what must not be read without the machine of the service, and can be made again.
+        """
+
+    def part_readers(self) -> Sequence[BoundPartReader]:
+        """Return the readers of `frepo_part_readers` of all plug-ins, for the one that lists contents."""
 
     def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
         """Return up to `limit` versions for which the upload check `name` said `pending`.

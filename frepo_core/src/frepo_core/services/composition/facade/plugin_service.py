@@ -1,5 +1,7 @@
 """The facade that plug-ins use instead of the services themselves: it implements `frepo_core.plugins.Service`."""
 
+import hmac
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -18,6 +20,7 @@ from frepo_core.domain.permissions import allows
 from frepo_core.errors import ReadOnlyError
 from frepo_core.plugins import (
     BoundNotifier,
+    BoundPartReader,
     CollectionInfo,
     CollectionProblem,
     CollectionUsage,
@@ -97,21 +100,41 @@ class PluginService(ReadingFacade, WritingFacade, AdministeringFacade):
         """See `Service.health`."""
         return self._services.health.run()
 
-    def open_version(self, collection_id: str, number: int, *, by: Identity | None = None) -> BinaryIO:
+    def open_version(
+        self, collection_id: str, number: int, *, by: Identity | None = None, password: str = ""
+    ) -> BinaryIO:
         """See `Service.open_version`."""
-        if by is not None:
-            return self._download(collection_id, number, by)
-        return self._open(self._services.versions.find(collection_id, f"v{number}").file)
+        if by is None:
+            return self._open(self._services.versions.find(collection_id, f"v{number}").file)
+        file = self._readable(collection_id, number, by, password)
+        content = self._open(file)
+        self._services.download_events.record(file, by=by, address=by.address)
+        return content
 
-    def _download(self, collection_id: str, number: int, by: Identity) -> BinaryIO:
+    def require_download_right(self, collection_id: str, number: int, *, by: Identity, password: str = "") -> None:
+        """See `Service.require_download_right`."""
+        self._readable(collection_id, number, by, password)
+
+    def _readable(self, collection_id: str, number: int, by: Identity, password: str) -> FileRecord:
+        """Return the file of a version that a client may download."""
         from ...files.downloads import DownloadCredentials  # not every command downloads
 
         collection = self._collection_for(collection_id, "version.list", by)
         name = self._services.versions.find(collection.id, f"v{number}").file.stored_name
-        file = self._services.downloads.find(name, DownloadCredentials(identity=by, address=by.address))
-        content = self._open(file)
-        self._services.download_events.record(file, by=by, address=by.address)
-        return content
+        credentials = DownloadCredentials(identity=by, address=by.address, password=password)
+        return self._services.downloads.find(name, credentials)
+
+    def derive_key(self, purpose: str) -> bytes:
+        """See `Service.derive_key`."""
+        settings = self._services.settings
+        secrets = [settings.app_secret.get_secret_value(), settings.enc_token_phrase.get_secret_value()]
+        extracted = hmac.digest(b"", json.dumps(secrets).encode(), "sha256")  # HKDF without a salt (RFC 5869)
+        return hmac.digest(extracted, f"frepo plug-in {self._plugin}: {purpose}\x01".encode(), "sha256")
+
+    def part_readers(self) -> Sequence[BoundPartReader]:
+        """See `Service.part_readers`."""
+        readers = self._services.plugins.part_readers.values()
+        return [BoundPartReader(plugin=owned.plugin.name, reader=owned.spec) for owned in readers]
 
     def _open(self, file: FileRecord) -> BinaryIO:
         from ...content.seekable_content import seekable_content  # not every command reads contents
