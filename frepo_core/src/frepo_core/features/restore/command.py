@@ -13,6 +13,7 @@ from frepo_core.cli.transfers.streams import STDIO, TransferBar, copy, target
 from frepo_core.domain.saved_names import saved_name
 from frepo_core.errors import FieldsError, FrepoError
 
+from .found_versions import check_download, describe
 from .loading_lines import HEAD, loading_line
 from .restorables import Restorable, Restorables, Source
 
@@ -37,6 +38,8 @@ class Restore(ListCommand):
         "frepo restore shop.sql",
         "frepo restore shop.sql --version 7 --output shop-7.sql",
         "frepo restore shop.sql --at 2026-11-20 --output - | psql shop",
+        "frepo restore shop.sql --table orders",
+        "frepo restore etc.tar --path etc/nginx/",
         "frepo restore",
     )
 
@@ -47,6 +50,9 @@ class Restore(ListCommand):
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--version", metavar="NUMBER", help="the version with this number, such as 7 or v7")
         which.add_argument("--at", metavar="TIME", help="the version that was the newest then, such as 2026-11-20")
+        part = parser.add_mutually_exclusive_group()
+        part.add_argument("--table", metavar="NAME", help="only this table of a dump, as SQL for an empty database")
+        part.add_argument("--path", metavar="PATH", help="only this file or folder of an archive, into a new folder")
         add_target(parser)
         parser.add_argument("--yes", action="store_true", help="do not ask about a version that is not good")
         return parser
@@ -54,7 +60,7 @@ class Restore(ListCommand):
     def run(self, arguments: argparse.Namespace) -> int:
         """List what there is, or restore one."""
         if arguments.name is None:
-            for option in ("version", "at", "output"):
+            for option in ("version", "at", "table", "path", "output"):
                 if getattr(arguments, option):
                     raise FieldsError({f"--{option}": ["name the collection, too: frepo restore NAME"]})
             return int(super().run(arguments))
@@ -96,8 +102,13 @@ class Restore(ListCommand):
         self._confirm(found, arguments)
         is_usual = found.is_good and found.place == "collection" and not self.app.stderr.isatty()
         if arguments.output == STDIO and not is_usual:
-            self.app.stderr.write(f"{_describe(found)}\n")
-        self._copy(services, found, arguments)
+            self.app.stderr.write(f"{describe(found)}\n")
+        if arguments.table or arguments.path:
+            from .parts import restore_part  # local, because it is seldom needed
+
+            restore_part(self, services, found, arguments)
+        else:
+            self._copy(services, found, arguments)
 
     def _find(self, services: "Services", source: Source, arguments: argparse.Namespace) -> Restorable:
         restorables = Restorables(services.database)
@@ -115,20 +126,15 @@ class Restore(ListCommand):
         if found.is_good or found.file.blob.is_damaged:  # damaged bytes are refused by the download
             return
         reason = f": {found.verdict_reason}" if found.verdict_reason else ""
-        question = f"{_describe(found)}{reason}. Restore it all the same?"
+        question = f"{describe(found)}{reason}. Restore it all the same?"
         if not arguments.yes and not self.confirms(question):
             raise FrepoError("Nothing was restored.")
 
     def _copy(self, services: "Services", found: Restorable, arguments: argparse.Namespace) -> None:
-        from frepo_core.services.base.records import TrashedFile
         from frepo_core.services.events.actors import console_identity
 
         file = found.file
-        services.stored_content.refuse_damaged(file.blob)
-        if isinstance(file, TrashedFile):
-            services.trash_contents.check_policies(file, by=console_identity())
-        else:
-            services.policies.check_download(file, by=console_identity())
+        check_download(services, file)
         name = arguments.output or saved_name(file.requested_name, file.blob.mime)
         with services.stored_content.open(file.blob) as content, target(name, replaces=arguments.force) as output:
             services.download_events.record(file, by=console_identity(), address="")
@@ -137,17 +143,10 @@ class Restore(ListCommand):
         if name != STDIO:
             with Path(name).open("rb") as restored:
                 head = restored.read(HEAD)
-            self.say(_describe(found))
+            self.say(describe(found))
             self.say(f"Restored {name}, {Size(file.blob.size).human_readable()}, SHA-256 {file.blob.digest}")
             if line := loading_line(head, name):
                 self.say(f"Load it: {line}")
-
-
-def _describe(found: Restorable) -> str:
-    where = "" if found.place == "collection" else f", from the {found.place}"
-    until = f" (until {found.ends_at:%Y-%m-%d %H:%M} UTC)" if found.ends_at else ""
-    at = f"{found.file.created_at:%Y-%m-%d %H:%M:%S} UTC"
-    return f"{found.source.name} v{found.number} of {at}{where}{until}: {found.verdict.value}"
 
 
 def _number(text: str) -> int:

@@ -1,0 +1,1 @@
+"""The formats of which parts can be listed: one module for each."""

@@ -1,0 +1,199 @@
+"""Lists a content in a process of its own, which has limits and no settings: contents are made by others.
+
+The process asks for pieces of the content over its standard output, and gets them over its standard input.
+"""
+
+import contextlib
+import io
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any, BinaryIO, cast
+
+from frepo_core.plugins import BoundPartReader, NotListable, Part
+
+from .unpacking import FAILURES, HEAD, unpacked
+
+MAX_PARTS, MAX_NAME = 200_000, 4096
+TOO_MANY = "It has too many parts to list"
+# A list in JSON packs to a tenth or less.
+UNPACKED = 16
+_ASK, _DONE = b"A", b"D"
+_REQUEST, _SIZE = struct.Struct(">cQI"), struct.Struct(">I")
+_PIECE = 256 << 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Limits for one list: bytes of memory, seconds of the processor, and bytes of the packed list."""
+
+    memory: int
+    seconds: float
+    size: int
+
+
+def list_content(
+    file: BinaryIO, size: int, readers: Sequence[BoundPartReader], limits: Limits, tick: Callable[[], object]
+) -> bytes:
+    """Return the list of a seekable content as packed JSON: its reader and parts, or the reason why there is none.
+
+    `tick` is called often; what it and the content raise ends the process, and is raised.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+        start_new_session=True,
+    )
+    timer = threading.Timer(4 * limits.seconds + 60, process.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        plugins = sorted({one.plugin for one in readers})
+        given = {"size": size, "plugins": plugins, "memory": limits.memory, "seconds": limits.seconds}
+        given["limit"] = limits.size
+        return _serve(process, file, json.dumps(given).encode(), tick)
+    finally:
+        timer.cancel()
+        process.kill()
+        with contextlib.suppress(OSError):
+            process.communicate()
+
+
+def _serve(process: "subprocess.Popen[bytes]", file: BinaryIO, given: bytes, tick: Callable[[], object]) -> bytes:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(BrokenPipeError, EOFError):
+        _send(process.stdin, given)
+        while True:
+            tick()
+            kind, start, length = _REQUEST.unpack(_receive(process.stdout, _REQUEST.size))
+            if kind == _DONE:
+                return _receive(process.stdout, length)
+            file.seek(start)
+            _send(process.stdin, file.read(min(length, _PIECE)))
+    code = process.wait()
+    what = "memory or time" if code in {-signal.SIGXCPU, -signal.SIGKILL, 1} else "than a process may do"
+    return refused(f"Its list needs more {what} (parts.memory, parts.seconds)")
+
+
+def refused(reason: str) -> bytes:
+    """Return the list of a content that has none."""
+    return zlib.compress(json.dumps({"reason": reason}).encode())
+
+
+def _send(pipe: Any, data: bytes) -> None:
+    pipe.write(_SIZE.pack(len(data)) + data)
+    pipe.flush()
+
+
+def _receive(pipe: Any, size: int) -> bytes:
+    data: bytes = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+class _Remote(io.RawIOBase):
+    """The content, of which the other process gives pieces."""
+
+    def __init__(self, size: int) -> None:
+        self._size, self._position = size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
+        self._position = max(0, origin + offset)
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        if self._position >= self._size:
+            return 0
+        _answer(_ASK, self._position, min(len(buffer), _PIECE))
+        data = _received()
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def _answer(kind: bytes, start: int, length: int, data: bytes = b"") -> None:
+    sys.stdout.buffer.write(_REQUEST.pack(kind, start, length) + data)
+    sys.stdout.buffer.flush()
+
+
+def _received() -> bytes:
+    pipe = sys.stdin.buffer
+    return _receive(pipe, _SIZE.unpack(_receive(pipe, _SIZE.size))[0])
+
+
+def main() -> None:
+    """List the content that the other process has. Its answer is the packed list."""
+    given = json.loads(_received())
+    readers = [
+        reader
+        for entry in entry_points(group="frepo")
+        if entry.name in given["plugins"]
+        for reader in entry.load().frepo_part_readers()
+    ]
+    seconds = max(1, int(given["seconds"]))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (given["memory"], given["memory"]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        packed = _listed(cast(BinaryIO, io.BufferedReader(_Remote(given["size"]), _PIECE)), readers, given["limit"])
+    except NotListable as reason:
+        packed = refused(str(reason))
+    except MemoryError:
+        packed = refused(TOO_MANY)
+    except FAILURES as error:
+        packed = refused(f"It is damaged: {error}"[:300])
+    _answer(_DONE, 0, len(packed), packed)
+
+
+def _listed(file: BinaryIO, readers: Sequence[Any], limit: int) -> bytes:
+    content = unpacked(file)
+    head = content.read(HEAD)
+    content.seek(0)
+    for reader in readers:
+        if reader.recognizes(head):
+            rows = list(_rows(reader.list(content)))
+            break
+    else:
+        raise NotListable("Its format has no reader of parts")
+    text = json.dumps({"reader": reader.name, "parts": rows}, separators=(",", ":")).encode()
+    packed = zlib.compress(text, 6)
+    if len(packed) > limit or len(text) > UNPACKED * limit:
+        raise NotListable(TOO_MANY)
+    return packed
+
+
+def _rows(parts: Iterator[Part]) -> Iterator[list[Any]]:
+    for number, one in enumerate(parts):
+        if number == MAX_PARTS or len(one.name.encode("utf-8", "replace")) > MAX_NAME:
+            raise NotListable(TOO_MANY)
+        yield [one.name, one.kind, one.size, one.rows, one.mode, one.modified, one.target, one.refusal, one.place]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The endpoints about parts of versions."""
