@@ -237,6 +237,18 @@ def test_the_table_of_what_grows_names_each_table_of_the_database():
     assert [] == [line for line in text.splitlines() if line.startswith("| ") and len(cells(line)) != 5]
 
 
+# What is looked up, not read: lists of all that there is, and figures.
+REFERENCES = {"commands.md", "errors.md", "hooks.md", "performance.md", "performance-figures.md", "settings.md"}
+LONGEST = 3000  # words
+
+
+def test_no_page_that_explains_is_long():
+    lengths = {path.name: len(path.read_text().split()) for path in DOCS.rglob("*.md") if path.name not in REFERENCES}
+
+    assert {} == {name: words for name, words in lengths.items() if words > LONGEST}
+    assert len((ROOT / "README.md").read_text().split()) <= 450
+
+
 def cells(line):
     """Return the cells of a row of a table."""
     return [cell.strip() for cell in line.strip("|").split(" | ")]

@@ -93,6 +93,10 @@ def test_a_version_is_added_to_the_site_next_to_the_others(versions, tmp_path):
     assert [["latest"], [], []] == [one["aliases"] for one in listed]
     assert ["corrected", "old", "older"] == [(site / one["version"] / "index.html").read_text() for one in listed]
     assert 'url=0.10/"' in (site / "index.html").read_text()
+    for former, target in versions.FORMER.items():
+        assert f'url={target}"' in (site / "0.10" / former).read_text()
+        assert not (ROOT / "docs" / former.replace(".html", ".md")).exists()
+        assert (ROOT / "docs" / target.replace(".html", ".md")).exists()
 
 
 def test_the_number_of_the_version_is_that_of_the_distributions(versions):
