@@ -50,10 +50,10 @@ def test_a_token_is_bound_to_the_client_behind_nginx(local_site, bound_token):
     assert statuses == [200, 403]
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded"])
-@pytest.mark.parametrize("value", ["127.0.0.9", "127.0.0.9, 127.0.0.1", "for=127.0.0.9"])
-def test_a_client_cannot_forge_its_address(local_site, bound_token, header, value):
-    assert identify(local_site, bound_token, "-H", f"{header}: {value}") == 403
+def test_a_client_cannot_forge_its_address(local_site, bound_token):
+    for header in ["X-Forwarded-For", "X-Real-IP", "Forwarded"]:
+        for value in ["127.0.0.9", "127.0.0.9, 127.0.0.1", "for=127.0.0.9"]:
+            assert identify(local_site, bound_token, "-H", f"{header}: {value}") == 403, (header, value)
 
 
 def test_links_carry_the_public_host(local_site):
@@ -101,14 +101,17 @@ def test_a_body_is_passed_to_the_service_without_buffering(framing):
     assert received == 100_000
 
 
-@pytest.mark.parametrize(
-    ("span", "start", "end"),
-    [("0-", 0, None), ("100000-", 100_000, None), ("-5", 299_995, None), ("7-7", 7, 8), ("0-999999", 0, None)],
-)
-def test_nginx_sends_the_range_of_a_local_file(local_site, file, span, start, end):
-    reply = local_site.curl(file["url"], "-r", span)
+def test_nginx_sends_the_range_of_a_local_file(local_site, file):
+    for span, start, end in [
+        ("0-", 0, None),
+        ("100000-", 100_000, None),
+        ("-5", 299_995, None),
+        ("7-7", 7, 8),
+        ("0-999999", 0, None),
+    ]:
+        reply = local_site.curl(file["url"], "-r", span)
 
-    assert (reply.status, reply.body) == (206, CONTENT[start:end])
+        assert (reply.status, reply.body) == (206, CONTENT[start:end]), span
 
 
 def test_nginx_sends_the_same_headers_as_the_service(local_site, file):
@@ -166,9 +169,8 @@ def test_a_download_resumed_by_its_date_is_continued_by_nginx(local_site, file):
     assert (reply.status, reply.body) == (206, CONTENT[100:])
 
 
-@pytest.mark.parametrize(
-    ("header", "status"),
-    [
+def test_conditional_requests_work_as_without_nginx(local_site, file):
+    for header, status in [
         ("If-None-Match: {etag}", 304),
         ("If-None-Match: *", 304),
         ('If-None-Match: "another"', 200),
@@ -178,13 +180,11 @@ def test_a_download_resumed_by_its_date_is_continued_by_nginx(local_site, file):
         ('If-Match: "another"', 412),
         ("If-Unmodified-Since: {date}", 200),
         ("If-Unmodified-Since: Sat, 01 Jan 2000 00:00:00 GMT", 412),
-    ],
-)
-def test_conditional_requests_work_as_without_nginx(local_site, file, header, status):
-    head = local_site.curl(file["url"], "-I").headers
-    condition = header.format(etag=head["etag"], date=head["last-modified"])
+    ]:
+        head = local_site.curl(file["url"], "-I").headers
+        condition = header.format(etag=head["etag"], date=head["last-modified"])
 
-    assert local_site.curl(file["url"], "-H", condition).status == status
+        assert local_site.curl(file["url"], "-H", condition).status == status, header
 
 
 def test_a_later_version_of_the_same_content_has_its_own_date(local_site):
@@ -222,11 +222,11 @@ def test_head_is_as_without_nginx(local_site, file):
     assert (reply.status, reply.headers["content-length"]) == (200, str(len(CONTENT)))
 
 
-@pytest.mark.parametrize("path", ["/_blobs/", "/_blobs/local/", "/_blobs/local/../../etc/passwd", "/_blobs/{key}"])
-def test_nginx_refuses_direct_requests_for_blobs(local_site, file, path):
-    [(key,)] = local_site.rows("SELECT key FROM object WHERE size = 300000")
+def test_nginx_refuses_direct_requests_for_blobs(local_site, file):
+    for path in ["/_blobs/", "/_blobs/local/", "/_blobs/local/../../etc/passwd", "/_blobs/{key}"]:
+        [(key,)] = local_site.rows("SELECT key FROM object WHERE size = 300000")
 
-    assert local_site.curl(path.format(key=f"local/{key}"), "--path-as-is").status == 404
+        assert local_site.curl(path.format(key=f"local/{key}"), "--path-as-is").status == 404, path
 
 
 def test_a_protected_file_stays_protected(local_site):
