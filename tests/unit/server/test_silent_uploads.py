@@ -59,12 +59,12 @@ def test_a_known_client_may_be_silent_until_the_limit_for_uploads(serve):
         assert b"" == wire.rest()
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("30s", 30), ("2m", 120), ("1h", 3600), ("1.5 h", 5400)])
-def test_the_limit_for_uploads_has_a_unit(text, seconds):
-    assert seconds == Timeouts.from_settings({"upload_idle": text})[0].upload_idle
+def test_the_limit_for_uploads_has_a_unit():
+    for text, seconds in [("90", 90), ("30s", 30), ("2m", 120), ("1h", 3600), ("1.5 h", 5400)]:
+        assert seconds == Timeouts.from_settings({"upload_idle": text})[0].upload_idle, text
 
 
-@pytest.mark.parametrize("text", ["", "0h", "h", "1d", "-5"])
-def test_a_limit_that_is_no_length_of_time_is_refused(text):
-    with pytest.raises(ValueError, match="upload_idle"):
-        Timeouts.from_settings({"upload_idle": text})
+def test_a_limit_that_is_no_length_of_time_is_refused():
+    for text in ["", "0h", "h", "1d", "-5"]:
+        with pytest.raises(ValueError, match="upload_idle"):
+            Timeouts.from_settings({"upload_idle": text})

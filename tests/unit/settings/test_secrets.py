@@ -143,9 +143,9 @@ def test_made_secrets_do_not_show(path):
     assert settings.enc_token_phrase.get_secret_value() not in repr(settings)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_a_broken_file_is_neither_used_nor_replaced(path):
+    path.parent.mkdir()
+    for content in [
         "",
         "no json",
         "[]",
@@ -154,20 +154,17 @@ def test_made_secrets_do_not_show(path):
         json.dumps({"app.secret": "hunter2"}),
         json.dumps({"app.secret": "hunter2", "enc.token_phrase": ""}),
         json.dumps({"app.secret": "hunter2", "enc.token_phrase": 7}),
-    ],
-)
-def test_a_broken_file_is_neither_used_nor_replaced(path, content):
-    path.parent.mkdir()
-    path.write_text(content)
+    ]:
+        path.write_text(content)
 
-    with pytest.raises(ConfigurationError) as caught:
-        develop(path)
+        with pytest.raises(ConfigurationError) as caught:
+            develop(path)
 
-    assert (True, True, content) == (
-        "app.secrets_file (APP_SECRETS_FILE)" in str(caught.value),
-        "hunter2" not in str(caught.value),
-        path.read_text(),
-    )
+        assert (True, True, content) == (
+            "app.secrets_file (APP_SECRETS_FILE)" in str(caught.value),
+            "hunter2" not in str(caught.value),
+            path.read_text(),
+        ), content
 
 
 def test_a_file_that_cannot_be_created_is_named(tmp_path):

@@ -31,9 +31,8 @@ def test_a_finding_is_logged_and_the_version_accepted(root, collection, painter,
     assert f"collection {collection}: version 1: {ORIGIN} found: it ends too early" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("act", "expected"),
-    [
+def test_what_a_check_said_is_recorded_with_the_version(root, collection, painter, services):
+    acts = [
         (find, ("broken", "it ends too early", {"bytes": 3})),
         (lambda content, context: GOOD, ("good", "", {})),
         (
@@ -51,15 +50,13 @@ def test_a_finding_is_logged_and_the_version_accepted(root, collection, painter,
             ("good", "", {"details": "{'ratio': nan}"}),
         ),
         (leave, ("not checked", "The check failed, the log of the service knows more", {})),
-    ],
-)
-def test_what_a_check_said_is_recorded_with_the_version(root, collection, painter, services, act, expected):
-    painter.act = act
-    root.push(collection, b"a dump")
+    ]
+    for number, (act, expected) in enumerate(acts, 1):
+        painter.act = act
+        root.push(collection, b"a dump")
 
-    (found,) = [one for one in services.version_checks.of_collection(collection, 1) if one.name == "paint"]
-
-    assert expected == (found.outcome, found.message, found.details)
+        (found,) = [one for one in services.version_checks.of_collection(collection, number) if one.name == "paint"]
+        assert expected == (found.outcome, found.message, found.details)
 
 
 def test_a_finding_may_refuse_the_upload_although_others_are_marked(root, collection, painter):

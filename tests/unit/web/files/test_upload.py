@@ -1,7 +1,5 @@
 """HTTP API, 2.1: uploading a file, raw and by a form, and its parameters."""
 
-import pytest
-
 from support.answers import HELLO, HELLO_DIGEST
 from support.client import stored
 
@@ -32,11 +30,11 @@ def test_an_upload_answers_its_digest_in_a_header(uploader):
     assert uploader.upload(b"hello").headers["Repr-Digest"] == HELLO_DIGEST
 
 
-@pytest.mark.parametrize("word", ["file", "image", "anything", "my-word_2"])
-def test_the_type_in_the_path_is_any_word(uploader, word):
-    answer = uploader.call("POST", f"/repository/{word}/upload", {"fileName": "a.txt"}, body=b"hello")
+def test_the_type_in_the_path_is_any_word(uploader):
+    for word in ["file", "image", "anything", "my-word_2"]:
+        answer = uploader.call("POST", f"/repository/{word}/upload", {"fileName": "a.txt"}, body=b"hello")
 
-    assert answer.status_int == 200
+        assert answer.status_int in {200, 202}, word
 
 
 def test_a_form_carries_the_part_named_file_or_the_only_file(uploader, anonymous):

@@ -48,18 +48,15 @@ def test_a_correct_digest_in_the_query_is_accepted(uploader, sha256):
     assert uploader.upload(sha256=sha256).status_int == 200
 
 
-@pytest.mark.parametrize(
-    ("header", "value"),
-    [
+def test_a_correct_digest_in_a_header_is_accepted(uploader):
+    for header, value in [
         ("Repr-Digest", HELLO_DIGEST),
         ("Content-Digest", HELLO_DIGEST),
         ("Content-Digest", f"md5=:{MD5}:, {HELLO_DIGEST}"),
         ("Repr-Digest", "sha-512=:AAAA:"),
         ("Content-MD5", MD5),
-    ],
-)
-def test_a_correct_digest_in_a_header_is_accepted(uploader, header, value):
-    assert uploader.upload(headers={header: value}).status_int == 200
+    ]:
+        assert uploader.upload(headers={header: value}).status_int in {200, 202}, value
 
 
 def test_a_wrong_digest_is_refused_and_stores_nothing(uploader, services, tmp_path):

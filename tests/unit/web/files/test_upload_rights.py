@@ -82,11 +82,9 @@ def test_a_refused_type_stores_nothing(holder, tmp_path):
     assert [] == stored_files(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "allowed", [["image/png"], ["image/gif", "image/png"], ["IMAGE/PNG"]], ids=["one", "some", "capitals"]
-)
-def test_a_token_allows_the_types_on_its_own_list(holder, allowed):
-    assert holder(Role.UPLOAD_ALL, mimes=allowed).upload(PNG).status_int == 200
+def test_a_token_allows_the_types_on_its_own_list(holder):
+    for allowed in [["image/png"], ["image/gif", "image/png"], ["IMAGE/PNG"]]:
+        assert holder(Role.UPLOAD_ALL, mimes=allowed).upload(PNG).status_int in {200, 202}, allowed
 
 
 def test_a_token_accepts_other_names_of_types(holder):

@@ -63,11 +63,11 @@ def test_the_newest_is_first(create, names):
     assert names() == ["c", "b", "a"]
 
 
-@pytest.mark.parametrize("role", [Role.VIEW_ALL_COLLECTIONS, Role.MODIFY_ANY_COLLECTION, Role.ADMINISTRATOR])
-def test_a_token_that_may_fetch_every_collection_sees_all(create, names, make_token, role):
+def test_a_token_that_may_fetch_every_collection_sees_all(create, names, make_token):
     create("a")
 
-    assert names(token=make_token(Role.LIST_COLLECTIONS, role)) == ["a"]
+    for role in [Role.VIEW_ALL_COLLECTIONS, Role.MODIFY_ANY_COLLECTION, Role.ADMINISTRATOR]:
+        assert names(token=make_token(Role.LIST_COLLECTIONS, role)) == ["a"], role
 
 
 @pytest.mark.databases

@@ -58,16 +58,16 @@ def test_the_name_of_a_download_fits_what_is_stored(root):
 
 
 @each_coding
-@pytest.mark.parametrize("content", [CONTENT, NOISE, b"x"], ids=["dump", "noise", "short"])
-def test_the_content_is_stored_as_it_was_before(send, root, path, coding, content):
-    answer = send(COMPRESS[coding](content), coding)
+def test_the_content_is_stored_as_it_was_before(send, root, path, coding):
+    for content in (CONTENT, NOISE, b"x"):
+        answer = send(COMPRESS[coding](content), coding)
 
-    assert (201, len(content), digest(content)) == (
-        answer.status_int,
-        answer.json["size"],
-        answer.headers["Repr-Digest"],
-    )
-    assert content == root.get(f"{path}/latest/content").body
+        assert (201, len(content), digest(content)) == (
+            answer.status_int,
+            answer.json["size"],
+            answer.headers["Repr-Digest"],
+        )
+        assert content == root.get(f"{path}/latest/content").body
 
 
 @each_coding
