@@ -5,16 +5,6 @@ import json
 import pytest
 
 
-@pytest.fixture
-def mirrored(console):
-    offsite = {"ADAPTER": "local", "DIRECTORY": str(console.folder / "offsite")}
-    console.environment |= {f"STORAGE_OFFSITE_{setting}": value for setting, value in offsite.items()}
-    console.environment |= {"STORAGES": "offsite", "MIRROR": "offsite"}
-    (console.folder / "a.txt").write_text("hello")
-    console.answer("file:upload", "a.txt")
-    return console
-
-
 def test_contents_without_a_copy_are_named_and_need_force(mirrored):
     said = mirrored.run("storage:promote", "offsite", "--yes")
 

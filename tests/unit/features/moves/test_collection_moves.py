@@ -14,13 +14,8 @@ from frepo_core.testing import Fail, FaultyStorage
 
 
 @pytest.fixture
-def ini(ini, tmp_path):
-    return ini | {
-        "storages": "archive",
-        "storage.archive.adapter": "local",
-        "storage.archive.directory": str(tmp_path / "archive"),
-        "trash.keep": "7d",
-    }
+def ini(ini, archive_settings):
+    return ini | archive_settings | {"trash.keep": "7d"}
 
 
 @pytest.fixture

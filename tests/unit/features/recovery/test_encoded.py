@@ -1,16 +1,12 @@
 """A recovery finds contents that are stored encoded, also those whose base no version uses, without a newer journal."""
 
-import contextlib
 import subprocess
 import sys
 
 import pytest
 from sqlalchemy import select, text
 
-from frepo_core.db import migrations
 from frepo_core.db.models import StoredObject
-from frepo_core.features.assembly import assemble
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -35,22 +31,6 @@ def lost(services, run, sender, make_collection, push, contents):
         blobs.encode(contents[older], contents[newer])
     blobs.end_superseded()
     return collection
-
-
-@pytest.fixture
-def recovered(ini, plugins, tmp_path):
-    """Recover an empty database from the storage."""
-    with contextlib.ExitStack() as stack:
-
-        def recovered():
-            services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new.db"}, {}, plugins)
-            stack.callback(services.database.engine.dispose)
-            migrations.upgrade(services.database.engine)
-            with services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery:
-                report = recovery.run(recovery.find(), with_tokens=True)
-            return services, report
-
-        yield recovered
 
 
 def read_all(services, collection):

@@ -13,9 +13,8 @@ from support.encodings.stored import StoredBlobs
 
 
 @pytest.fixture
-def ini(ini, tmp_path):
-    more = {"storages": "archive", "storage.archive.adapter": "local"}
-    return ini | more | {"storage.archive.directory": str(tmp_path / "archive")}
+def ini(ini, archive_settings):
+    return ini | archive_settings
 
 
 @pytest.fixture

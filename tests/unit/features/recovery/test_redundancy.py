@@ -1,17 +1,14 @@
 """No redundancy goes for a time: what was stored in two places can be read from both, and no copy is made twice."""
 
-import contextlib
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import select, update
 
-from frepo_core.db import migrations, utc_now
+from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
-from frepo_core.features.assembly import assemble
 from frepo_core.features.moves.services import MoveServices
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey
@@ -42,22 +39,6 @@ def collection(make_collection, push, contents, run):
         push(collection, content)
     run("mirror")
     return collection
-
-
-@pytest.fixture
-def recovered(ini, plugins, tmp_path):
-    """Recover an empty database from the storages."""
-    with contextlib.ExitStack() as stack:
-
-        def recovered():
-            services = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/new.db"}, {}, plugins)
-            stack.callback(services.database.engine.dispose)
-            migrations.upgrade(services.database.engine)
-            with services.feature(RecoveryServices).recovery("local", lambda text: None) as recovery:
-                report = recovery.run(recovery.find(), with_tokens=True)
-            return services, report
-
-        yield recovered
 
 
 def read_all(services, collection):

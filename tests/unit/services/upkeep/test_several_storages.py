@@ -21,14 +21,8 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def ini(ini, tmp_path):
-    return ini | {
-        "storages": "archive",
-        "storage.archive.adapter": "local",
-        "storage.archive.directory": str(tmp_path / "archive"),
-        "trash.keep": "7d",
-        "trash.min_free": "1000",
-    }
+def ini(ini, archive_settings):
+    return ini | archive_settings | {"trash.keep": "7d", "trash.min_free": "1000"}
 
 
 @pytest.fixture

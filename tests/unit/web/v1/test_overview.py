@@ -3,10 +3,10 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import insert
 
 from frepo_core.db import utc_now
-from frepo_core.db.models import Collection, Sample
+from frepo_core.db.models import Sample
 from frepo_core.domain.roles import Role
 from frepo_core.features.restore_tests.services import RestoreTestServices
 
@@ -18,14 +18,6 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def create(root):
     return lambda name="dump.sql.gz", **more: root.post(COLLECTIONS, {"name": name, **more})
-
-
-@pytest.fixture
-def set_row(services):
-    """Change a collection's row behind the service."""
-    return lambda collection, **values: services.database.write(
-        lambda session: session.execute(update(Collection).where(Collection.id == collection).values(**values))
-    )
 
 
 @pytest.fixture

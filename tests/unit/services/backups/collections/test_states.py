@@ -22,14 +22,6 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 @pytest.fixture
-def set_row(services):
-    """Change a collection's row behind the service."""
-    return lambda collection, **values: services.database.write(
-        lambda session: session.execute(update(Collection).where(Collection.id == collection).values(**values))
-    )
-
-
-@pytest.fixture
 def state(services):
     """Return the state of a collection at a time after now, and how long it lasts."""
 

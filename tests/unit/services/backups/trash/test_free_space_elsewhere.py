@@ -11,9 +11,8 @@ ARCHIVE, LOCAL = {"storage": "archive"}, {}
 
 
 @pytest.fixture
-def ini(ini, tmp_path):
-    more = {"storages": "archive", "mirror": "archive", "storage.archive.adapter": "local"}
-    return ini | more | {"storage.archive.directory": str(tmp_path / "archive")}
+def ini(ini, archive_settings):
+    return ini | archive_settings | {"mirror": "archive"}
 
 
 @pytest.fixture

@@ -13,12 +13,8 @@ ONE_PLACE = "The storages 'archive' and 'local' are one place"
 
 
 @pytest.fixture
-def ini(ini, tmp_path):
-    return ini | {
-        "storages": "archive",
-        "storage.archive.adapter": "local",
-        "storage.archive.directory": str(tmp_path / "archive"),
-    }
+def ini(ini, archive_settings):
+    return ini | archive_settings
 
 
 @pytest.fixture

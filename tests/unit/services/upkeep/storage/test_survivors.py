@@ -16,9 +16,8 @@ from support.encodings.stored import StoredBlobs
 
 
 @pytest.fixture
-def ini(ini, tmp_path):
-    archive = {"storage.archive.adapter": "local", "storage.archive.directory": str(tmp_path / "archive")}
-    return ini | {"storages": "archive"} | archive
+def ini(ini, archive_settings):
+    return ini | archive_settings
 
 
 @pytest.fixture

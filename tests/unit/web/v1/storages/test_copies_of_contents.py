@@ -9,9 +9,8 @@ COLLECTIONS, FILES = "/api/v1/collections", "/api/v1/files"
 
 
 @pytest.fixture
-def ini(ini, tmp_path):
-    archive = {"storages": "archive", "storage.archive.adapter": "local", "mirror": "archive"}
-    return ini | archive | {"storage.archive.directory": str(tmp_path / "archive")}
+def ini(ini, archive_settings):
+    return ini | archive_settings | {"mirror": "archive"}
 
 
 @pytest.fixture
