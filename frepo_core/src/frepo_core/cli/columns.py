@@ -93,3 +93,11 @@ class Words(FormattableColumn[Sequence[str]]):
     def machine_readable(self) -> Any:
         """Return the list."""
         return list(self._value)
+
+
+def outcome_of(outcome: str | None, summary: Mapping[str, Any] | None) -> str:
+    """Return the outcome of a run of a job for people: it tells what ended well from what waits, or is tried again."""
+    found = summary or {}
+    if outcome == "good" and (found.get("problem") or found.get("waits")):
+        return "problem" if found.get("problem") else "waiting"
+    return outcome or "running"

@@ -13,7 +13,9 @@ RED, YELLOW, GREEN = "31", "33", "32"
 # The colours of words that say how something is.
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("ok", "good", "new", "yes", "restored", "complete", "whole"), GREEN),
-    **dict.fromkeys(("late", "suspicious", "full", "pending", "warning", "not checked", "interrupted"), YELLOW),
+    **dict.fromkeys(
+        ("late", "suspicious", "full", "pending", "waiting", "warning", "not checked", "interrupted"), YELLOW
+    ),
     **dict.fromkeys(("damaged", "overdue", "broken", "problem", "failed", "refused", "lost", "critical"), RED),
 }
 

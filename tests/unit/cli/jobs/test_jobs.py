@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -62,6 +63,31 @@ def test_a_job_is_run_and_its_run_is_listed(console):
     assert run["Cause"].startswith("console:")
     (row,) = (row for row in json.loads(console.answer("jobs", "-f", "json")) if row["Job"] == "samples")
     assert ("good", run["Started"]) == (row["Outcome"], row["Last run"])
+
+
+def test_what_waits_and_what_could_not_be_done_are_outcomes_of_their_own(console, tmp_path):
+    """Of all commands that show how a job has ended."""
+    setting = {"COMPACT": "true", "COMPACT_AFTER": "0s"}
+    console.answer("backup:create-collection", "-f", "shop.sql", **setting)
+    content = tmp_path / "shop.sql"
+    for number in range(3):
+        content.write_bytes(random.Random(5).randbytes(100_000) + b"%d" % number)
+        console.answer("backup:upload", "shop.sql", str(content), **setting)
+    ((key,),) = console.rows("SELECT key FROM object ORDER BY id LIMIT 1")
+    stored = next(tmp_path.rglob(key))
+    stored.chmod(0o600)
+    stored.write_bytes(bytes(stored.stat().st_size))
+
+    waits = console.run("jobs:run", "compact", "-f", "json", **setting)
+    failed = console.run("compact", "-f", "json", **setting)
+
+    assert (0, "waiting", 1, "problem") == (
+        *(waits.returncode, json.loads(waits.stdout)["outcome"]),
+        *(failed.returncode, json.loads(failed.stdout)["outcome"]),
+    )
+    runs = json.loads(console.answer("jobs", "compact", "-f", "json", **setting))
+    (job,) = (row for row in json.loads(console.answer("jobs", "-f", "json", **setting)) if row["Job"] == "compact")
+    assert ["problem", "waiting", "problem"] == [*(run["Outcome"] for run in runs), job["Outcome"]]
 
 
 def test_an_unknown_job_is_refused_with_the_names_of_the_jobs(console):

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from frepo_core.cli.columns import Report
+from frepo_core.cli.columns import Report, outcome_of
 from frepo_core.cli.progress import ProgressLine
 from frepo_core.cli.tables import StorageCommand
 
@@ -49,6 +49,6 @@ class Compact(StorageCommand):
                 return report.summary()
 
             result = services.jobs.run("compact", cause=console_actor().name, work=work)
-        rows = {"outcome": self.word(str(result.outcome))} | Report(result.summary or {}).cells()
+        rows = {"outcome": self.word(outcome_of(result.outcome, result.summary))} | Report(result.summary or {}).cells()
         rows |= {"error": result.error} if result.error else {}
         return rows, bool(result.error or (result.summary or {}).get("failed"))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError, StorageError
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.content.storages.backends import Backends
@@ -120,7 +121,9 @@ class SourceFiles:
                     target.flush()
                     begins = bool(JournalFile(path))
                 if target.tell() > room:
-                    raise JournalDamagedError(f"{self._folder.parent} has no room for its first {target.tell()} bytes")
+                    raise JournalDamagedError(
+                        f"{self._folder.parent} has no room for its first {readable_size(target.tell())}"
+                    )
 
 
 def find_source(

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 
+from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import BodyEndedError, EndpointError
 
 from ..base.body_sink import BodySink
@@ -68,7 +69,7 @@ class BodyReception:
 def check_size(size: int, limit: int | None) -> None:
     """Raise `EndpointError` (413) if a body is larger than its limit, in bytes."""
     if limit is not None and size > limit:
-        raise EndpointError(413, f"The body is larger than {limit} bytes")
+        raise EndpointError(413, f"The body is larger than {readable_size(limit)}")
 
 
 def open_reception(endpoint: Endpoint, request: FrepoRequest, limit: int | None) -> BodyReception:

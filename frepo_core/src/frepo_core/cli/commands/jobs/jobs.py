@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from frepo_core.errors import FieldsError
 
-from ...columns import Moment, Report
+from ...columns import Moment, Report, outcome_of
 from ...tables import ListCommand, ShowCommand
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class ListJobs(ListCommand):
             str(status.scheduled.schedule),
             Moment(status.next_at),
             Moment(run.started_at if run else None),
-            self.word((run.outcome or "running") if run else ""),
+            self.word(outcome_of(run.outcome, run.summary) if run else ""),
             _result(run) if run else Report({}),
             status.scheduled.job.summary,
         )
 
     def _run_row(self, run: "RunRecord") -> tuple[Any, ...]:
-        outcome = self.word(run.outcome or "running")
+        outcome = self.word(outcome_of(run.outcome, run.summary))
         return run.id, Moment(run.started_at), Moment(run.ended_at), outcome, _result(run), run.cause, run.holder
 
 
@@ -63,7 +63,7 @@ class RunJob(ShowCommand):
     """Run a job now, also one that is off; print its result.
 
     The outcome is `problem` if something of it could not be done, and is tried again. Exit status 1 then, and if the
-    job fails.
+    job fails. It is `waiting` if the job does nothing at this hour.
     """
 
     examples = ("frepo jobs:run samples",)
@@ -87,8 +87,8 @@ class RunJob(ShowCommand):
 
         result = self.services().jobs.run(arguments.job, cause=console_actor().name, wait=arguments.wait)
         summary = result.summary or {}
-        outcome = "problem" if result.outcome == "good" and summary.get("problem") else str(result.outcome)
-        self._is_good = outcome == "good"
+        outcome = outcome_of(result.outcome, summary)
+        self._is_good = outcome in {"good", "waiting"}
         rows = {"job": arguments.job, "outcome": self.word(outcome)} | Report(summary).cells()
         if result.error:
             rows["error"] = result.error
