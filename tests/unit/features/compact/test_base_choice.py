@@ -278,25 +278,19 @@ UNUSED = Use(
 def test_what_is_downloaded_held_or_new_stays_raw(changes, expected):
     use = replace(UNUSED, **changes)
 
-    assert expected is find_freedom(use, Encoding.RAW, before=START, newest_before=None)
+    assert expected is find_freedom(use, Encoding.RAW, before=START, newest=Freedom.RAW)
 
 
 @pytest.mark.parametrize(
-    ("encoding", "hours", "expected"),
-    [
-        (Encoding.RAW, 0, Freedom.ZSTD),
-        (Encoding.RAW, 1, Freedom.RAW),
-        (Encoding.ZSTD, 1, Freedom.ZSTD),
-        (Encoding.DELTA, 1, Freedom.ZSTD),
-    ],
+    ("changes", "expected"), [({}, Freedom.ZSTD), ({"is_pending": True}, Freedom.RAW), ({"is_held": True}, Freedom.RAW)]
 )
-def test_the_newest_is_compressed_when_it_is_old_enough(encoding, hours, expected):
-    use = replace(UNUSED, is_newest=True, used_at=START + timedelta(hours=hours))
+def test_the_newest_is_compressed_as_soon_as_its_checks_have_ended(changes, expected):
+    use = replace(UNUSED, is_newest=True, used_at=START + timedelta(hours=1), **changes)
 
-    assert expected is find_freedom(use, encoding, before=START, newest_before=START)
+    assert expected is find_freedom(use, Encoding.RAW, before=START, newest=Freedom.ZSTD)
 
 
 def test_a_content_that_is_encoded_already_does_not_get_raw_by_a_new_version():
     use = replace(UNUSED, used_at=START + timedelta(hours=1))
 
-    assert Freedom.DELTA is find_freedom(use, Encoding.DELTA, before=START, newest_before=None)
+    assert Freedom.DELTA is find_freedom(use, Encoding.DELTA, before=START, newest=Freedom.RAW)

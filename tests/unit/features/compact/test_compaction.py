@@ -133,6 +133,21 @@ def test_a_content_that_is_uploaded_again_is_stored_raw_again(history):
 
 
 @pytest.mark.costly
+def test_a_content_that_was_uploaded_again_long_ago_is_not_expanded_to_be_encoded_at_once(history):
+    collection, other = history.make(), history.make()
+    for _ in range(3):
+        history.push(collection)
+    history.job()
+    history.push(other, history.contents[collection][1])
+    history.push(other, history.contents[collection][2])
+    history.push(other)
+    history.push(other)
+
+    assert 0 == history.job()["expanded"]
+    history.check()
+
+
+@pytest.mark.costly
 def test_contents_that_two_collections_have_in_another_order(history):
     """A, B, A: neither may be the base of the other."""
     one, other = history.make(), history.make()
@@ -354,17 +369,14 @@ def test_a_process_that_is_killed_fails_one_content_only(history, monkeypatch):
 
 
 @pytest.mark.costly
-def test_the_newest_is_compressed_if_the_setting_says_so_and_none_follows(history, services):
-    """Its bytes would stay for two days anyway: before, nothing is saved if the next one comes meanwhile."""
+def test_the_newest_is_compressed_in_its_night_if_the_setting_says_so(history, services):
     object.__setattr__(services.settings, "compact_newest", "zstd")
     collection = history.make()
-    for _ in range(4):
+    for number in range(1, 5):
         history.push(collection)
-    history.job()
+        history.job(hours=2)
 
-    assert ["delta"] * 3 + ["raw"] == history.encodings(collection)
-    history.job(days=4, hours=8)
-    assert ["delta"] * 3 + ["zstd"] == history.encodings(collection)
+        assert ["delta"] * (number - 1) + ["zstd"] == history.encodings(collection)
     history.check()
 
 

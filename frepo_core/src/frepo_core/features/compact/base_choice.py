@@ -296,19 +296,18 @@ class Use:
     used_at: datetime
 
 
-def find_freedom(use: Use, encoding: Encoding, *, before: datetime, newest_before: datetime | None) -> Freedom:
+def find_freedom(use: Use, encoding: Encoding, *, before: datetime, newest: Freedom) -> Freedom:
     """Return what may be done with a content. One that arrived after `before` waits, unless it is encoded already.
 
-    What people download most, and what has to stay as it is, is stored raw. The newest versions are compressed if they
-    arrived until `newest_before`; None: never.
+    What people download most, and what has to stay as it is, is stored raw. `newest` is what may be done with the
+    newest versions, as soon as their checks have ended.
     """
     if use.is_damaged:
         return Freedom.NONE
     if use.has_plain_file or use.is_held:
         return Freedom.RAW
     if use.is_newest or use.is_newest_good:
-        waits = newest_before is None or (encoding is Encoding.RAW and use.used_at > newest_before)
-        return Freedom.RAW if waits else Freedom.ZSTD
+        return Freedom.RAW if use.is_pending else newest
     if use.is_pending or (use.used_at > before and encoding is Encoding.RAW):
         return Freedom.RAW
     return Freedom.DELTA

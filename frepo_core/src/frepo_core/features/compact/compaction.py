@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Content, StoredObject
+from frepo_core.db.models import StoredObject
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.base.rate_limit import RateLimit
@@ -34,7 +34,7 @@ from .processor_share import ProcessorShare
 from .sketches import note_sketch, telling
 from .survey import Survey
 from .trials import ALONE, note_tried
-from .uses import freedom_of, read_heads, read_users
+from .uses import read_freedom, read_users
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Compaction:
         busy = self._plans.busy_hours() if avoids_busy_hours else frozenset()
         with self._encoder(self._settings.compact_rate, go_on, pace) as encoder:
             expansion = self._expansion(encoder, report, pace)
-            expansion.expand_adopted()
+            expansion.expand_adopted(lambda session, row: read_freedom(session, row, self._settings))
             steps = self._plans.steps(report.note_failure, go_on, partial(self._sketch, encoder, busy))
             for survey, step in steps:
                 if (now := utc_now()).hour in busy:
@@ -264,17 +264,11 @@ class Compaction:
 
     def _is_allowed(self, session: Session, row: StoredObject, base: StoredObject | None) -> bool:
         """Return whether a content may still be encoded, by what uses it now that it is locked."""
-        now, content_id = utc_now(), row.content_id
-        content = session.get(Content, content_id) if content_id is not None else None
-        if content is None or content_id is None:
-            return False
-        base_id = base.content_id if base is not None else None
-        all_users = read_users(session, [content_id, *([base_id] if base_id is not None else [])], now)
-        users = all_users[content_id]
-        if base_id is not None and all_users[base_id].standing > users.standing:
-            return False
-        heads = read_heads(session, users.collections)
-        freedom = freedom_of(content, row, users, heads, self._settings, now)
+        ids = [one.content_id for one in (row, base) if one is not None and one.content_id is not None]
+        users = read_users(session, ids, utc_now())
+        if users[ids[0]].standing < users[ids[-1]].standing:
+            return False  # the base is worse
+        freedom = read_freedom(session, row, self._settings)
         return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)
 
 

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Callable
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Content, StoredObject
@@ -12,7 +13,7 @@ from frepo_core.services.content.blobs.lifecycle import Blobs
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.services.content.objects.uses import is_second
 
-from .base_choice import Encoding
+from .base_choice import Encoding, Freedom
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder
 from .encoding_switch import EncodingSwitch
@@ -60,14 +61,18 @@ class Expansion:
                 progress(f"{self._report.expanded} contents expanded")
             after = rows[-1].id
 
-    def expand_adopted(self) -> None:
-        """Expand those contents that were uploaded again, or that something waits for."""
+    def expand_adopted(self, find_freedom: Callable[[Session, StoredObject], Freedom]) -> None:
+        """Expand those contents that were uploaded again, unless they may be encoded meanwhile, by `find_freedom`."""
         query = select(StoredObject).join(Content, Content.id == StoredObject.content_id)
         query = query.where(Content.expand_since.is_not(None), *self._is_first()).order_by(Content.expand_since)
         with self._database.reading() as session:
-            rows = session.scalars(query).all()
-        for row in rows:
-            self.expand(row)
+            freedoms = [(row, find_freedom(session, row)) for row in session.scalars(query).all()]
+        for row, freedom in freedoms:
+            if freedom is Freedom.RAW:
+                self.expand(row)
+            elif freedom is not Freedom.NONE:
+                settled = update(Content).where(Content.id == row.content_id)
+                self._database.execute(settled.values(expand_since=None))
 
     def _is_first(self) -> tuple[ColumnElement[bool], ...]:
         return StoredObject.slot == CURRENT, StoredObject.key.is_not(None), ~is_second(self._blobs.backends)

@@ -8,10 +8,10 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from frepo_core.db import utc_now
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.services.backups.rows.newest_good import read_newest_good
 from frepo_core.services.content.objects.states import ObjectState
-from frepo_core.services.content.objects.supersession import KEPT_FOR
 from frepo_core.settings import Settings
 
 from .base_choice import Encoding, Freedom, Standing, Use, find_freedom, find_standing
@@ -155,12 +155,16 @@ def describe_use(content: Content, row: StoredObject, users: Users, heads: Heads
 def freedom_of(
     content: Content, row: StoredObject, users: Users, heads: Heads, settings: Settings, now: datetime
 ) -> Freedom:
-    """Return what may be done with a content, by what uses it.
+    """Return what may be done with a content, by what uses it."""
+    use, before = describe_use(content, row, users, heads), now - settings.compact_after
+    return find_freedom(use, Encoding(row.encoding), before=before, newest=Freedom(settings.compact_newest))
 
-    The bytes of a newest version stay for two days after it is compressed. If the next one comes before, that only
-    costs: so it waits as long.
-    """
-    before = now - settings.compact_after
-    newest_before = before - KEPT_FOR if settings.compact_newest == "zstd" else None
-    use = describe_use(content, row, users, heads)
-    return find_freedom(use, Encoding(row.encoding), before=before, newest_before=newest_before)
+
+def read_freedom(session: Session, row: StoredObject, settings: Settings) -> Freedom:
+    """Return what may be done with the content of an object now."""
+    content_id, now = row.content_id, utc_now()
+    content = session.get(Content, content_id) if content_id is not None else None
+    if content is None or content_id is None:
+        return Freedom.NONE
+    users = read_users(session, [content_id], now)[content_id]
+    return freedom_of(content, row, users, read_heads(session, users.collections), settings, now)
