@@ -29,7 +29,10 @@ except ImportError:
     from backports import zstd
 
 MAGIC = b"\x89frepo\r\n"
-ENTRY = struct.Struct("<QIQIQQI")
+ENTRY = struct.Struct("<QIQIQQ")
+WINDOW = struct.Struct("<QI")
+# Of an entry of the table, by the format.
+ENTRY_SIZES = {1: 44, 2: 128}
 PIECE = 1 << 20
 DEEPEST = 16
 MOST_HEAD = 64 << 10
@@ -58,9 +61,11 @@ def read_head(source: BinaryIO) -> dict[str, Any] | None:
 def check_head(head: dict[str, Any], stored: int) -> str:
     """Return the codec of a head. Raises ValueError if it has values that no object of `stored` bytes has."""
     size, segment, codec = (head.get(name) for name in ("size", "segment", "codec"))
+    if head.get("format") not in tuple(ENTRY_SIZES):  # it may be a list, which no dictionary looks up
+        raise ValueError(f"its format is {str(head.get('format'))[:32]}, which is newer than this script")
     if type(size) is not int or type(segment) is not int or size < 0 or not 0 < segment <= MOST_SEGMENT:
         raise ValueError("its head has impossible sizes")
-    if -(-size // segment) * ENTRY.size > stored:
+    if -(-size // segment) * ENTRY_SIZES[head["format"]] > stored:
         raise ValueError("it has fewer bytes than its table")
     if codec != "zstd" and (codec != "delta" or not re.fullmatch("[0-9a-f]{64}", str(head.get("base")))):
         raise ValueError(f"its codec is {str(codec)[:32]}")
@@ -70,17 +75,25 @@ def check_head(head: dict[str, Any], stored: int) -> str:
 def decode(source: BinaryIO, head: dict[str, Any], base: BinaryIO | None, target: BinaryIO) -> None:
     """Write the content of an object. Raises ValueError with the segment that cannot be decoded."""
     size, segment = head["size"], head["segment"]
-    table = source.read(-(-size // segment) * ENTRY.size)
-    if len(table) % ENTRY.size:
+    entry_size = ENTRY_SIZES[head["format"]]
+    table = source.read(-(-size // segment) * entry_size)
+    if len(table) % entry_size:
         raise ValueError("its table is cut off")
-    for index, (offset, length, window_offset, window_length, *_) in enumerate(ENTRY.iter_unpack(table)):
-        expected = min(segment, size - index * segment)
-        if max(offset, window_offset) >= MOST_SIZE or length > 2 * expected + 1024 or window_length > MOST_WINDOW:
+    for index in range(len(table) // entry_size):
+        entry = table[index * entry_size :][:entry_size]
+        offset, length, *first, _, _ = ENTRY.unpack(entry[: ENTRY.size])
+        windows = [tuple(first), *WINDOW.iter_unpack(entry[ENTRY.size : -4])]
+        expected, farthest = min(segment, size - index * segment), max(start for start, _ in windows)
+        window_length = sum(window[1] for window in windows)
+        if max(offset, farthest) >= MOST_SIZE or length > 2 * expected + 1024 or window_length > MOST_WINDOW:
             raise ValueError(f"segment {index} is larger than allowed")
         prefix = None
         if window_length and base is not None:
-            base.seek(window_offset)
-            prefix = zstd.ZstdDict(base.read(window_length), is_raw=True).as_prefix
+            pieces = []
+            for start, count in windows:
+                base.seek(start)
+                pieces.append(base.read(count))
+            prefix = zstd.ZstdDict(b"".join(pieces), is_raw=True).as_prefix
         source.seek(offset)
         options = {zstd.DecompressionParameter.window_log_max: 27}
         try:

@@ -38,6 +38,13 @@ class CompactSettings(BaseModel):
         ge=timedelta(),
         le=timedelta(days=3660),
     )
+    compact_format: int = harmless(
+        "compact.format",
+        1,
+        "The newest format in which contents are encoded: 1, or 2 when all processes of the service know it.",
+        ge=1,
+        le=2,
+    )
     compact_rate: Size = harmless(
         "compact.rate",
         "50MB",

@@ -183,6 +183,14 @@ def test_what_is_to_be_raw_is_expanded_after_what_depends_on_it_was_left_in_plac
     assert {2, 3} <= {one.id for one in nights.contents if one.base_id == 4}
 
 
+@pytest.mark.parametrize(("depth", "expected"), [(1, {1: True}), (2, {1: False})])
+def test_a_base_lasts_if_it_gets_none_itself(depth, expected):
+    old = Content(id=1, encoding=Encoding.RAW, freedom=Freedom.DELTA)
+    newest = Content(id=2, encoding=Encoding.RAW, freedom=Freedom.RAW)
+
+    assert expected == {step.content_id: step.is_base_lasting for step in plan([old, newest], depth=depth)}
+
+
 def test_a_damaged_content_is_left_and_becomes_no_base():
     damaged = Content(id=2, encoding=Encoding.RAW, freedom=Freedom.NONE)
     old = Content(id=1, encoding=Encoding.RAW, freedom=Freedom.DELTA)

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import func, select, update
 
 from frepo_core.db.models import ContentSketch, Version
-from support.encodings.nights import nights
+from frepo_core.services.content.encodings.format import read_head
+from support.encodings.nights import interleaved, nights
 
 
 @pytest.mark.costly
@@ -68,4 +69,21 @@ def test_two_databases_that_alternate_are_compacted_each_for_itself(history, ser
     assert all(number % 2 == numbers[row.base_digest] % 2 for number, row in rows.items() if row.base_digest)
     with services.database.reading() as session:
         assert 8 == session.scalar(select(func.count()).select_from(ContentSketch))
+    history.check()
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("form", [1, 2])
+def test_several_windows_are_used_if_the_setting_allows_that(history, services, form):
+    object.__setattr__(services.settings, "compact_format", form)
+    object.__setattr__(services.settings, "compact_depth", 1)
+    collection, tables = history.make(), [list(nights(3, 15_000, seed=seed)) for seed in range(4)]
+    for night in range(3):
+        history.push(collection, interleaved([table[night] for table in tables], seed=night))
+        history.job()
+
+    rows = history.rows(collection)
+    with services.backends.get("local").open(rows[1].key) as stored:
+        assert form == read_head(stored, rows[1].digest).format
+    assert ["delta", "zstd", "raw"] == history.encodings(collection)
     history.check()

@@ -7,7 +7,7 @@ from datetime import timedelta
 from io import BytesIO
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from frepo_core.db.models import Content, StoredObject, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
@@ -42,7 +42,7 @@ def ini(ini, tmp_path):
     storages = {f"storage.{name}.adapter": "local" for name in ("second", "archive")}
     folders = {f"storage.{name}.directory": str(tmp_path / name) for name in ("second", "archive")}
     mirror = {"storages": "second archive", "mirror": "second", "mirror.rate": "0", "mirror.delete_delay": "7d"}
-    return ini | storages | folders | mirror | {"trash.keep": "3d", "compact.depth": "3"}
+    return ini | storages | folders | mirror | {"trash.keep": "3d", "compact.depth": "3", "compact.format": "2"}
 
 
 def encode(world):
@@ -145,16 +145,22 @@ class World(RandomHistory):
         self.settle()
 
     def _elsewhere(self, lost):
-        """Return the ids of the blobs in use that another storage has. What came since a promotion has one copy."""
+        """Return the ids of the contents in use that another storage has. What came since a promotion has one copy."""
         copies = select(StoredObject.content_id).where(StoredObject.state == "present", StoredObject.storage != lost)
         with self.services.database.reading() as session:
-            found = set(session.scalars(select(StoredObject.id).where(StoredObject.storage != lost))) | set(
-                session.scalars(copies)
-            )
-        used = self._used_blobs()
+            found = set(session.scalars(copies))
+        used = self._used_contents()
         self.tried["lose", "safe"] += len(used & found)
         self.tried["lose", "one copy"] += len(used - found)
         return used & found
+
+    def condemn(self):
+        """A check finds a version broken, or a guard puts it into quarantine."""
+        with self.services.database.reading() as session:
+            ids = session.scalars(select(Version.id)).all()
+        if ids:
+            change = self.draw.choice([{"verdict": "broken"}, {"verdict": "suspicious"}, {"quarantined_at": self.now}])
+            self.services.database.execute(update(Version).where(Version.id == self.draw.choice(ids)).values(**change))
 
     def compact(self):
         self.run("compact")
@@ -230,6 +236,7 @@ ALL = [
     *("work",) * 5,
     *("wait",) * 3,
     *WHAT_CLIENTS_DO,
+    *("condemn", "condemn"),
     *("move", "migrate", "promote", "damage", "lose", "kill", "kill", "expand"),
 ]
 

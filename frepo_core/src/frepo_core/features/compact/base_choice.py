@@ -112,11 +112,15 @@ class Content:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One content that is to be stored in another way; `base_id` with a difference only."""
+    """One content that is to be stored in another way; `base_id` with a difference only.
+
+    `is_base_lasting` says that the base stays whole: it has no room for a base of its own.
+    """
 
     content_id: int
     encoding: Encoding
     base_id: int | None = None
+    is_base_lasting: bool = False
 
 
 def plan(contents: Sequence[Content], *, depth: int) -> list[Step]:
@@ -232,7 +236,10 @@ class _Planner:
         base_id = self._bases.get(content.id)
         if base_id is not None:
             is_done = content.base_id == base_id
-            return None if is_done else Step(content_id=content.id, encoding=Encoding.DELTA, base_id=base_id)
+            if is_done:
+                return None
+            is_lasting = self._heights[base_id] >= self.depth
+            return Step(content_id=content.id, encoding=Encoding.DELTA, base_id=base_id, is_base_lasting=is_lasting)
         wanted = Encoding.RAW if content.freedom is Freedom.RAW else Encoding.ZSTD
         if wanted is Encoding.ZSTD and content.encoding is Encoding.RAW and None in content.tried:
             return None

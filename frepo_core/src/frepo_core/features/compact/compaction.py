@@ -15,7 +15,7 @@ from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.base.rate_limit import RateLimit
 from frepo_core.services.content.blobs.lifecycle import Blobs
-from frepo_core.services.content.encodings.format import read_head
+from frepo_core.services.content.encodings.format import WINDOWS_FORMAT, read_head
 from frepo_core.services.content.encodings.libraries import require_libraries
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.settings import Settings
@@ -197,7 +197,8 @@ class Compaction:
             expansion.expand(row)
             return
         try:
-            with encoder.encoded(row, base) as encoded:
+            has_windows = step.is_base_lasting and self._settings.compact_format >= WINDOWS_FORMAT
+            with encoder.encoded(row, base, has_windows=has_windows) as encoded:
                 self._use(encoded, row, base, expansion, report, pace)
         except LeaseLost:
             raise

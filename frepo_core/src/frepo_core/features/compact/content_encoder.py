@@ -49,8 +49,10 @@ class ContentEncoder:
         self._process = EncoderProcess()
 
     @contextlib.contextmanager
-    def encoded(self, row: StoredObject, base: StoredObject | None) -> Iterator[Encoded]:
+    def encoded(self, row: StoredObject, base: StoredObject | None, *, has_windows: bool = False) -> Iterator[Encoded]:
         """Encode a content, as the difference to a base if that saves more, into a file that is deleted afterwards.
+
+        With `has_windows`, its segments may have several windows: the base stays whole.
 
         Raises `EncodingError`, `StorageFull` if the disk has no room for that, and what the storage raises.
         """
@@ -63,6 +65,7 @@ class ContentEncoder:
                 base_size=base.size if base is not None else 0,
                 target=str(files.target),
                 rate=self._rate,
+                has_windows=has_windows,
             )
             outcome = self._process.encode(task, self._keep_going)
             hit("content_encoded")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError
 from frepo_core.services.composition.container import Services
+from frepo_core.services.content.encodings.format import WINDOWS_FORMAT
 
 from ..compact.services import CompactServices
 from .findings import Finding, good, problem, warning
@@ -35,5 +36,7 @@ def check_compact(services: Services) -> Iterator[Finding]:
         yield warning("compact", f"{text}, but compact is off: evicted versions stay that others need", remedy)
     elif figures.waiting > figures.encoded:
         yield warning("compact", f"{text}, and {figures.waiting} wait", _REMEDY)
+    elif services.settings.compact_format < WINDOWS_FORMAT:
+        yield good("compact", f"{text}. `compact.format` may be 2 as soon as all processes run this version")
     else:
         yield good("compact", text)

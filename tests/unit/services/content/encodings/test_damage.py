@@ -168,7 +168,7 @@ def test_an_object_of_a_newer_format_is_not_damaged(chain):
     digest = chain.middle
     whole = chain.objects[digest]
     fields = json.loads(whole[12:508])
-    for change in ({"format": 2}, {"codec": "brotli"}, {"segment": 1 << 30}):
+    for change in ({"format": 3}, {"codec": "brotli"}, {"segment": 1 << 30}):
         start = whole[:12] + json.dumps(fields | change).encode().ljust(496)
         stored = start + zlib.crc32(start).to_bytes(4, "little") + whole[512:]
         with pytest.raises(ConfigurationError, match="which this version of frepo does not know"):

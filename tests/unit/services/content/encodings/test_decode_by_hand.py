@@ -14,11 +14,15 @@ SCRIPT = ROOT / "docs/decode_by_hand.py"
 
 @pytest.fixture
 def storage(tmp_path):
-    """A storage whose three oldest nights are deltas; the newest is raw, and one is raw and looks encoded."""
+    """A storage whose three oldest nights are deltas; the newest is raw, and one is raw and looks encoded.
+
+    The oldest has several windows for a segment.
+    """
     objects, contents = EncodedObjects(64 << 10), list(nights(4, 3000))
     digests = [objects.add_raw(contents[3])]
-    for content in reversed(contents[:3]):
+    for content in reversed(contents[1:3]):
         digests.append(objects.add(content, digests[-1]))
+    digests.append(objects.add(contents[0][100_000:] + contents[0][:100_000], digests[-1], has_windows=True))
     digests += [objects.add(b""), objects.add_raw(objects.objects[digests[-1]])]
     for digest, stored in (objects.objects | objects.raw).items():
         path = tmp_path / "storage" / digest[:2] / f"{digest}-0123456789abcdef"

@@ -29,12 +29,14 @@ def edited(whole):
 
 BIG = content(9_000_000)
 SMALL = content(200_000)
+UNIQUE = hashlib.shake_128(b"unique").digest(5_000_000)
 NAMES = {
     "1-zstd-small-segments": (SMALL, None),
     "1-delta-small-segments": (edited(SMALL), SMALL),
     "1-zstd": (BIG, None),
     "1-delta": (edited(BIG), BIG),
     "1-empty": (b"", None),
+    "2-delta-windows": (UNIQUE[3_000_000:] + UNIQUE[:3_000_000], UNIQUE),
 }
 
 

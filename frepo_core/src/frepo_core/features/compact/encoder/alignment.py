@@ -1,7 +1,10 @@
 """Chooses for each segment of a content the window of its base that is most like it."""
 
 from .anchors import Anchors
+from .clusters import gather
 
+# A window that has this part of what the base has of a segment needs no other ones.
+ENOUGH = 0.8
 # The start and the end of a segment are looked for first. If both are found, the window needs no wide margin.
 _SAMPLE = 256 << 10
 _NARROW = 64 << 10
@@ -28,6 +31,15 @@ class Alignment:
         start, end = self._find_ends(segment, position) or self._find_place(segment, position)
         start, end = max(0, start), min(end, self._size)
         return (start, end - start) if end - start >= _LEAST_WINDOW else (0, 0)
+
+    def find_windows(self, segment: bytes, start: int, length: int) -> list[tuple[int, int]]:
+        """Return several windows for a segment whose chunks are in other places than in the one window found for it.
+
+        None if that has enough of them.
+        """
+        places = self._anchors.find_places(segment)
+        inside = sum(start <= place < start + length for place in places)
+        return [] if inside >= ENOUGH * len(places) else gather(places, self._size)
 
     def _find_ends(self, segment: bytes, position: int) -> tuple[int, int] | None:
         """Return the window from the place of the first bytes to that of the last ones; None if it would be too large.

@@ -62,6 +62,10 @@ class Anchors:
         ]
         return median_low(shifts) if shifts else None
 
+    def find_places(self, part: bytes) -> list[int]:
+        """Return where the base has chunks of the part, in ascending order."""
+        return sorted(there for _, value in self._chunks(part) if (there := self._find(value)) is not None)
+
     def _find(self, value: int) -> int | None:
         place = bisect_left(self._hashes, value)
         if place == len(self._hashes) or self._hashes[place] != value or self._offsets[place] == _AMBIGUOUS:

@@ -87,7 +87,16 @@ class Choice:
 def _encode(task: Task, keep_going: Callable[[], None], base: Base | None, level: int = LEVEL) -> Head:
     digest = task.content[0].digest
     with _open(task.content) as content, Path(task.target).open("w+b") as file:
-        return encode(content, file, digest=digest, size=task.size, base=base, level=level, keep_going=keep_going)
+        return encode(
+            content,
+            file,
+            digest=digest,
+            size=task.size,
+            base=base,
+            level=level,
+            has_windows=task.has_windows,
+            keep_going=keep_going,
+        )
 
 
 def _estimate(task: Task, keep_going: Callable[[], None]) -> tuple[float, int]:

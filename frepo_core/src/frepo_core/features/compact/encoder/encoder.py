@@ -1,13 +1,21 @@
 """Encodes a content: in segments that are compressed alone, or against windows of a base."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from frepo_core.errors import DamagedObjectError
 from frepo_core.services.content.encodings import libraries
-from frepo_core.services.content.encodings.format import ENTRY_SIZE, SEGMENT_SIZE, Entry, Head, checksum, read_fully
+from frepo_core.services.content.encodings.format import (
+    FORMAT,
+    SEGMENT_SIZE,
+    WINDOWS_FORMAT,
+    Entry,
+    Head,
+    checksum,
+    read_fully,
+)
 from frepo_core.services.content.encodings.frames import LEVEL, compress, decompress, make_prefix
 from frepo_core.services.content.encodings.windows import Windows
 
@@ -37,31 +45,36 @@ def encode(
     base: Base | None = None,
     segment_size: int = SEGMENT_SIZE,
     level: int = LEVEL,
+    has_windows: bool = False,
     keep_going: Callable[[], None] = lambda: None,
 ) -> Head:
     """Write the object of a content to an empty seekable file, and return its head.
 
     The content is read once, from start to end, and the base twice; both must have the given digests and sizes. Each
-    segment is decoded again and compared. `level` is that of zstd.
+    segment is decoded again and compared. `level` is that of zstd. With `has_windows`, segments may have several
+    windows, and the object has format 2: the base should be stored whole, because it is read to and fro.
     `keep_going` is called before each segment; what it raises is raised, and leaves an object without a head.
     Raises `ValueError` for a content that is its own base, `DamagedObjectError` if the content is wrong,
     `DamagedBaseError` if the base is, and `ConfigurationError` if the extra `compact` is missing. Needs about 60 MiB,
-    whatever the sizes are.
+    100 MiB with several windows, whatever the sizes are.
     """
     libraries.require_libraries()
     if base and base.digest == digest:
         raise ValueError(f"the content {digest} cannot be its own base")
     places = _Places(base, digest, segment_size, keep_going) if base else None
-    plan = Head(digest=digest, size=size, stored=0, base=base.digest if base else None, segment=segment_size)
+    form = WINDOWS_FORMAT if base and has_windows else FORMAT
+    base_digest = base.digest if base else None
+    plan = Head(digest=digest, size=size, stored=0, base=base_digest, segment=segment_size, format=form)
     sha256, position = hashlib.sha256(), plan.data
     for index in range(plan.count):
         keep_going()
         segment = read_fully(content, plan.segment_length(index))
         sha256.update(segment)
-        start, window = places.read_window(segment, index * segment_size) if places else (0, b"")
+        windows = places.find(segment, index * segment_size, has_windows) if places else []
+        window = places.read(windows) if places and windows else b""
         frame = _compress(segment, window, level, digest, index)
-        target.seek(plan.table + index * ENTRY_SIZE)
-        target.write(_entry(position, frame, start, window).pack(digest, index))
+        target.seek(plan.table + index * plan.entry_size)
+        target.write(_entry(position, frame, windows, window).pack(digest, index, format=form))
         target.seek(position)
         target.write(frame)
         position += len(frame)
@@ -88,10 +101,16 @@ class _Places:
         self._alignment = Alignment(index.anchors, size=base.size, margin=segment_size // 4)
         self._windows = Windows(index.checked(base.content, digest))
 
-    def read_window(self, segment: bytes, position: int) -> tuple[int, bytes | bytearray]:
-        """Return where the window of a segment begins, and its bytes."""
+    def find(self, segment: bytes, position: int, has_windows: bool) -> list[tuple[int, int]]:
+        """Return the offsets and lengths of the windows of a segment: none, one, or several with `has_windows`."""
         start, length = self._alignment.find_window(segment, position)
-        return (start, self._windows.read(start, length)) if length else (0, b"")
+        if has_windows and (several := self._alignment.find_windows(segment, start, length)):
+            return several
+        return [(start, length)] if length else []
+
+    def read(self, windows: list[tuple[int, int]]) -> bytearray:
+        """Return the bytes of windows, one after the other. They are cut at the end of the base already."""
+        return self._windows.read_all(windows)
 
 
 def _compress(segment: bytes, window: bytes | bytearray, level: int, digest: str, index: int) -> bytes:
@@ -103,12 +122,14 @@ def _compress(segment: bytes, window: bytes | bytearray, level: int, digest: str
     return frame
 
 
-def _entry(position: int, frame: bytes, start: int, window: bytes | bytearray) -> Entry:
+def _entry(position: int, frame: bytes, windows: Sequence[tuple[int, int]], window: bytes | bytearray) -> Entry:
+    first, *more = windows or [(0, 0)]
     return Entry(
         offset=position,
         length=len(frame),
-        window_offset=start,
-        window_length=len(window),
+        window_offset=first[0],
+        window_length=first[1],
         checksum=checksum(frame),
         window_checksum=checksum(window),
+        more=tuple(more),
     )

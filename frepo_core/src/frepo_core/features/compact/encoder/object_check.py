@@ -5,7 +5,7 @@ import os
 from typing import BinaryIO
 
 from frepo_core.errors import DamagedObjectError
-from frepo_core.services.content.encodings.format import ENTRY_SIZE, checksum, read_fully, read_head, unpack_entry
+from frepo_core.services.content.encodings.format import checksum, read_fully, read_head, unpack_entry
 
 
 def check_object(stored: BinaryIO, digest: str) -> str:
@@ -21,8 +21,8 @@ def check_object(stored: BinaryIO, digest: str) -> str:
     start = read_fully(stored, head.data)
     sha256, position = hashlib.sha256(start), head.data
     for index in range(head.count):
-        place = head.table + index * ENTRY_SIZE
-        entry = unpack_entry(start[place : place + ENTRY_SIZE], head, index)
+        place = head.table + index * head.entry_size
+        entry = unpack_entry(start[place : place + head.entry_size], head, index)
         frame = read_fully(stored, entry.length)
         if entry.offset != position or checksum(frame) != entry.checksum:
             raise DamagedObjectError(digest, "its bytes are wrong", segment=index)

@@ -19,7 +19,8 @@ class Task:
 
     `content` and `base` begin with the object itself; the objects that each needs as its base follow. Sizes are those
     of the contents, in bytes. `rate` is in bytes a second; 0: no limit. With `is_raw`, the content is decoded into the
-    target instead, and has no base. With `is_sketched`, only the sketch of the content is made.
+    target instead, and has no base. With `is_sketched`, only the sketch of the content is made. With `has_windows`,
+    a difference may have several windows for a segment.
     """
 
     content: list[ObjectFile]
@@ -30,6 +31,7 @@ class Task:
     rate: int
     is_raw: bool = False
     is_sketched: bool = False
+    has_windows: bool = False
 
     def to_json(self) -> str:
         """Return the task as a line."""

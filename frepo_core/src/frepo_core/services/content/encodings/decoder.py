@@ -11,7 +11,7 @@ from typing import BinaryIO
 from frepo_core.errors import DamagedBaseError, DamagedObjectError, FrepoError
 
 from . import libraries
-from .format import ENTRY_SIZE, Entry, checksum, read_fully, read_head, unpack_entry
+from .format import Entry, checksum, read_fully, read_head, unpack_entry
 from .frames import decompress, make_prefix
 from .windows import Windows
 
@@ -145,13 +145,14 @@ class DecodedContent(io.RawIOBase):
             raise self._damaged(str(error), index) from error
 
     def _entry(self, index: int) -> Entry:
-        if not self._first_entry <= index < self._first_entry + len(self._entries) // ENTRY_SIZE:
+        size = self.head.entry_size
+        if not self._first_entry <= index < self._first_entry + len(self._entries) // size:
             self._first_entry = index - index % _ENTRIES
             count = min(_ENTRIES, self.head.count - self._first_entry)
-            self._stored.seek(self.head.table + self._first_entry * ENTRY_SIZE)
-            self._entries = read_fully(self._stored, count * ENTRY_SIZE)
-        start = (index - self._first_entry) * ENTRY_SIZE
-        return unpack_entry(self._entries[start : start + ENTRY_SIZE], self.head, index)
+            self._stored.seek(self.head.table + self._first_entry * size)
+            self._entries = read_fully(self._stored, count * size)
+        start = (index - self._first_entry) * size
+        return unpack_entry(self._entries[start : start + size], self.head, index)
 
     def _window(self, entry: Entry, index: int) -> bytearray:
         assert self.head.base
@@ -168,7 +169,7 @@ class DecodedContent(io.RawIOBase):
         assert self.head.base
         assert self._windows
         try:
-            window = self._windows.read(entry.window_offset, entry.window_length)
+            window = self._windows.read_all(entry.windows)
         except (DamagedObjectError, DamagedBaseError) as error:
             raise DamagedBaseError(self.head.digest, self.head.base, error.message, segment=index) from error
         if checksum(window) != entry.window_checksum:

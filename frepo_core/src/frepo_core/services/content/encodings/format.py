@@ -1,4 +1,4 @@
-"""The bytes of an encoded object, version 1: magic, head, table, segments. docs/compact-format.md describes them."""
+"""The bytes of an encoded object, versions 1 and 2: magic, head, table, segments. See docs/compact-format.md."""
 
 import json
 import re
@@ -12,7 +12,8 @@ import xxhash
 from frepo_core.domain.json_objects import parse_object
 from frepo_core.errors import ConfigurationError, DamagedObjectError
 
-FORMAT = 1
+# In the second one, a segment may have several windows.
+FORMAT, WINDOWS_FORMAT = 1, 2
 MAGIC = b"\x89frepo\r\n"
 ZSTD, DELTA = "zstd", "delta"
 SEGMENT_SIZE = 4 << 20
@@ -23,6 +24,10 @@ _CHECK = struct.Struct("<I")
 _FIELDS = struct.Struct("<QIQIQQ")
 _INDEX = struct.Struct("<Q")
 ENTRY_SIZE = _FIELDS.size + _CHECK.size
+# Windows after the first one.
+_WINDOW = struct.Struct("<QI")
+MOST_WINDOWS = 8
+_MORE_SIZE = (MOST_WINDOWS - 1) * _WINDOW.size
 # Limits of this version for the decoder's memory; nothing larger is written.
 _MOST_HEAD = 64 << 10
 _MOST_SEGMENT = 16 << 20
@@ -44,6 +49,12 @@ class Head:
     base: str | None = None
     segment: int = SEGMENT_SIZE
     table: int = HEAD_SIZE
+    format: int = FORMAT
+
+    @property
+    def entry_size(self) -> int:
+        """Return the size of an entry of the table."""
+        return ENTRY_SIZE + (_MORE_SIZE if self.format == WINDOWS_FORMAT else 0)
 
     @property
     def codec(self) -> str:
@@ -58,7 +69,7 @@ class Head:
     @property
     def data(self) -> int:
         """Return where the first segment begins."""
-        return self.table + self.count * ENTRY_SIZE
+        return self.table + self.count * self.entry_size
 
     def segment_length(self, index: int) -> int:
         """Return the size of the content of a segment, in bytes."""
@@ -67,7 +78,7 @@ class Head:
     def pack(self) -> bytes:
         """Return magic and head, in exactly `HEAD_SIZE` bytes."""
         fields = {
-            "format": FORMAT,
+            "format": self.format,
             "sha256": self.digest,
             "size": self.size,
             "codec": self.codec,
@@ -82,7 +93,10 @@ class Head:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One segment: where its bytes are in the object, which window of the base it needs, and the XXH3-64 of both."""
+    """One segment: where its bytes are in the object, which windows of the base it needs, and the XXH3-64 of both.
+
+    `more` are the offsets and lengths of the windows after the first one, in format 2.
+    """
 
     offset: int
     length: int
@@ -90,12 +104,20 @@ class Entry:
     window_length: int
     checksum: int
     window_checksum: int
+    more: tuple[tuple[int, int], ...] = ()
 
-    def pack(self, digest: str, index: int) -> bytes:
-        """Return the entry as the `index`-th of the content with this digest."""
+    @property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """Return the offsets and lengths of the windows, which are read one after the other."""
+        return ((self.window_offset, self.window_length), *self.more) if self.window_length else ()
+
+    def pack(self, digest: str, index: int, *, format: int = FORMAT) -> bytes:
+        """Return the entry as the `index`-th of the content with this digest, in this format."""
         fields = _FIELDS.pack(
             self.offset, self.length, self.window_offset, self.window_length, self.checksum, self.window_checksum
         )
+        if format == WINDOWS_FORMAT:
+            fields += b"".join(_WINDOW.pack(*window) for window in self.more).ljust(_MORE_SIZE, b"\0")
         return fields + _CHECK.pack(_entry_check(digest, index, fields))
 
 
@@ -131,7 +153,7 @@ def read_head(stored: BinaryIO, digest: str) -> Head:
 def _parse(fields: Any, digest: str, *, table: int) -> Head:
     segment, codec = fields.get("segment"), fields.get("codec")
     is_larger = _is_size(segment) and segment > _MOST_SEGMENT
-    if fields.get("format") != FORMAT or codec not in (ZSTD, DELTA) or is_larger:
+    if fields.get("format") not in (FORMAT, WINDOWS_FORMAT) or codec not in (ZSTD, DELTA) or is_larger:
         found = f"{fields.get('format')!r}"[:32], f"{codec!r}"[:32]
         raise ConfigurationError(
             f"The content {digest} is stored in the format {found[0]} with the codec {found[1]}, which this version of "
@@ -142,7 +164,9 @@ def _parse(fields: Any, digest: str, *, table: int) -> Head:
     is_possible = all(map(_is_size, (size, stored, segment))) and segment and _is_sha256(sha256)
     if not is_possible or (codec == DELTA and (not _is_sha256(base) or base == sha256)):
         raise DamagedObjectError(digest, "its head has impossible values")
-    head = Head(digest=sha256, size=size, stored=stored, base=base, segment=segment, table=table)
+    head = Head(
+        digest=sha256, size=size, stored=stored, base=base, segment=segment, table=table, format=fields["format"]
+    )
     if head.data > stored:
         raise DamagedObjectError(digest, f"it has {stored} bytes, fewer than its table")
     return head
@@ -161,22 +185,26 @@ def unpack_entry(data: bytes, head: Head, index: int) -> Entry:
 
     Raises `DamagedObjectError` if it is wrong, of another place or content, or names more than the decoder may hold.
     """
-    fields = data[: _FIELDS.size]
-    if len(data) != ENTRY_SIZE or _CHECK.unpack(data[_FIELDS.size :]) != (_entry_check(head.digest, index, fields),):
+    fields, check = data[: -_CHECK.size], data[-_CHECK.size :]
+    if len(data) != head.entry_size or _CHECK.unpack(check) != (_entry_check(head.digest, index, fields),):
         raise DamagedObjectError(head.digest, "its entry in the table is wrong", segment=index)
-    offset, length, window_offset, window_length, check, window_check = _FIELDS.unpack(fields)
+    offset, length, window_offset, window_length, frame_check, window_check = _FIELDS.unpack(fields[: _FIELDS.size])
+    more = tuple(window for window in _WINDOW.iter_unpack(fields[_FIELDS.size :]) if window[1])
+    longest_window = window_length + sum(size for _, size in more)
     longest = 2 * head.segment_length(index) + 1024  # a frame is hardly longer than its content
     widest = _MOST_SEGMENT_AND_WINDOW - head.segment if head.base else 0
-    is_outside = offset + length > head.stored or window_offset >= _MOST_SIZE
-    if is_outside or length > longest or window_length > widest:
+    farthest = max(window_offset, *(start for start, _ in more)) if more else window_offset
+    is_outside = offset + length > head.stored or farthest >= _MOST_SIZE
+    if is_outside or length > longest or longest_window > widest or (more and not window_length):
         raise DamagedObjectError(head.digest, "its entry in the table is larger than allowed", segment=index)
     return Entry(
         offset=offset,
         length=length,
         window_offset=window_offset,
         window_length=window_length,
-        checksum=check,
+        checksum=frame_check,
         window_checksum=window_check,
+        more=more,
     )
 
 

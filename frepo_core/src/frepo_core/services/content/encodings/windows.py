@@ -1,5 +1,6 @@
 """Reads the windows of a base, which overlap: the bytes that two of them share are read once."""
 
+from collections.abc import Sequence
 from typing import BinaryIO
 
 # Larger pieces are copies that take memory while a base is decoded.
@@ -15,6 +16,15 @@ class Windows:
     def __init__(self, content: BinaryIO) -> None:
         self._content = content
         self._kept, self._kept_at = b"", 0
+
+    def read_all(self, windows: Sequence[tuple[int, int]]) -> bytearray:
+        """Return the bytes of several windows, one after the other, by their offsets and lengths."""
+        if len(windows) == 1:
+            return self.read(*windows[0])
+        whole = bytearray()
+        for start, length in windows:
+            whole += self.read(start, length)
+        return whole
 
     def read(self, start: int, length: int) -> bytearray:
         """Return `length` bytes from `start`, or fewer if the content ends before. Keep the second half of them."""
