@@ -12,11 +12,10 @@ from frepo_core.features.compact.base_choice import (
     Encoding,
     Freedom,
     Standing,
-    Use,
-    find_freedom,
     find_standing,
     plan,
 )
+from frepo_core.features.compact.content_freedom import Use, find_freedom
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TRASH = timedelta(days=3)

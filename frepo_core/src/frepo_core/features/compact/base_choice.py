@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, IntEnum, StrEnum
+from itertools import islice
 
 from frepo_core.domain.backups.verdicts import Verdict
 
@@ -145,7 +146,7 @@ def find_unsketched(contents: Sequence[Content], steps: Sequence[Step]) -> set[i
         content, base = contents[places[step.content_id]], contents[places[step.base_id]]
         pair = [content, base]
         if not _shares_most(content, base):
-            pair += _following(contents, places[base.id])
+            pair += [one for one in _following(contents, places[base.id]) if one.freedom is not Freedom.NONE]
         found |= {one.id for one in pair if one.sketch is None}
     return found
 
@@ -174,9 +175,11 @@ class _Waiting:
         self._by_minimum = defaultdict[tuple[int, int], list[int]](list)
         self._by_base = defaultdict[int, list[int]](list)
         self._unsketched: dict[int, None] = {}
+        self._places: dict[int, int] = {}
 
     def add(self, content: Content) -> None:
         self._contents[content.id] = content
+        self._places[content.id] = len(self._places)
         if content.base_id is not None:
             self._by_base[content.base_id].append(content.id)
         if not content.sketch:
@@ -191,13 +194,14 @@ class _Waiting:
 
     def candidates(self, base: Content) -> list[Content]:
         """Return those of which this content may become the base or is it, in the order in which they were added."""
-        found = set(self._by_base[base.id]) | set(list(self._unsketched)[-CANDIDATES:])
+        found = set(self._by_base.get(base.id, ())) | set(islice(reversed(self._unsketched), CANDIDATES))
         if base.sketch:
             equal = Counter(one for minimum in enumerate(base.sketch) for one in self._by_minimum.get(minimum, ()))
             found |= {content_id for content_id, _ in equal.most_common(CANDIDATES)}
         else:
-            found |= set(list(self._contents)[-CANDIDATES:])
-        return [content for content_id, content in self._contents.items() if content_id in found]
+            found |= set(islice(reversed(self._contents), CANDIDATES))
+        waiting = [content for content_id in found if (content := self._contents.get(content_id))]
+        return sorted(waiting, key=lambda content: self._places[content.id])
 
 
 @dataclass
@@ -283,38 +287,3 @@ class _Planner:
         if base is None or self._places[base.id] < self._places[other.id]:
             return False
         return not base.is_new and self._is_valid(other, base)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Use:
-    """All that uses a content, in all collections.
-
-    `is_newest` and `is_newest_good` are those of any collection. `is_held` says that a version is pinned, was restored
-    lately, or is locked; `is_pending`, that a check has not ended. `used_at` is when the newest of its versions
-    arrived.
-    """
-
-    has_plain_file: bool
-    is_newest: bool
-    is_newest_good: bool
-    is_held: bool
-    is_pending: bool
-    is_damaged: bool
-    used_at: datetime
-
-
-def find_freedom(use: Use, encoding: Encoding, *, before: datetime, newest: Freedom) -> Freedom:
-    """Return what may be done with a content. One that arrived after `before` waits, unless it is encoded already.
-
-    What people download most, and what has to stay as it is, is stored raw. `newest` is what may be done with the
-    newest versions, as soon as their checks have ended.
-    """
-    if use.is_damaged:
-        return Freedom.NONE
-    if use.has_plain_file or use.is_held:
-        return Freedom.RAW
-    if use.is_newest or use.is_newest_good:
-        return Freedom.RAW if use.is_pending else newest
-    if use.is_pending or (use.used_at > before and encoding is Encoding.RAW):
-        return Freedom.RAW
-    return Freedom.DELTA

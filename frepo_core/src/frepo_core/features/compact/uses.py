@@ -14,7 +14,8 @@ from frepo_core.services.backups.rows.newest_good import read_newest_good
 from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.settings import Settings
 
-from .base_choice import Encoding, Freedom, Standing, Use, find_freedom, find_standing
+from .base_choice import Encoding, Freedom, Standing, find_standing
+from .content_freedom import Use, find_freedom
 
 PAGE = 500
 

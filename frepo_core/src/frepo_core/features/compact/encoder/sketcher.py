@@ -1,4 +1,4 @@
-"""Makes the sketch of a content, which says how much it shares with another one: see `domain/backups/likeness`."""
+"""Makes the sketch of a content, which says how much it shares with another one: see `likeness`."""
 
 import xxhash
 
