@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from frepo_core.domain.backups import compaction
+from frepo_core.features.compact import base_choice
 from frepo_core.features.compact.base_choice import Content, Encoding, Freedom, find_unsketched, plan
 from frepo_core.features.compact.likeness import BINS, EMPTY, estimate_shared, is_telling
 
@@ -89,12 +89,12 @@ def test_only_what_would_be_encoded_is_sketched_and_what_follows_one_that_is_unl
 
 def test_the_most_alike_is_found_with_few_comparisons(monkeypatch):
     compared, estimate = [], estimate_shared
-    monkeypatch.setattr(compaction, "estimate_shared", lambda *pair: compared.append(1) or estimate(*pair))
+    monkeypatch.setattr(base_choice, "estimate_shared", lambda *pair: compared.append(1) or estimate(*pair))
     contents = [content(number, sketch(number), tried=frozenset({None})) for number in range(2000)]
     crowd = [replace(one, sketch=(*one.sketch[:60], 1, 2, 3, 4)) for one in contents]
 
     assert [] == plan([*contents, newest(2000, sketch(2000))], depth=4)
     assert len(compared) < 10
     assert {} == bases(crowd)
-    assert len(compared) < 2000 * compaction.CANDIDATES
+    assert len(compared) < 2000 * base_choice.CANDIDATES
     assert {7: 2000} == bases([*contents, newest(2000, sketch(7, 9))])
