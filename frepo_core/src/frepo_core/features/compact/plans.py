@@ -15,6 +15,7 @@ from frepo_core.settings import Settings
 from ..preview.preview import Previews
 from .base_choice import Step, find_unsketched, plan
 from .likeness import Sketch
+from .settled_collections import Mark, SettledCollections, read_marks
 from .survey import Survey, Surveys
 
 PAGE = 100
@@ -30,19 +31,26 @@ class Plans:
     def __init__(self, database: Database, backends: Backends, previews: Previews, settings: Settings) -> None:
         self._database = database
         self._surveys = Surveys(database, backends, previews, settings)
+        self._settings = settings
         self._depth = settings.compact_depth
+        self._settled = SettledCollections()
 
     def steps(
         self, failed: Callable[[str, FrepoError], None], keep_going: Callable[[], None], sketch: MakeSketches
     ) -> Iterator[tuple[Survey, Step]]:
         """Yield each step, in the order in which they are done. A collection is read when its turn comes.
 
+        One in which nothing was to be done is only read again when it has changed, or a day later.
         `failed` is called with a collection whose strategy fails; the others are planned. `sketch` is asked for the
         sketches of what would become a difference or its base; what it returns none of counts as alike.
         """
+        with self._database.reading() as session:
+            mark_of = read_marks(session)
         for name in self._collections():
+            if self._settled.has(name, mark_of(name), utc_now()):
+                continue
             keep_going()
-            for survey, steps in self._plan(name, failed, sketch):
+            for survey, steps in self._plan(name, mark_of(name), failed, sketch):
                 for step in steps:
                     yield survey, step
 
@@ -64,12 +72,16 @@ class Plans:
             after = names[-1]
 
     def _plan(
-        self, name: str, failed: Callable[[str, FrepoError], None], sketch: MakeSketches
+        self, name: str, mark: Mark, failed: Callable[[str, FrepoError], None], sketch: MakeSketches
     ) -> Iterator[tuple[Survey, list[Step]]]:
         """Yield what is to be done in a collection. The strategy is only asked if anything is."""
-        for survey in self._surveys.read(name, utc_now()):
-            if not plan(survey.contents, depth=self._depth):
-                continue
+        now = utc_now()
+        surveys = self._surveys.read(name, now)
+        busy = [survey for survey in surveys if plan(survey.contents, depth=self._depth)]
+        if not busy:
+            times = [time for survey in surveys if (time := survey.find_next_change(now, self._settings))]
+            self._settled.note(name, mark, now, min(times, default=None))
+        for survey in busy:
             try:
                 known = self._surveys.with_ends(name, survey)
             except FrepoError as error:

@@ -45,6 +45,12 @@ class Survey:
     rows: Mapping[int, StoredObject]
     users: Mapping[int, Users]
 
+    def find_next_change(self, now: datetime, settings: Settings) -> datetime | None:
+        """Return when something is to be done at the earliest, if nothing changes but the time."""
+        times = [max(users.arrived) + settings.compact_after for users in self.users.values() if users.arrived]
+        times += [end for users in self.users.values() for end in users.ends]
+        return min((time for time in times if time > now), default=None)
+
     def with_sketches(self, sketches: Mapping[int, Sketch]) -> "Survey":
         """Return the same with these sketches."""
         contents = [replace(one, sketch=sketches.get(one.id, one.sketch)) for one in self.contents]

@@ -34,12 +34,16 @@ class VersionUse:
 
 @dataclass(kw_only=True)
 class Users:
-    """All that uses one content. `trash` has the collection, the number and the end of each entry."""
+    """All that uses one content. `trash` has the collection, the number and the end of each entry.
+
+    `ends` are when what holds it ends: locks, and the protection of what was restored.
+    """
 
     versions: list[VersionUse] = field(default_factory=list)
     trash: list[tuple[str, int, datetime]] = field(default_factory=list)
     arrived: list[datetime] = field(default_factory=list)
     standings: list[Standing] = field(default_factory=list)
+    ends: list[datetime] = field(default_factory=list)
     is_held_in_trash: bool = False
     has_plain_file: bool = False
 
@@ -105,6 +109,7 @@ def _read_versions(session: Session, page: list[int], now: datetime, users: dict
             is_pending=row.pending_since is not None,
         )
         users[row.content_id].versions.append(version)
+        users[row.content_id].ends += [end for end in ends if end > now]
         users[row.content_id].arrived.append(row.created_at)
         standing = find_standing(row.verdict, is_quarantined=row.quarantined_at is not None)
         users[row.content_id].standings.append(standing)
@@ -122,6 +127,7 @@ def _read_trash(session: Session, page: list[int], now: datetime, users: dict[in
         standing = find_standing(row.verdict, is_quarantined=row.quarantine_reason is not None)
         users[row.content_id].standings.append(standing)
         users[row.content_id].is_held_in_trash |= row.locked_until is not None and row.locked_until > now
+        users[row.content_id].ends += [row.locked_until] if row.locked_until else []
 
 
 def read_heads(session: Session, collection_ids: Iterable[str]) -> Heads:
