@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from frepo_core.errors import BlobNotFound, DamagedObjectError
+from frepo_core.services.content.chains import spooled_part
 from frepo_core.services.content.chains.spooled_part import PIECE, SpooledParts
 from frepo_core.services.content.held_bytes import HeldBytes
 
@@ -119,6 +120,15 @@ def test_a_content_that_ends_early_is_an_error(begin):
 
     with pytest.raises(BlobNotFound, match="ends before its byte"):
         part.read(1)
+
+
+def test_without_a_temporary_file_nothing_is_spooled(parts, monkeypatch):
+    def fail(*_):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(spooled_part, "UnnamedFile", fail)
+
+    assert (None, 0) == (parts.new(0, 100), parts._missing)
 
 
 def test_the_parts_take_at_most_half_of_what_is_free(parts, monkeypatch):

@@ -30,6 +30,9 @@ log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
+# Small parts are decoded within milliseconds.
+SHORT_WAIT = DecoderWait(seconds=5)
+
 FILE_NOT_FOUND = "File not found in the storage"
 BYTES_MISSING = "The bytes of this file are missing in the storage"
 
@@ -76,7 +79,8 @@ class StoredContent:
         is_whole = length == blob.size
 
         def read(place: StoredObject) -> bytes:
-            with self._chains.open_part(place, start, None if is_whole else length) as content:
+            part = self._chains.open_part(place, start, None if is_whole else length, wait=SHORT_WAIT)
+            with part as content:
                 data = content.read(length)
                 while len(data) < length and (more := content.read(length - len(data))):
                     data += more

@@ -1,5 +1,6 @@
 """Decodes parts of contents for downloads into temporary files, at full speed: no client holds a decoder."""
 
+import logging
 import os
 import shutil
 import tempfile
@@ -11,6 +12,8 @@ from frepo_core.errors import BlobNotFound
 
 from ..held_bytes import HeldBytes
 from ..spool import UnnamedFile
+
+log = logging.getLogger(__name__)
 
 PIECE = 1 << 20
 # All parts together take at most this share of what is free on the disk.
@@ -35,9 +38,10 @@ class SpooledParts:
             self._missing += length
         try:
             file = UnnamedFile(self._directory, self._held)
-        except BaseException:
+        except OSError as error:  # that of the temporary files: the storage has not failed
+            log.warning("an old version is decoded while it is sent: %s", error)
             self._count(length)
-            raise
+            return None
         return SpooledPart(file, start, length, self._count)
 
     def _count(self, size: int) -> None:
