@@ -115,13 +115,12 @@ def never_served(monkeypatch):
 
 
 @pytest.mark.usefixtures("never_served")
-@pytest.mark.parametrize("mistake", BEFORE_SERVING)
-def test_install_and_serve_name_what_a_server_could_not_read(console, ini_file, mistake):
-    before, after, expected = BEFORE_SERVING[mistake]
-    ini_file.write_text(INI.replace(before, after))
+def test_install_and_serve_name_what_a_server_could_not_read(console, ini_file):
+    for mistake, (before, after, expected) in BEFORE_SERVING.items():
+        ini_file.write_text(INI.replace(before, after))
 
-    assert expected in said_by(console, ini_file, "install")
-    assert expected in said_by(console, ini_file, "serve")
+        assert expected in said_by(console, ini_file, "install")
+        assert expected in said_by(console, ini_file, "serve"), mistake
 
 
 @pytest.mark.usefixtures("never_served")

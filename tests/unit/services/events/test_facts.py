@@ -195,11 +195,11 @@ SIMULATED = {
 }
 
 
-@pytest.mark.parametrize("name", SIMULATED)
-def test_a_simulated_change_is_no_event(services, sender, collection, kinds, name):
-    SIMULATED[name](services, sender, collection)
+def test_a_simulated_change_is_no_event(services, sender, collection, kinds):
+    for name, change in SIMULATED.items():
+        change(services, sender, collection)
 
-    assert [] == kinds()
+        assert [] == kinds(), name
 
 
 @pytest.mark.databases
