@@ -10,6 +10,7 @@ pytest.register_assert_rewrite(
             "_storage_reading",
             "_storage_writing",
             "_storage_information",
+            "part_reader_contract",
             "strategy_contract",
             "upload_check_contract",
             "upload_policy_contract",
@@ -20,6 +21,7 @@ pytest.register_assert_rewrite(
 
 from .faulty import Fail, Fault, FaultyStorage, Stall, Truncate
 from .memory import MemoryStorage
+from .part_reader_contract import PartReaderContract
 from .sources import Source, digest, pattern
 from .storage_contract import StorageContract
 from .strategy_contract import RecordedVersions, StrategyContract, incoming, make_collection
@@ -33,6 +35,7 @@ __all__ = [
     "FaultyStorage",
     "GivenContent",
     "MemoryStorage",
+    "PartReaderContract",
     "RecordedVersions",
     "Source",
     "Stall",
