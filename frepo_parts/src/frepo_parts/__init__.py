@@ -1,9 +1,10 @@
 """Parts of backups for frepo: one table of a dump, one file of an archive."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frepo_core.plugins import Job, PartReader, PartRestorer, SettingsSpec, hookimpl
+from frepo_core.plugins import ConsoleSlot, Job, Pages, PartReader, PartRestorer, SettingsSpec, hookimpl
 
 from .settings import PartsSettings
 
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PartsSettings",
+    "frepo_console_slots",
     "frepo_endpoints",
     "frepo_jobs",
+    "frepo_pages",
     "frepo_part_readers",
     "frepo_part_restorers",
     "frepo_settings",
@@ -49,6 +52,18 @@ def frepo_endpoints(context: "PluginContext") -> "Sequence[Endpoint]":
     from .web.endpoints import make_endpoints  # `frepo` loads this module, too, and needs no web
 
     return make_endpoints(context)
+
+
+@hookimpl
+def frepo_pages() -> Sequence[Pages]:
+    """Serve the module of the dialog."""
+    return [Pages(path="parts", folder=Path(__file__).parent / "pages", title="Parts of backups")]
+
+
+@hookimpl
+def frepo_console_slots() -> Sequence[ConsoleSlot]:
+    """Show the parts of a version in the web console, and what changed since the one before."""
+    return [ConsoleSlot(place="version.action", name="contents", title="Contents", module="parts/contents.js")]
 
 
 @hookimpl
