@@ -1,4 +1,4 @@
-"""Whole files of many programs are never called broken: a thousand of them in the long form, some fifty otherwise.
+"""Whole files of many programs are never called broken: a thousand of them in the long form, some fifty each night.
 
 Programs that are not installed are left out; `apt-get install pigz pbzip2 lbzip2 pixz 7zip php-cli` adds
 most.
@@ -96,6 +96,7 @@ def contents():
 
 
 @pytest.mark.slow
+@pytest.mark.costly  # in the short form, test_writers.py has a stored file of each program
 def test_a_whole_file_is_never_called_broken(check, check_quickly, tmp_path):
     ways, given = list(makers()), contents()
     if not IS_BIG:

@@ -112,11 +112,11 @@ def test_a_file_system_without_hard_links_works(tmp_path, monkeypatch):
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"all"]
 
 
-@pytest.mark.parametrize("name", ["missing/dump", "."])
-def test_a_target_that_cannot_be_written_is_named(tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
+def test_a_target_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    for name in ["missing/dump", "."]:
+        monkeypatch.chdir(tmp_path)
 
-    with pytest.raises(FieldsError) as refused, target(name, replaces=True):
-        raise AssertionError("not reached")
+        with pytest.raises(FieldsError) as refused, target(name, replaces=True):
+            raise AssertionError("not reached")
 
-    assert repr(name) in str(refused.value.fields)
+        assert repr(name) in str(refused.value.fields), name

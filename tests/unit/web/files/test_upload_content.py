@@ -4,7 +4,6 @@ import base64
 import hashlib
 from io import BytesIO
 
-import pytest
 from webtest import TestApp
 
 from frepo_core.domain.roles import Role
@@ -43,9 +42,9 @@ def test_the_limit_applies_to_decoded_base64(holder):
     assert holder(Role.UPLOAD_ALL, max_file_size=5).upload(b"aGVsbG8=", encoding="base64").status_int == 200
 
 
-@pytest.mark.parametrize("sha256", [HELLO, HELLO.upper()])
-def test_a_correct_digest_in_the_query_is_accepted(uploader, sha256):
-    assert uploader.upload(sha256=sha256).status_int == 200
+def test_a_correct_digest_in_the_query_is_accepted(uploader):
+    for sha256 in [HELLO, HELLO.upper()]:
+        assert uploader.upload(sha256=sha256).status_int in {200, 202}, sha256
 
 
 def test_a_correct_digest_in_a_header_is_accepted(uploader):
