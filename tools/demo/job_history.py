@@ -14,8 +14,7 @@ from frepo_core.db.models import JobRun
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Actor
 from frepo_core.services.events.recording import NewEvent
-from frepo_core.services.upkeep.engine.job_failures import Outcome
-from frepo_core.services.upkeep.engine.job_runs import SCHEDULE
+from frepo_core.services.upkeep.engine.job_runs import SCHEDULE, Outcome
 
 from .catalogue import DAY
 

@@ -11,8 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 from pydantic_core import CoreSchema, core_schema
 
 from frepo_core.domain.durations import parse_duration
-from frepo_core.domain.network.addresses import parse_network
-from frepo_core.domain.network.base_path import parse_base_path
+from frepo_core.domain.network.addresses import parse_base_path, parse_network
 from frepo_core.domain.sizes import parse_free_space, parse_size, readable_size
 from frepo_core.domain.token_expiry import parse_expiry
 

@@ -5,8 +5,7 @@ from ipaddress import ip_network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frepo_core.domain.network.addresses import is_in_networks, parse_address
-from frepo_core.domain.network.client_address import client_address
+from frepo_core.domain.network.addresses import client_address, is_in_networks, parse_address
 
 PROXIES = [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
 TRUSTED = st.one_of(st.ip_addresses(network="10.0.0.0/8"), st.ip_addresses(network="fd00::/8")).map(str)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.services.base.copy_count import CopyCount
+from frepo_core.services.base.records.file_records import CopyCount
 from frepo_core.testing import Fail, Stall
 from support.reliability.invariants import eventually
 

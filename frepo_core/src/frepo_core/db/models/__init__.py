@@ -1,19 +1,14 @@
 """The database tables as SQLAlchemy models, one module for each theme."""
 
-from .aliases import Alias
 from .base import NAMES, Base
 from .collections import Collection, CollectionSender, CollectionToken
 from .contents import OBJECT_SIZE, Content, ContentSketch, EncodingTrial, StoredObject
-from .enrolment import EnrolmentCode, EnrolmentCollection
 from .events import Event
-from .files import File, Tag, file_tag
-from .plugins import PluginValue
-from .runs import Run
-from .tokens import Token
+from .files import Alias, File, Tag, Upload, file_tag
+from .tokens import EnrolmentCode, EnrolmentCollection, Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
-from .upkeep import Installation, Sample, StorageMark
-from .uploads import Upload
-from .versions import Retained, Version, VersionCheck
+from .upkeep import Installation, PluginValue, Sample, StorageMark
+from .versions import Retained, Run, Version, VersionCheck
 from .worker import JobRequest, JobRun, JobState, Lease, ParkedEvent, Subscription
 
 __all__ = [

@@ -1,6 +1,7 @@
 """The tables of files and their tags."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, String, Table
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -50,3 +51,30 @@ class File(Base):
 Index("ix_file_listing", File.kind, File.public, File.id)
 Index("ix_file_newest", File.kind, File.id)
 Index("ix_file_types", File.kind, File.public, File.mime, File.id)
+
+
+class Alias(Base):
+    """Another name for downloads. `file` is a stored name; the file may have been deleted, or be uploaded again."""
+
+    __tablename__ = "alias"
+
+    name: Mapped[str] = mapped_column(exact(255), primary_key=True)
+    file: Mapped[str] = mapped_column(exact(255), index=True)
+    created_at: Mapped[datetime]
+
+
+class Upload(Base):
+    """The recorded answer to an upload with an Idempotency-Key, kept for 14 days.
+
+    `file_id` is the file that the answer names, `version_id` its version, if it is one's. They may have been deleted
+    since.
+    """
+
+    __tablename__ = "upload"
+
+    key: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    digest: Mapped[str] = mapped_column(exact(64))
+    answer: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    file_id: Mapped[int | None] = mapped_column(index=True)
+    version_id: Mapped[str | None] = mapped_column(exact(36))

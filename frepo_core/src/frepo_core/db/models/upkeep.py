@@ -1,8 +1,9 @@
 """The tables of the upkeep: values about the installation, marks of storages, and samples of sizes."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Boolean, Index, String
+from sqlalchemy import JSON, Boolean, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..types import RowId, exact
@@ -59,3 +60,15 @@ class Sample(Base):
     uploads: Mapped[int | None]
     refusals: Mapped[int | None]
     trash: Mapped[int | None]
+
+
+class PluginValue(Base):
+    """A value of a plug-in under a key. `plugin` is the name of its entry point, `version` is new with each change."""
+
+    __tablename__ = "plugin_value"
+
+    plugin: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    key: Mapped[str] = mapped_column(exact(200), primary_key=True)
+    value: Mapped[Any] = mapped_column(JSON)
+    version: Mapped[int]
+    changed_at: Mapped[datetime]

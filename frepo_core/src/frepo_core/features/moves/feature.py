@@ -20,7 +20,7 @@ def move_collections(services: "CoreServices", context: JobContext) -> Summary:
     An interrupted run is continued by the next one. Contents that could not be moved stay where they are.
     """
     from frepo_core.services.base.rate_limit import RateLimit
-    from frepo_core.services.upkeep.storage.progress_notes import ProgressNotes
+    from frepo_core.services.upkeep.storage.progress import ProgressNotes
 
     report = services.feature(MoveServices).collections.run(
         pace=RateLimit(services.settings.jobs_verify_rate, keep_going=context.check_lease),

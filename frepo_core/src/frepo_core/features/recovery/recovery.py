@@ -48,12 +48,10 @@ from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
 
-from .furthest_source import find_furthest
 from .interruption import Interruption, read_interruption
 from .lost_contents import find_used_storages, note_lost
-from .row_loading import RowLoader
-from .sequences import continue_sequences
-from .sources import RecoveryError, Source, SourceFiles, find_source, list_others
+from .row_loading import RowLoader, continue_sequences
+from .sources import RecoveryError, Source, SourceFiles, find_furthest, find_source, list_others
 from .staging import Key, MissingContent, RecoveryStaging
 
 log = logging.getLogger(__name__)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import (
+    Base,
     Collection,
     Content,
     File,
@@ -217,3 +218,16 @@ def _insert_list(session: Session, table: Table, part: str, listed: ListPart, ob
         there = set(session.scalars(select(target).where(target.in_(named))))
         rows = [row for row in rows if row[column] in there]
     insert_new(session, table, [to_row(table, row) for row in rows])
+
+
+def continue_sequences(session: Session) -> None:
+    """Let PostgreSQL give the next rows ids after the inserted ones. The other databases do so by themselves."""
+    if session.get_bind().dialect.name != "postgresql":
+        return
+    for table in Base.metadata.tables.values():
+        primary = list(table.primary_key.columns)
+        if len(primary) != 1 or primary[0].name != "id" or primary[0].type.python_type is not int:
+            continue
+        sequence = session.scalar(select(func.pg_get_serial_sequence(table.name, "id")))
+        if sequence and (last := session.scalar(select(func.max(primary[0])))):
+            session.execute(select(func.setval(sequence, last)))

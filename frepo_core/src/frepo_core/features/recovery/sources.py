@@ -1,8 +1,8 @@
 """Finds in a storage what a database can be recovered from: a whole catalogue, and the journal after it."""
 
 import shutil
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -198,3 +198,32 @@ def _find_catalogue(files: SourceFiles, keys: list[JournalKey]) -> tuple[Journal
         f"The storage {files.storage!r} has no catalogue, so names, collections and versions cannot be recovered from "
         "it. Check its settings. If only older versions of frepo used it, each key is the SHA-256 of its content"
     )
+
+
+def find_furthest(storages: Sequence[str], read: Callable[[str], Source]) -> Source:
+    """Return the source that reaches furthest, and of equal ones the first. `read` stages its journal.
+
+    What is wrong with the others is a problem of it. Raises the first `RecoveryError` if no storage has a source.
+    """
+    sources, errors = dict[str, Source](), dict[str, RecoveryError]()
+    for storage in storages:
+        try:
+            sources[storage] = read(storage)
+        except RecoveryError as error:
+            errors[storage] = error
+    if not sources:
+        raise next(iter(errors.values()))
+    best = max(sources.values(), key=lambda source: source.reaches)
+    if best is not [*sources.values()][-1] or errors:
+        read(best.storage)  # so that its journal is the one that is staged
+    return replace(best, problems=(*best.problems, *_describe_others(sources, errors, best)))
+
+
+def _describe_others(sources: dict[str, Source], errors: dict[str, RecoveryError], best: Source) -> Sequence[str]:
+    texts = [f"The journal in {storage!r} is not used: {error.message}" for storage, error in errors.items()]
+    for storage, source in sources.items():
+        if source.database != best.database:
+            texts.append(f"The journal in {storage!r} is of another database and is not used")
+        elif source.reaches < best.reaches:
+            texts.append(f"The journal in {storage!r} only reaches {source.reaches:%Y-%m-%d %H:%M:%S} UTC")
+    return texts

@@ -10,8 +10,8 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import StoredObject
 from frepo_core.db.row_inserts import insert_of, insert_rows
 from frepo_core.errors import ConfigurationError
-from frepo_core.services.base.copy_count import CopyCount
 from frepo_core.services.base.records import BlobRecord
+from frepo_core.services.base.records.file_records import CopyCount
 from frepo_core.services.content.blobs.blob_reader import new_gate
 from frepo_core.services.content.copies import Copies
 from frepo_core.services.content.objects.places import find_leaving

@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from frepo_core.domain.network.client_address import client_network
+from frepo_core.domain.network.addresses import client_network
 from frepo_core.errors import TooManyAttemptsError
 
 MAX_ENTRIES = 50_000

@@ -2,11 +2,12 @@
 
 import logging
 
-from sqlalchemy import MetaData
+from sqlalchemy import MetaData, func, select
 
 from frepo_core.db import Database, migrations
 from frepo_core.db.migrations import plugin_schemas
 from frepo_core.db.migrations.plugin_schemas import PluginSchema
+from frepo_core.db.models import StoredObject
 from frepo_core.db.plugin_tables import table_prefix
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import Tables
@@ -17,7 +18,7 @@ from frepo_core.settings import Settings
 from ..access import token_phrase
 from ..backups.rotation.missing_strategies import find_misfits, find_missing_strategies
 from ..base.installation import ensure_id, require_no_recovery
-from ..content.chains.required_libraries import require_decoder
+from ..content.encodings.libraries import require_libraries
 from ..content.storages.backends import Backends
 from ..content.storages.first_storage import find_differences, follow_promotion
 
@@ -79,3 +80,14 @@ def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:
         log.warning("%s. Install its package and restart the service, or choose another strategy", text)
     for text in find_misfits(database, plugins):
         log.warning("%s. Its defaults apply until `frepo backup:edit ID --strategy-options JSON`", text)
+
+
+def require_decoder(database: Database) -> None:
+    """Raise `ConfigurationError` if contents are stored compressed and the extra `compact` is not installed."""
+    try:
+        require_libraries()
+    except ConfigurationError as error:
+        with database.reading() as session:
+            count = session.scalar(select(func.count(StoredObject.id)).where(StoredObject.stored_size.is_not(None)))
+        if count:
+            raise ConfigurationError(f"{count} contents are stored compressed. {error.message}") from error

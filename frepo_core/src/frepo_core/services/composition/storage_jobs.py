@@ -17,7 +17,7 @@ from ..base.rate_limit import RateLimit
 from ..upkeep.engine.job_requests import store_request
 from ..upkeep.journal.journal import Written
 from ..upkeep.storage import SweepPlan, SweepReport, VerifyOptions, check_grace, sweep, verify, verify_copies
-from ..upkeep.storage.progress_notes import ProgressNotes
+from ..upkeep.storage.progress import ProgressNotes
 from .core_services import CoreServices
 from .features import Summary
 

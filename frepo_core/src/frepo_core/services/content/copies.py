@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import StoredObject
 
-from ..base.copy_count import CopyCount
 from ..base.records import BlobRecord
+from ..base.records.file_records import CopyCount
 
 # Opens another object from a position to the end of the part, or raises the error with which the one before has failed.
 OpenOther: TypeAlias = Callable[[int, Exception], BinaryIO]

@@ -13,7 +13,7 @@ from frepo_core.db import name_index, text_expressions
 from frepo_core.db.models import File, Tag, file_tag
 from frepo_core.domain.naming import transliterate
 
-from ..base.numbered_page import COUNT_AHEAD
+from ..base.keyset import COUNT_AHEAD
 
 
 def _name_contains(text: str) -> ColumnElement[bool]:

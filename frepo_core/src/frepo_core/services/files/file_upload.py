@@ -1,7 +1,8 @@
 """The write path of one plain file."""
 
+import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 from sqlalchemy import bindparam, select
@@ -24,6 +25,7 @@ from ..content.blobs.upload_transaction import Room, UploadTransaction
 from ..content.ingest import Content
 from ..events.facts import file_event
 from ..events.recording import NewEvent, record
+from ..events.refusals import REFUSALS, describe_refusal
 from .file_rows import find_or_insert_tags, insert_file
 
 log = logging.getLogger(__name__)
@@ -174,3 +176,17 @@ def log_upload(added: AddedFile, by: Identity) -> None:
         log.info("file %s: added by %s: %s", file.id, describe_actor(by), what)
     if by.ends_with_upload:
         log_consumed_token(by)
+
+
+@contextlib.contextmanager
+def logged_refusal(name: str | None, *, by: Identity) -> Iterator[None]:
+    """Log a refusal that the body of the `with` statement raises, but not one of `frepo`: it prints errors itself."""
+    try:
+        yield
+    except REFUSALS as error:
+        if by.token:
+            log.warning(
+                "file %r: an upload by %s was refused: %s", name or "", describe_actor(by), describe_refusal(error)
+            )
+            error.is_logged = True
+        raise

@@ -31,8 +31,7 @@ from ..content.token_limits import check_type_of_file, token_size_limit
 from ..events.facts import file_event
 from ..events.recording import record
 from .file_rows import FilePrecondition, file_not_found
-from .file_upload import AddedFile, FileUpload, NewFile, log_upload
-from .upload_refusals import logged_refusal
+from .file_upload import AddedFile, FileUpload, NewFile, log_upload, logged_refusal
 
 __all__ = ["AddedFile", "Files", "NewFile"]
 

@@ -13,8 +13,7 @@ from frepo_core.domain.permissions import allows
 
 from ..access.passwords import Passwords
 from ..access.visibility.visible_files import Sight, is_unlocked, see_file, tags_of
-from ..base.keyset import Page, PageRequest, bound_values, cut
-from ..base.numbered_page import NumberedPage, last_page, offset
+from ..base.keyset import NumberedPage, Page, PageRequest, bound_values, cut, last_page, offset
 from ..base.records import WITH_BLOB, FileRecord
 from ..content.objects.damage import mark_lost_files
 from .file_query import FileQuery

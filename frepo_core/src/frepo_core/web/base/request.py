@@ -11,9 +11,7 @@ from pydantic import BaseModel
 from pyramid.request import Request
 
 from frepo_core.domain.identity import Identity
-from frepo_core.domain.network.addresses import is_in_networks, parse_address
-from frepo_core.domain.network.base_path import parse_base_path
-from frepo_core.domain.network.client_address import client_address
+from frepo_core.domain.network.addresses import client_address, is_in_networks, parse_address, parse_base_path
 from frepo_core.errors import AccessDeniedError, MalformedRequestError
 from frepo_core.services.access.tokens import NO_ACCESS
 from frepo_core.services.backups.rotation.overtaken import Sending

@@ -1,12 +1,14 @@
 """Answers of the second API: a resource with its ETag, a created one with its Location, and 204 after DELETE."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from pydantic import BaseModel
 from pyramid.response import Response
 
-from ..base.endpoint import Answer
+from ..base.endpoint import Answer, Endpoint
 from ..base.request import FrepoRequest
+from .entity_tags import IF_MATCH
 
 
 def resource(body: BaseModel, tag: str | None = None) -> Answer:
@@ -23,3 +25,8 @@ def created(request: FrepoRequest, path: str, body: BaseModel, tag: str | None =
 def no_content(headers: Sequence[tuple[str, str]] = ()) -> Response:
     """Answer 204, after a deletion."""
     return Response(status=204, headerlist=list(headers))
+
+
+show_endpoint = partial(Endpoint, method="GET", has_etag=True)
+edit_endpoint = partial(Endpoint, method="PATCH", writes=True, headers=(IF_MATCH,), has_etag=True)
+delete_endpoint = partial(Endpoint, method="DELETE", writes=True, headers=(IF_MATCH,), answers={204: None})

@@ -1,6 +1,7 @@
 """Types and models that several endpoints share."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -10,6 +11,8 @@ from pydantic_core import PydanticCustomError
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.domain.sizes import MAX_SIZE, parse_size
+from frepo_core.services.base.records import BlobRecord
+from frepo_core.services.base.records.file_records import CopyCount
 from frepo_core.services.composition.container import Services
 
 from . import json_schemas
@@ -156,3 +159,16 @@ class Simulate(Query):
     """`simulate=true`: all checks and the same answer, but nothing changes."""
 
     simulate: Flag = False
+
+
+class CopyCounts(Reply):
+    """How many sound copies of the content there are, and how many there should be."""
+
+    present: int
+    wanted: int
+
+    @classmethod
+    def of(cls, blob: BlobRecord, counts: Mapping[int, CopyCount]) -> "CopyCounts | None":
+        """Convert the counts: those of an upload, or of `counts` by the ids of blobs. None if it has no second copy."""
+        count = blob.copies or counts.get(blob.id)
+        return None if count is None else cls(present=count.present, wanted=count.wanted)

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from frepo_core.services.access.signed_links import SignedLinks
 from frepo_core.services.backups.rows.collection_search import CollectionSearch
-from frepo_core.services.base.numbered_page import NumberedPage
+from frepo_core.services.base.keyset import NumberedPage
 from frepo_core.services.files.listing import FileSearch, ListedFile
 
 from ..base.endpoint import Answer, Endpoint

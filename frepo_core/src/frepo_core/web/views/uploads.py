@@ -9,8 +9,8 @@ from frepo_core.errors import FieldsError
 from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.content.decoding.base64_decoder import decoded
 from frepo_core.services.content.ingest import Incoming
+from frepo_core.services.files.file_upload import logged_refusal
 from frepo_core.services.files.files import AddedFile, NewFile
-from frepo_core.services.files.upload_refusals import logged_refusal
 
 from ..base.endpoint import UPLOAD_ENVELOPE, Answer, Endpoint
 from ..base.request import FrepoRequest

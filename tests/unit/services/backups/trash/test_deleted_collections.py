@@ -16,7 +16,7 @@ from frepo_core.errors import (
     VersionTooYoungError,
 )
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.backups.trash.collection_copy import collection_from
+from frepo_core.services.backups.trash.collection_removal import collection_from
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.base.records import CollectionRecord

@@ -15,7 +15,7 @@ from frepo_core.features.recovery.journal_file import JournalDamagedError, Journ
 from frepo_core.plugins import is_blob_key, is_partial_path
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.events.numbering import find_last_position
-from frepo_core.services.upkeep.journal.kept_parts import find_expired
+from frepo_core.services.upkeep.journal.keys import find_expired
 from frepo_core.services.upkeep.storage import Ownership, SweepPlan, sweep
 from frepo_core.testing import Fail
 

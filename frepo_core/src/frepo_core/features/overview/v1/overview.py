@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
+from frepo_core.services.backups.collections.collection_states import UnchangedCollections
 from frepo_core.services.backups.collections.states import NOT_WELL, BackupState
-from frepo_core.services.backups.collections.unchanged import UnchangedCollections
 from frepo_core.services.reports.restore_ages import RestoreCounts, UntestedCollections
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest

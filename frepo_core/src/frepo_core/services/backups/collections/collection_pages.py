@@ -20,14 +20,14 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
-from ...base.keyset import Page, PageRequest, cut, paged
-from ...base.numbered_page import NumberedPage
+from ...base.keyset import NumberedPage, Page, PageRequest, cut, paged
 from ...base.records import CollectionRecord, VersionRecord
 from ..rows.collection_search import CollectionSearch, lists_one_of, search_collections, visible_to
 from ..rows.newest_good import GoodVersion, read_newest_good
 from ..rows.quarantine import is_there_for
 from ..rows.version_rows import records_of, select_with_files
 from ..trash.entries import read_sizes
+from .collection_states import is_unchanged
 from .states import (
     NOW,
     BackupState,
@@ -39,7 +39,6 @@ from .states import (
     since_column,
     state_column,
 )
-from .unchanged import is_unchanged
 
 # Time (UTC), size in bytes and number of versions.
 DailySize = tuple[datetime, int, int]

@@ -12,7 +12,7 @@ from frepo_core.db.models import Collection, CollectionToken
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
-from ...base.numbered_page import COUNT_AHEAD, NumberedPage, last_page, offset
+from ...base.keyset import COUNT_AHEAD, NumberedPage, last_page, offset
 from ...base.records import CollectionRecord
 
 _NEWEST = (Collection.created_at.desc(), Collection.id.desc())

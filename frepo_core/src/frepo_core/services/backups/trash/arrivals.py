@@ -1,5 +1,7 @@
 """Says how much of a body may arrive before it is asked about again, where bodies arrive on the disk of the storage."""
 
+import threading
+import weakref
 from collections.abc import Callable
 
 from frepo_core.db import Database
@@ -7,7 +9,6 @@ from frepo_core.domain.identity import By
 from frepo_core.errors import RuleError, StorageFull, VersionConflictError
 
 from ...base.records import CollectionRecord
-from ...content.room_shares import RoomShares
 from ...content.spool import Spool
 from ...content.storages.storage_space import SLACK, StorageSpace
 from ..rotation.newest_size import find_newest_size
@@ -130,3 +131,28 @@ def _accepts(refuse_early: Callable[[], bool]) -> bool:
         return refuse_early()
     except (RuleError, VersionConflictError):
         return False
+
+
+# A body is in memory up to this size at least: it can be asked about before it needs the disk.
+MIN_STEP = 256 << 10
+_PART = 4
+
+
+class RoomShares:
+    """Says up to which size each open body may arrive.
+
+    A body gets a quarter of what no other one may still take, or a whole step where that is less: bodies that arrive
+    together do not fill a disk that had room for the next step of each.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sizes: weakref.WeakKeyDictionary[Spool, int] = weakref.WeakKeyDictionary()
+
+    def give(self, body: Spool, *, arrived: int, step: int, free: int) -> int:
+        """Return up to how many bytes the body may arrive now, if `free` bytes may be taken by all."""
+        with self._lock:
+            taken = sum(other.still_takes(size) for other, size in self._sizes.items() if other is not body)
+            size = arrived + max(min(step, (free - taken) // _PART), MIN_STEP)
+            self._sizes[body] = size
+            return size

@@ -36,7 +36,7 @@ from ...events.recording import NewEvent, record
 from ..rows.expected_backups import set_deadline
 from ..rows.removal import TrashReason
 from ..rows.verdicts import note_newest
-from .collection_copy import collection_from
+from .collection_removal import collection_from
 from .entries import EndReason, end_entries
 from .restoration import give_back, lock_for_use
 

@@ -21,7 +21,7 @@ from ...events.recording import NewEvent
 from ...files.file_rows import insert_file
 from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
-from ..rows.kept_checks import give_checks_back
+from ..rows.removal import give_checks_back
 from ..rows.verdicts import is_bad, judge_again, release
 
 

@@ -10,8 +10,6 @@ from sqlalchemy import select
 from frepo_core.db.models import Content, File, StoredObject
 from frepo_core.db.models.contents import is_place
 
-from ..copy_count import CopyCount
-
 _FILE, _CONTENT, _OBJECT = File.__table__, Content.__table__, StoredObject.__table__
 _SOUND = "present"
 # For downloads and listings. A query on tables costs half as much as one on models through a session. Only columns
@@ -39,6 +37,17 @@ WITH_BLOB = select(
         _OBJECT, (_OBJECT.c.content_id == _CONTENT.c.id) & is_place(StoredObject)
     )
 )
+
+
+@dataclass(kw_only=True)
+class CopyCount:
+    """How many sound copies of a content there are, and how many there should be.
+
+    It is not frozen: an upload may wait for its second copy after its rows were written.
+    """
+
+    present: int
+    wanted: int
 
 
 @dataclass(frozen=True, kw_only=True)

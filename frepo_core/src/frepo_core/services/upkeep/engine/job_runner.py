@@ -19,8 +19,7 @@ from frepo_core.plugins.hang_watch import HangWatch
 from ...base.lease import Lease
 from ...events.masking import Mask
 from .job_catalog import ScheduledJob
-from .job_failures import Outcome
-from .job_runs import end_run, note_progress
+from .job_runs import Outcome, end_run, note_progress
 
 log = logging.getLogger(__name__)
 

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, delete, literal, select, union_all, update
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from frepo_core.db import Database
-from frepo_core.db.models import JobRun
+from frepo_core.db.models import JobRun, JobState
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Actor
 
 from ...base.keyset import Page, PageRequest, cut, paged
 from ...base.lease import Lease
-from .job_failures import Outcome, note_outcome
+from ...events.recording import NewEvent, record
 
 MAX_INTERRUPTED = 100
 # The cause of a run that nobody has requested.
@@ -21,6 +24,40 @@ SCHEDULE = "schedule"
 # In the summary of a run that has left its work to the next one.
 POSTPONED = "postponed"
 LOST = "The process that ran the job ended, or lost its lease, before the job was done"
+
+
+# A job that fails each minute is reported once a day; a nightly one, each night.
+REPORT_AGAIN = timedelta(hours=23)
+
+
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    GOOD = "good"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"  # the process stopped; the job is run again
+    LOST = "lost"  # the process died
+
+
+def note_outcome(session: Session, run: JobRun, now: datetime) -> None:
+    """Record `job.failed` when a job begins to fail, and once a day while it does; `job.recovered` afterwards."""
+    state = session.get(JobState, run.name)
+    data = {"job": run.name, "started_at": run.started_at.isoformat()}
+    by = Actor(name=f"system:{run.name}")
+    if run.outcome in {Outcome.FAILED, Outcome.LOST}:
+        if (
+            state is None
+            or state.reported_at is None
+            or not state.reported_at <= now < state.reported_at + REPORT_AGAIN
+        ):
+            record(session, NewEvent(kind=EventKind.JOB_FAILED, by=by, data=data | {"error": run.error}))
+            if state is not None:
+                state.reported_at = now
+        if state is not None:
+            state.failing_since = state.failing_since or run.started_at
+    elif run.outcome == Outcome.GOOD and state is not None and state.failing_since is not None:
+        record(session, NewEvent(kind=EventKind.JOB_RECOVERED, by=by, data=data))
+        state.failing_since = state.reported_at = None
 
 
 @dataclass(frozen=True, kw_only=True)

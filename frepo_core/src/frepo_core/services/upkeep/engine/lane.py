@@ -7,10 +7,9 @@ from frepo_core.db import Database
 
 from ...base.lease import Lease
 from .job_catalog import ScheduledJob
-from .job_failures import Outcome
 from .job_requests import RequestRecord, find_requests, store_request, take_request
 from .job_runner import JobRunner
-from .job_runs import SCHEDULE, begin_run, drop_run, end_lost_runs, find_running
+from .job_runs import SCHEDULE, Outcome, begin_run, drop_run, end_lost_runs, find_running
 from .job_turns import Turn, claim_turn, find_turns, repeat_turn
 
 log = logging.getLogger(__name__)

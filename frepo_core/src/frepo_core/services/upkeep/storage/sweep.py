@@ -21,7 +21,7 @@ from ...content.objects.uses import is_base_anywhere, is_used
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import find_kept
 from ...content.storages.sweep_guard import Ownership
-from ..journal.kept_parts import find_expired
+from ..journal.keys import find_expired
 from ..reconcile.reconciliation import is_reconciled, reconcile_storage
 from .orphans import BATCH, Inventory, in_batches, take_inventory, without_row
 from .progress import Progress, no_progress

@@ -3,27 +3,43 @@
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
 from typing import TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import StoredObject
+from frepo_core.db.models import Installation, StoredObject
 from frepo_core.domain.identity import By
 from frepo_core.errors import StorageError
 
 from ...content.blobs.blob_reader import BlobReader, Damage
 from ...content.objects.uses import is_second
 from ...content.storages.backends import Backends
-from ..full_checks import FIRST_SIDE, note_full_check
 from .progress import Progress, count_objects, no_progress
 from .verification_queue import Queue
 
 log = logging.getLogger(__name__)
 
 PAGE = 200
+
+
+# The names of values in the table `installation`. No storage has the name of the first side.
+PREFIX = "verified."
+FIRST_SIDE = "."
+
+
+def note_full_check(database: Database, side: str, at: datetime) -> None:
+    """Note that no content of a side was left unchecked at this time."""
+    database.write(lambda session: session.merge(Installation(name=PREFIX + side, value=at.isoformat())))
+
+
+def read_full_checks(session: Session) -> dict[str, datetime]:
+    """Return when each side was checked fully the last time (UTC, aware)."""
+    rows = session.scalars(select(Installation).where(Installation.name.startswith(PREFIX, autoescape=True)))
+    return {row.name.removeprefix(PREFIX): datetime.fromisoformat(row.value) for row in rows}
 
 
 class VerifyOptions(TypedDict, total=False):

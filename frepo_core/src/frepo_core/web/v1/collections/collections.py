@@ -17,11 +17,10 @@ from frepo_core.services.base.records import CollectionRecord
 from ...base.context import collection_context
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
-from ...conventions.answers import created, no_content, resource
+from ...conventions.answers import created, delete_endpoint, edit_endpoint, no_content, resource, show_endpoint
 from ...conventions.entity_tags import if_match
 from ...conventions.paging import PageQuery, next_cursor, page_request
 from ...conventions.problems import detail_of
-from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ...conventions.types import Duration
 from ...schemas.models import Query
 from .edit_models import EditedCollection, EditOfOne, EditsOfMany, ManyEdits, NextUpload

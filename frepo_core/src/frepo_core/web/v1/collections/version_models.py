@@ -14,16 +14,15 @@ from frepo_core.domain.signatures import LINK_SECONDS
 from frepo_core.services.backups.versions.client_checks import RESTORE_OF_CLIENT
 from frepo_core.services.backups.versions.version_checks import CheckRecord, DetailedCheck, Outcome
 from frepo_core.services.backups.versions.version_edits import VersionChange
-from frepo_core.services.base.copy_count import CopyCount
 from frepo_core.services.base.records import VersionRecord
+from frepo_core.services.base.records.file_records import CopyCount
 
 from ...conventions.entity_tags import entity_tag
 from ...conventions.merge_patch import Patch, unset
 from ...conventions.paging import PageQuery
 from ...conventions.types import DURATION, Duration, End, Time, Whole
 from ...schemas import json_schemas
-from ...schemas.copy_counts import CopyCounts
-from ...schemas.models import Flag, Form, Reply
+from ...schemas.models import CopyCounts, Flag, Form, Reply
 
 
 class Version(Reply):

@@ -14,10 +14,9 @@ from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest
 from ...content.request_headers import CONTENT_ENCODING, IDEMPOTENCY_KEY, IF_MATCH, idempotency_of, last_version_of
 from ...content.version_upload import before_add_with, store_version
-from ...conventions.answers import created, no_content, resource
+from ...conventions.answers import created, delete_endpoint, edit_endpoint, no_content, resource, show_endpoint
 from ...conventions.entity_tags import if_match
 from ...conventions.paging import next_cursor, page_request
-from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ..content import recordable, seconds_of, send_file, uploaded, uploaded_before
 from .collections import COLLECTION, COLLECTIONS
 from .version_models import (

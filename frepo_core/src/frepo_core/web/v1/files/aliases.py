@@ -9,10 +9,9 @@ from frepo_core.services.files.stored_aliases import AliasRecord
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
-from ...conventions.answers import created, no_content, resource
+from ...conventions.answers import created, delete_endpoint, no_content, resource, show_endpoint
 from ...conventions.entity_tags import IF_MATCH, entity_tag, if_match
 from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...conventions.resource_endpoints import delete_endpoint, show_endpoint
 from ...schemas.models import Form, Reply
 
 ALIASES = f"{V1}/aliases"

@@ -7,19 +7,18 @@ from pyramid.response import Response
 from frepo_core.errors import FieldsError, NotFoundError
 from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.base.records import FileRecord
+from frepo_core.services.files.file_upload import logged_refusal
 from frepo_core.services.files.files import AddedFile, NewFile
 from frepo_core.services.files.listing import FileSearch
-from frepo_core.services.files.upload_refusals import logged_refusal
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
 from ...content.multipart import is_multipart
 from ...content.request_body import check_content_headers, limit_body, read_upload
 from ...content.request_headers import CONTENT_ENCODING, IDEMPOTENCY_KEY, idempotency_of
-from ...conventions.answers import no_content, resource
+from ...conventions.answers import delete_endpoint, edit_endpoint, no_content, resource, show_endpoint
 from ...conventions.entity_tags import if_match
 from ...conventions.paging import next_cursor, page_request
-from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ..collections.version_models import Link, LinkRequest
 from ..content import credentials, recordable, seconds_of, send_file, uploaded, uploaded_before
 from .models import FilePage, FilePatch, FileQuery, StoredFile, UploadQuery, file_tag

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from frepo_core.services.base.copy_count import CopyCount
 from frepo_core.services.base.records import FileRecord
+from frepo_core.services.base.records.file_records import CopyCount
 from frepo_core.services.files.file_edits import FileChange
 
 from ...conventions.entity_tags import entity_tag
@@ -15,8 +15,7 @@ from ...conventions.merge_patch import Patch, unset
 from ...conventions.paging import PageQuery
 from ...conventions.types import FileName, Time, Whole
 from ...schemas import json_schemas
-from ...schemas.copy_counts import CopyCounts
-from ...schemas.models import Flag, Password, Query, Reply, Tag
+from ...schemas.models import CopyCounts, Flag, Password, Query, Reply, Tag
 
 
 # TypeScript has a type File, which generated clients would use instead.

@@ -13,10 +13,9 @@ from frepo_core.services.access.token_records import TokenRecord
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
-from ...conventions.answers import created, no_content, resource
+from ...conventions.answers import created, delete_endpoint, edit_endpoint, no_content, resource, show_endpoint
 from ...conventions.entity_tags import IF_MATCH, if_match
 from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...conventions.resource_endpoints import delete_endpoint, edit_endpoint, show_endpoint
 from ...conventions.types import Moment
 from ...schemas import json_schemas
 from .models import (
