@@ -16,7 +16,7 @@ from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.rows.collection_search import CollectionSearch
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.files.listing import FileSearch
-from frepo_core.services.upkeep.storage.verification_queue import Queue
+from frepo_core.services.upkeep.storage.verify import Queue
 from support import bulk_data
 
 pytestmark = pytest.mark.databases

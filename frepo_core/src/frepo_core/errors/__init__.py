@@ -21,7 +21,6 @@ from .base import (
     WrongPasswordError,
     raise_all,
 )
-from .remote import RemoteError, RemoteFailedError, RemoteRefusedError, RemotesBusyError, RemoteStatusError
 from .rules import (
     CollectionFullError,
     CollectionNotEmptyError,
@@ -72,6 +71,11 @@ from .service import (
     PolicyFailedError,
     ReadersBusyError,
     ReadOnlyError,
+    RemoteError,
+    RemoteFailedError,
+    RemoteRefusedError,
+    RemotesBusyError,
+    RemoteStatusError,
     StorageError,
     StorageFull,
     StorageUnavailable,

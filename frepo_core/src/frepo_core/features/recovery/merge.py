@@ -42,8 +42,8 @@ from frepo_core.services.upkeep.journal.journal import Journal
 from frepo_core.services.upkeep.journal.json_rows import Values, names_of, to_row
 from frepo_core.services.upkeep.journal.objects import table_of
 from frepo_core.services.upkeep.journal.seals import JournalSeals
-from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
+from frepo_core.services.upkeep.reconcile.staging import Listing, Notes, list_storage
 
 from .first_epoch import find_first_epoch
 from .lost_contents import find_lost

@@ -45,8 +45,8 @@ from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.services.upkeep.journal.json_rows import Values
 from frepo_core.services.upkeep.journal.objects import ObjectKind
 from frepo_core.services.upkeep.journal.seals import JournalSeals
-from frepo_core.services.upkeep.reconcile.listing import Listing, Notes, list_storage
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
+from frepo_core.services.upkeep.reconcile.staging import Listing, Notes, list_storage
 
 from .interruption import Interruption, read_interruption
 from .lost_contents import find_used_storages, note_lost

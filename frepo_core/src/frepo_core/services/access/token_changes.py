@@ -21,8 +21,7 @@ from frepo_core.settings import Settings
 from ..base.change_log import Changes, describe_changes, token_changes
 from ..events.facts import collection_event
 from ..events.recording import NewEvent, record
-from .chain_rows import lock_successors
-from .chains import delete_chain
+from .chains import delete_chain, lock_successors
 from .open_codes import shorten_codes_of
 from .token_inventory import TokenInventory
 from .token_records import ADMIN_SETTING, TokenRecord

@@ -19,7 +19,7 @@ from frepo_core.errors import FieldsError
 from frepo_core.settings import Settings
 
 from ..base.keyset import Page, PageRequest, cut, paged
-from .chain_rows import find_chains
+from .chains import find_chains
 from .token_records import ListedCollection, TokenRecord, admin_token_key
 from .token_rows import check_fingerprint, sees_collection, token_not_found, visible_to
 

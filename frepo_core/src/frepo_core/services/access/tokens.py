@@ -23,8 +23,7 @@ from frepo_core.settings import Settings
 
 from ..base.change_log import describe, token_values
 from ..events.recording import record
-from .chain_rows import close_gaps
-from .chains import delete_chain
+from .chains import close_gaps, delete_chain
 from .former_tokens import find_expiry
 from .token_last_use import TokenUses
 from .token_records import identity_of

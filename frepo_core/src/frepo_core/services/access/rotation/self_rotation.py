@@ -16,7 +16,7 @@ from frepo_core.errors import AccessDeniedError, FieldsError, TokenReplacedError
 from frepo_core.settings import Settings
 
 from ...events.recording import NewEvent, record
-from ..chain_rows import find_successor
+from ..chains import find_successor
 from ..token_changes import Rotation, check_can_rotate, copy_access
 from ..token_inventory import TokenInventory
 from ..token_rows import copy_row, insert_token, revocation

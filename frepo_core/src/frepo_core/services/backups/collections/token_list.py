@@ -14,7 +14,7 @@ from frepo_core.domain.identity import Identity, describe_actor
 from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError, NotFoundError
 
-from ...access.chain_rows import lock_successors
+from ...access.chains import lock_successors
 from ...access.open_codes import take_from_codes_of
 from ...access.token_records import identity_of
 from ...access.token_rows import LIST_OF_TOKENS, visible_to

@@ -17,10 +17,10 @@ from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import BlobStat
 
-from ..checksums import digest_of
 from ..encodings.format import Head, read_head
 from ..seekable_content import seekable_content
 from ..storages.backends import Backends
+from ..verified_reader import digest_of
 from .states import COPY, FIRST, RAW, UNKNOWN, ObjectState
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,7 @@ from ...content.objects.states import ENDED, ObjectState
 from ...content.storages.backends import Backends
 from ...content.storages.kept_blobs import RECONCILE
 from ...content.storages.write_guard import Presence
-from .listing import list_storage
-from .staging import Staging
+from .staging import Staging, list_storage
 
 PAGE = 200
 # A database that was restored, or recovered, does not know what was uploaded last.
