@@ -41,6 +41,13 @@ def test_the_first_turn_requests_a_catalogue(services, run, keys):
     assert ["catalogue"] == [job.scheduled.name for job in services.jobs.statuses() if job.request]
 
 
+def test_the_order_of_the_kinds_in_a_file_stays_whatever_feature_brings_them(services):
+    nucleus = ["installation", "token", "collection", "deleted_collection", "file", "version", "trash", "alias"]
+    kinds = [*nucleus[:4], "enrolment_code", *nucleus[4:], "run", "sample", "plugin_value", "event"]
+
+    assert kinds == [kind.name for kind in services.recovered_kinds]
+
+
 @pytest.mark.databases
 def test_a_catalogue_has_all_objects_with_their_contents(
     services, storage, run, keys, read, make_collection, push, upload
