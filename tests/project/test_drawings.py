@@ -82,5 +82,12 @@ def test_each_path_that_a_page_names_is_there():
     assert [] == sorted(path for path in paths if not (ROOT / path).exists() and not (CORE / path).exists())
 
 
+def test_the_page_of_the_architecture_has_a_line_for_each_room():
+    rooms = {f"{room}/{part}" for room in ("web", "services", "features") for part in rooms_of(CORE / room)}
+
+    assert {"features/moves", "services/upkeep"} <= rooms
+    assert [] == sorted(room for room in rooms if not re.search(rf"^\| `{room}[`/]", PAGE, re.MULTILINE))
+
+
 def test_a_page_shows_each_drawing():
     assert [] == [drawing.stem for drawing in DRAWINGS if f"](drawings/{drawing.stem}.svg)" not in PAGE]
