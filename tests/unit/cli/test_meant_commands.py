@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from frepo_core.cli import command_loader
+from frepo_core.cli import app
 
 ROOT = Path(__file__).parents[3]
 OTHERS = {"frepo-client"}
@@ -25,4 +25,4 @@ def test_each_command_that_may_be_meant_exists():
     declared = tomllib.loads((ROOT / "frepo_core/pyproject.toml").read_text())
     known = {*declared["project"]["entry-points"]["frepo.commands"], *OTHERS}
 
-    assert {text.split()[0] for meant in command_loader._MEANT.values() for text in meant} <= known
+    assert {text.split()[0] for meant in app._MEANT.values() for text in meant} <= known
