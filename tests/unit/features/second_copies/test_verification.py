@@ -7,8 +7,8 @@ from sqlalchemy import select, update
 
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import StorageUnavailable
+from frepo_core.services.upkeep.full_checks import FIRST_SIDE, read_full_checks
 from frepo_core.services.upkeep.storage import verify_copies
-from frepo_core.services.upkeep.storage.verify import FIRST_SIDE, read_full_checks
 from frepo_core.testing import Fail
 
 

@@ -17,7 +17,7 @@ from frepo_core.services.content.objects.decodable import MOST_LEVELS, is_decoda
 from frepo_core.services.content.objects.states import CURRENT, LACKING, ObjectState
 from frepo_core.services.content.storages.backends import NO_MIRROR, Backends
 from frepo_core.services.content.storages.storage_troubles import read_troubles
-from frepo_core.services.upkeep.storage.verify import FIRST_SIDE, read_full_checks
+from frepo_core.services.upkeep.full_checks import FIRST_SIDE, read_full_checks
 from frepo_core.settings import Settings
 
 from .gaps import is_compared, read_compared_at

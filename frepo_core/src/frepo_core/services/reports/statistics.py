@@ -1,7 +1,6 @@
 """Figures about the service for metrics. No query takes longer the more versions, files or events there are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -16,7 +15,6 @@ from frepo_core.db.models import (
     Version,
 )
 from frepo_core.domain.backups.baseline import Baseline
-from frepo_core.domain.backups.verdicts import GOOD, Verdict
 from frepo_core.plugins import CollectionUsage, JobStatus, ServiceStatistics
 
 from ..backups.collections.states import count_by_state, state_column
@@ -26,28 +24,7 @@ from ..foundation import Foundation
 from ..upkeep.engine.job_reports import report_jobs
 from .figures import Figures
 from .inventory.damage import count_damaged
-
-_NOT_GOOD = tuple(verdict for verdict in Verdict if verdict not in GOOD)
-
-
-@dataclass(frozen=True, kw_only=True)
-class VerdictCounts:
-    """How many versions are good, pending, suspicious and broken, those in quarantine included."""
-
-    good: int
-    pending: int
-    suspicious: int
-    broken: int
-
-
-def count_by_verdict(session: Session) -> VerdictCounts:
-    """Count the versions that are not good, which are few, by the index; the others are the good ones."""
-    query = select(Version.verdict, func.count()).where(Version.verdict.in_(_NOT_GOOD)).group_by(Version.verdict)
-    found = {verdict: number for verdict, number in session.execute(query)}
-    counts = Collection.versions_count + Collection.pending_count + Collection.quarantined_count
-    total = int(session.scalar(select(func.coalesce(func.sum(counts), 0))) or 0)
-    not_good = {verdict.value: found.get(verdict.value, 0) for verdict in _NOT_GOOD}
-    return VerdictCounts(good=max(total - sum(not_good.values()), 0), **not_good)
+from .verdict_counts import count_by_verdict
 
 
 def read_statistics(base: Foundation, figures: Sequence[Figures] = ()) -> ServiceStatistics:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Installation, StoredObject
+from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import By
 from frepo_core.errors import StorageError
 
@@ -19,6 +19,7 @@ from ...content.blobs.blob_reader import BlobReader, Damage
 from ...content.objects.states import CURRENT, ObjectState
 from ...content.objects.uses import is_second
 from ...content.storages.backends import Backends
+from ..full_checks import FIRST_SIDE, note_full_check
 from .progress import Progress, count_objects, no_progress
 
 log = logging.getLogger(__name__)
@@ -27,8 +28,6 @@ PAGE = 200
 
 
 # The names of values in the table `installation`. No storage has the name of the first side.
-PREFIX = "verified."
-FIRST_SIDE = "."
 
 
 _BAD = (ObjectState.DAMAGED, ObjectState.MISSING)
@@ -89,17 +88,6 @@ class Queue:
             rows.sort(key=lambda row: (row.read_at or row.stored_at or row.since, row.id))
             found += rows[: count - len(found)]
         return found
-
-
-def note_full_check(database: Database, side: str, at: datetime) -> None:
-    """Note that no content of a side was left unchecked at this time."""
-    database.write(lambda session: session.merge(Installation(name=PREFIX + side, value=at.isoformat())))
-
-
-def read_full_checks(session: Session) -> dict[str, datetime]:
-    """Return when each side was checked fully the last time (UTC, aware)."""
-    rows = session.scalars(select(Installation).where(Installation.name.startswith(PREFIX, autoescape=True)))
-    return {row.name.removeprefix(PREFIX): datetime.fromisoformat(row.value) for row in rows}
 
 
 class VerifyOptions(TypedDict, total=False):
