@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import MetaData, Table, insert, select
+from sqlalchemy import JSON, MetaData, Table, insert, select, type_coerce
 
 from frepo_core.db import make_engine, migrations, utc_now
 from frepo_core.db.models import Collection, TrashCheck, TrashEntry, Version, VersionCheck
@@ -11,7 +11,7 @@ from support.reliability.upgrades import upgrade_to
 
 pytestmark = pytest.mark.databases
 
-TABLES = ("collection", "blob", "file", "version")
+TABLES = ("collection", "blob", "file", "version", "trash")
 NOW = utc_now()
 # For each version: its results as (name, outcome, actor), and its other columns.
 VERSIONS = {
@@ -101,7 +101,9 @@ def test_versions_in_the_trash_have_verdicts_too(engine, tables):
             row = {"id": key, "collection_id": "c", "incarnation": "c", "number": key, "blob_id": 1, "size": 1}
             row |= {"digest": "1", "reason": "evicted", "evicted_by": "x", "version_id": f"v{key}", "name": "a"}
             times = dict.fromkeys(("evicted_at", "created_at", "ends_at"), NOW)
-            connection.execute(insert(TrashEntry).values(checks=[], **row, **times, **columns))
+            connection.execute(
+                insert(tables[TrashEntry.__tablename__]).values(checks=type_coerce([], JSON), **row, **times, **columns)
+            )
             for name, outcome, actor in results:
                 check = {"trash_id": key, "name": name, "outcome": outcome, "message": "", "details": {}}
                 connection.execute(insert(TrashCheck).values(at=NOW, actor=actor, **check))
