@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
+from transaction.interfaces import TransactionError
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Tag
@@ -120,7 +121,7 @@ def test_a_thread_can_write_after_a_conflict_at_each_attempt_to_commit(services)
 
 def test_a_thread_has_one_transaction_that_writes(services):
     write = services.database.write
-    with pytest.raises(RuntimeError):
+    with pytest.raises(TransactionError):
         write(lambda session: write(lambda inner: inner.add(Tag(name="inner"))))
     write(lambda session: session.add(Tag(name="after")))
 

@@ -1,12 +1,14 @@
-"""Which transactions are run again after a conflict with another writer."""
+"""Which transactions are run again after a conflict with another writer, and the transactions of each thread."""
 
 import contextlib
 import random
+import threading
 import time
 from collections.abc import Iterator
 
+import transaction
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
-from sqlalchemy.orm.exc import StaleDataError
+from transaction.interfaces import NoTransaction
 
 from frepo_core.errors import DatabaseUnavailableError
 
@@ -15,19 +17,27 @@ from .commit_watch import CommitWatch
 CONFLICTS = "Too many others change the same, try again later"
 
 
-def may_retry(error: Exception, watch: CommitWatch, deadline: float) -> bool:
-    """Return whether to run a transaction again: after a conflict about a unique value, a lock or a deleted row, and
-    after a connection broke before the COMMIT.
+class Transactions(threading.local, transaction.TransactionManager):  # type: ignore[misc]  # it has no types
+    """One transaction per thread, with one manager for all: registering one per session costs as much as a query."""
 
-    After the deadline (monotonic seconds), return False.
-    """
-    if time.monotonic() > deadline:
-        return False
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return not watch.tried
-    if isinstance(error, IntegrityError | StaleDataError):
-        return True
-    return isinstance(error, OperationalError) and is_conflict(error)
+
+class RetryPolicy(CommitWatch):
+    """Decides which failed transactions are tried again, until the deadline (monotonic seconds)."""
+
+    def __init__(self, manager: transaction.TransactionManager, deadline: float) -> None:
+        super().__init__(manager)
+        self._deadline = deadline
+
+    def should_retry(self, error: BaseException) -> bool:
+        """Return True for a conflict about a unique value or a lock, and for a connection that broke before the COMMIT.
+
+        After the deadline, return False.
+        """
+        if time.monotonic() > self._deadline:
+            return False
+        if isinstance(error, DBAPIError) and error.connection_invalidated:
+            return not self.tried
+        return isinstance(error, IntegrityError) or (isinstance(error, OperationalError) and is_conflict(error))
 
 
 def is_conflict(error: OperationalError) -> bool:
@@ -41,6 +51,17 @@ def spread_writers(tried: int) -> None:
     """Pause before another attempt, so that writers that failed together do not meet again."""
     if tried:
         time.sleep(random.uniform(0, 0.02 * tried))  # needs no secure randomness
+
+
+@contextlib.contextmanager
+def ended(manager: transaction.TransactionManager) -> Iterator[None]:
+    """Abort the transaction that a failed COMMIT leaves: otherwise this thread could not begin another one."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(NoTransaction):
+            manager.abort()
+        raise
 
 
 @contextlib.contextmanager

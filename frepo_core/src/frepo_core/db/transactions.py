@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Row, Select, UpdateBase, text
 from sqlalchemy.exc import DBAPIError, OperationalError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, sessionmaker
 
 from frepo_core.errors import DatabaseUnavailableError, StorageFull
 
@@ -18,7 +18,7 @@ from .clock import clock_query
 from .commit_watch import CommitWatch
 from .driver_errors import FULL, translated
 from .engine import BUSY_SECONDS, public_url, session_limits_of
-from .retries import is_conflict, may_retry, spread_writers, until
+from .retries import RetryPolicy, Transactions, ended, is_conflict, spread_writers, until
 from .sqlite.readers import read
 from .sqlite.reserve import LOANS, Reserve, was_rolled_back
 from .sqlite.row_cache import RowCache
@@ -27,6 +27,7 @@ from .types import is_simulated, utc_now
 from .waiting.patience import counted, current_patience, waiting_at_most
 from .waiting.watch import NO_ANSWER, Threads, Watch
 from .writability import require_writable
+from .zope_sessions import join_transactions
 
 Result = TypeVar("Result")
 
@@ -36,10 +37,6 @@ CHECKPOINT_SECONDS = 1
 _SINGLE_QUERY: dict[str, dict[str, Any]] = {"postgresql": {"isolation_level": "AUTOCOMMIT"}}
 # On PostgreSQL and MariaDB, each statement sees what was committed before it, in a transaction or not.
 _READING: dict[str, dict[str, Any]] = {**_SINGLE_QUERY, "sqlite": {"sqlite_begin": "DEFERRED"}}
-
-
-class _Thread(threading.local):
-    is_writing = False
 
 
 class Database:
@@ -55,7 +52,9 @@ class Database:
         self._autocommit_engine = engine.execution_options(sqlite_begin="")
         # Called after each commit of `write`, in its thread; the worker looks for new events then.
         self.on_commit: Callable[[], None] | None = None
-        self._thread = _Thread()
+        self._sessions = sessionmaker(engine, expire_on_commit=False)
+        self._transactions = Transactions(explicit=True)
+        join_transactions(self._sessions, self._transactions)
         # SQLite's writers poll for its lock in no order. One lock in the process halves the longest waits.
         is_sqlite = engine.dialect.name == "sqlite"
         self._single_engine = (
@@ -186,36 +185,19 @@ class Database:
 
     def _write(self, work: Callable[[Session], Result], watch: CommitWatch) -> Result:
         deadline = time.monotonic() + BUSY_SECONDS
-        with self._writer_lock(), translated(self.engine) as patience, until(deadline):
-            for tried in range(ATTEMPTS - 1):
+        manager = self._transactions
+        with self._writer_lock(), translated(self.engine) as patience, until(deadline), ended(manager):
+            for tried, attempt in enumerate(manager.attempts(ATTEMPTS)):
                 spread_writers(tried)
-                try:
-                    return self._write_once(work, watch, is_limited=patience is not None)
-                except Exception as error:
-                    if not may_retry(error, watch, deadline):
-                        raise
-            spread_writers(ATTEMPTS - 1)
-            return self._write_once(work, watch, is_limited=patience is not None)
-
-    def _write_once(self, work: Callable[[Session], Result], watch: CommitWatch, *, is_limited: bool) -> Result:
-        """Run one attempt. Without a commit, the end of the session rolls it back."""
-        if self._thread.is_writing:
-            raise RuntimeError("this thread has a transaction that writes already")
-        watch.restart()
-        self._thread.is_writing = True
-        try:
-            with Session(self.engine, expire_on_commit=False) as session:
-                connection = session.connection()
-                if not is_limited:
-                    self._limits.lift(connection, "statement")
-                result = work(session)
-                session.flush()
-                watch.tried = True
-                session.commit()
-                watch.committed = True
-        finally:
-            self._thread.is_writing = False
-        return result
+                with attempt as current:
+                    session = self._sessions()
+                    current.join(RetryPolicy(manager, deadline))
+                    current.join(watch.restart(manager))
+                    connection = session.connection()
+                    if patience is None:
+                        self._limits.lift(connection, "statement")
+                    result = work(session)
+            return result
 
     def _try_connection(self) -> None:
         with self.autocommit():
