@@ -52,7 +52,7 @@ class Listings:
         self._readers = {one.reader.name: one.reader for one in context.service.part_readers()}
         self._remembered: OrderedDict[str, Listing] = OrderedDict()
         self._lock = threading.Lock()
-        self._making = threading.Lock()
+        self._making, self._making_later = threading.Lock(), threading.Lock()
         self._waiting: set[str] = set()
 
     @property
@@ -84,17 +84,18 @@ class Listings:
         return self._remember(digest, packed)
 
     def find_or_make(self, digest: str, size: int, open_content: Callable[[], BinaryIO]) -> Listing | None:
-        """Return the list of a content; None if it is large: then it is made in the background."""
+        """Return the list of a content; None if it is large, or another is being made: it is made in the background."""
         if (found := self.find(digest)) is not None:
             return found
-        if size > self._context.settings.inline_limit:
+        # One at a time: each needs a processor and memory, and a thread of the service that would wait for its turn.
+        if size > self._context.settings.inline_limit or not self._making.acquire(blocking=False):
             self._make_later(digest, size, open_content)
             return None
-        with self._making:  # one at a time: each needs a processor and memory
-            if (found := self.find(digest)) is not None:
-                return found
+        try:
             with open_content() as file:
                 return self.make(digest, size, file)
+        finally:
+            self._making.release()
 
     def _make_later(self, digest: str, size: int, open_content: Callable[[], BinaryIO]) -> None:
         with self._lock:
@@ -106,7 +107,7 @@ class Listings:
 
     def _make_waiting(self, digest: str, size: int, open_content: Callable[[], BinaryIO]) -> None:
         try:
-            with self._making, open_content() as file:
+            with self._making_later, open_content() as file:
                 if self.find(digest) is None:
                     self.make(digest, size, file)
         except Exception as error:  # noqa: BLE001  # the storage of the content, whatever it raises

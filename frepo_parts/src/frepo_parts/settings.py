@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from frepo_core.plugins import PluginSettings, Seconds, Size
+from frepo_core.plugins import HARMLESS, PluginSettings, Seconds, Size
 
 
 class PartsSettings(PluginSettings):
@@ -14,6 +14,7 @@ class PartsSettings(PluginSettings):
         None,
         description="The folder for the lists of parts. By default `parts` next to `fs.local.directory`, otherwise in "
         "the folder of the state.",
+        json_schema_extra=HARMLESS,
     )
     inline_limit: Size = Field(
         "64MiB",
