@@ -4,11 +4,9 @@ import re
 import sqlite3
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from playwright.sync_api import expect
 
 
-@pytest.mark.costly
 def test_each_cause_has_a_banner_with_its_version_its_reason_and_one_main_button(signed_in, service, api):
     made = api("POST", "/collections", {"name": "troubled.bin", "expected_every": "P1D"})["id"]
     for size in (1000, 1000, 1000, 10):
