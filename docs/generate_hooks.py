@@ -33,7 +33,18 @@ MODULES = ("uploads", "parts", "operation", "serving", "store")
 # The methods of `Service`, by what an author wants to do.
 SERVICE = {
     "Read": (
-        *("version", "versions", "open_version", "collection", "collections", "collections_in", "files", "events"),
+        *(
+            "version",
+            "versions",
+            "open_version",
+            "checks",
+            "trash",
+            "collection",
+            "collections",
+            "collections_in",
+            "files",
+            "events",
+        ),
         *("count_events", "expected_backups", "collection_usage", "untested_collections", "unchanged_collections"),
         *("statistics", "health", "last_success", "pending_checks", "part_readers", "is_read_only"),
     ),
@@ -112,6 +123,8 @@ FURTHER = (
     "IssuedToken",
     "UploadStart",
     "StoredVersion",
+    "TrashedVersion",
+    "VersionCheck",
     "FileInfo",
     "ListPage",
     "NewRun",

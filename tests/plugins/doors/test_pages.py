@@ -42,6 +42,30 @@ def test_versions_are_read_newest_first(running, service, five, identify):
     assert ("dump.sql", len(DUMP) + 1, five) == (first.name, first.size, first.collection_id)
 
 
+def test_the_trash_and_the_checks_of_a_version_are_read(running, service, five, identify):
+    """What is in the trash may come back: what it needs has to stay."""
+    for number in (2, 4, 5):
+        running.request("DELETE", f"/api/v1/collections/{five}/versions/v{number}")
+    reader = identify(running.make_token(Role.LIST_VERSIONS.value, Role.RESTORE_FROM_TRASH.value))
+
+    assert ([5, 4, 2], 2) == read(service.trash, "number", collection_id=five)
+    entry = service.trash(five, limit=1).items[0]
+    assert (five, "deleted", len(DUMP) + 1, False) == (entry.collection_id, entry.reason, entry.size, entry.damaged)
+    assert entry.ends_at > entry.evicted_at > entry.created_at
+    [check] = service.checks(five, 1)
+    assert (1, "integrity", "not checked") == (check.number, check.name, check.outcome)
+    assert check.message
+    assert [] == service.checks(five, 5)
+    for call in (service.trash, lambda collection, **more: service.checks(collection, 1, **more)):
+        with pytest.raises(AccessDeniedError):
+            call(five, by=reader)
+        with pytest.raises(NotFoundError):
+            call("9a1b7a0e-6a0e-4f0a-9b9f-2f5d0c8a0001")
+    running.request("PUT", f"/api/v1/collections/{five}/access/{reader.fingerprint}")
+    assert [5, 4, 2] == [one.number for one in service.trash(five, by=reader).items]
+    assert service.checks(five, 1) == service.checks(five, 1, by=reader)
+
+
 def test_versions_of_a_collection_that_does_not_list_the_token_are_refused(running, service, five, identify):
     reader = identify(running.make_token(Role.LIST_VERSIONS.value))
 

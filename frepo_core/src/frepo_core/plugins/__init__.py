@@ -68,7 +68,7 @@ from .service.figures import (
     ServiceStatistics,
 )
 from .service.http import HttpAnswer, RequestObserver
-from .service.records import FileInfo, ListPage, StoredVersion, UploadStart
+from .service.records import FileInfo, ListPage, StoredVersion, TrashedVersion, UploadStart, VersionCheck
 from .service.service import Service
 from .service.store import Store, StoredValue, StoreTransaction, Values
 from .settings import PluginSettings, SettingsSpec
@@ -197,11 +197,13 @@ __all__ = [
     "Subscriber",
     "Tables",
     "TokenValues",
+    "TrashedVersion",
     "UploadCheck",
     "UploadPolicy",
     "UploadStart",
     "UploadedContent",
     "Values",
+    "VersionCheck",
     "VersionInfo",
     "Window",
     "Words",

@@ -6,7 +6,7 @@ from typing import Protocol
 from frepo_core.domain.identity import Identity
 
 from .figures import CollectionUsage
-from .records import FileInfo, ListPage, StoredVersion
+from .records import FileInfo, ListPage, StoredVersion, TrashedVersion, VersionCheck
 
 
 class ReadingService(Protocol):
@@ -36,6 +36,20 @@ class ReadingService(Protocol):
 
         `good` and `latest` skip what is in quarantine or condemned. Also an id, and a time of RFC 3339 for the newest
         one until then. Raises `NotFoundError`, and `AccessDeniedError` as `versions` does.
+        """
+
+    def checks(self, collection_id: str, number: int, *, by: Identity | None = None) -> Sequence[VersionCheck]:
+        """Return what checks have said of the version with this number. Empty if there is none, or none was checked.
+
+        Raises `NotFoundError` without such a collection, and `AccessDeniedError` as `versions` does.
+        """
+
+    def trash(
+        self, collection_id: str, *, after: str | None = None, limit: int = 100, by: Identity | None = None
+    ) -> ListPage[TrashedVersion]:
+        """Return a page of the versions in the trash of a collection, those with the largest numbers first.
+
+        They can be restored until they end, so keep what they need. Raises `NotFoundError` without such a collection.
         """
 
     def collections(

@@ -39,6 +39,44 @@ class StoredVersion:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TrashedVersion:
+    """A version in the trash, which can be restored until `ends_at`. `size` is in bytes, times are in UTC (aware).
+
+    `reason` says why it left, such as `evicted` or `deleted`. Nobody can end it before `locked_until`. `damaged` says
+    that its bytes are wrong or missing. What it needs from other versions is needed as long as it is in the trash.
+    """
+
+    collection_id: str
+    number: int
+    name: str
+    size: int
+    sha256: str
+    mime_type: str
+    created_at: datetime
+    evicted_at: datetime
+    ends_at: datetime
+    reason: str
+    verdict: str
+    damaged: bool = False
+    note: str = ""
+    locked_until: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionCheck:
+    """What one check has said of a version: those of plug-ins, restore tests, and those of clients. `at` is in UTC.
+
+    `outcome` is `good`, `broken`, `suspicious`, `pending` or `not checked`.
+    """
+
+    number: int
+    name: str
+    outcome: str
+    message: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
 class FileInfo:
     """A plain file under its stored `name`. `size` is in bytes, `created_at` in UTC (aware).
 

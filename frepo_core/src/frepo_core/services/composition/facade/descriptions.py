@@ -1,7 +1,9 @@
 """Describes records as plug-ins see them."""
 
-from frepo_core.plugins import FileInfo, StoredVersion
+from frepo_core.plugins import FileInfo, StoredVersion, TrashedVersion, VersionCheck
 
+from ...backups.trash import entries
+from ...backups.versions.version_checks import CheckRecord
 from ...base.records import CollectionRecord, FileRecord, VersionRecord
 
 
@@ -25,6 +27,33 @@ def stored_version(version: VersionRecord, collection: CollectionRecord) -> Stor
         pinned=version.pinned,
         damaged=blob.is_damaged,
         note=version.note,
+    )
+
+
+def trashed_version(entry: entries.TrashedVersion) -> TrashedVersion:
+    """Return a version in the trash."""
+    return TrashedVersion(
+        collection_id=entry.collection_id,
+        number=entry.number,
+        name=entry.name,
+        size=entry.size,
+        sha256=entry.digest,
+        mime_type=entry.mime,
+        created_at=entry.created_at,
+        evicted_at=entry.evicted_at,
+        ends_at=entry.ends_at,
+        reason=entry.reason,
+        verdict=entry.verdict.value,
+        damaged=entry.is_damaged,
+        note=entry.note,
+        locked_until=entry.locked_until,
+    )
+
+
+def version_check(check: CheckRecord) -> VersionCheck:
+    """Return what a check has said."""
+    return VersionCheck(
+        number=check.version_number, name=check.name, outcome=check.outcome, message=check.message, at=check.at
     )
 
 

@@ -12,7 +12,7 @@ from frepo_core.domain.backups.verdicts import Verdict
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError
-from frepo_core.plugins import CollectionUsage, FileInfo, ListPage, StoredVersion
+from frepo_core.plugins import CollectionUsage, FileInfo, ListPage, StoredVersion, TrashedVersion, VersionCheck
 
 from ...backups.rows.collection_search import visible_to
 from ...base.keyset import Page, PageRequest, cut, paged
@@ -20,7 +20,7 @@ from ...base.records import CollectionRecord, FileRecord
 from ...content.objects.damage import mark_lost_files
 from ...reports.statistics import read_collection_usage
 from .connection import ConnectedFacade
-from .descriptions import file_info, stored_version
+from .descriptions import file_info, stored_version, trashed_version, version_check
 
 MAX_LIMIT = 1000
 Row = TypeVar("Row")
@@ -50,6 +50,19 @@ class ReadingFacade(ConnectedFacade):
         collection = self._collection_for(collection_id, "version.list", by) if by else self._find(collection_id)
         name = f"v{selector}" if isinstance(selector, int) else selector
         return stored_version(self._services.versions.find_selected(collection.id, name), collection)
+
+    def checks(self, collection_id: str, number: int, *, by: Identity | None = None) -> Sequence[VersionCheck]:
+        """See `ReadingService.checks`."""
+        collection = self._collection_for(collection_id, "version.list", by) if by else self._find(collection_id)
+        return [version_check(one) for one in self._services.version_checks.outcomes(collection.id, number)]
+
+    def trash(
+        self, collection_id: str, *, after: str | None = None, limit: int = 100, by: Identity | None = None
+    ) -> ListPage[TrashedVersion]:
+        """See `ReadingService.trash`."""
+        request = _request(after, limit, is_descending=True)
+        collection = self._collection_for(collection_id, "trash.list", by) if by else self._find(collection_id)
+        return _page(self._services.trash.page(collection.id, request), trashed_version)
 
     def collections(
         self, *, after: str | None = None, limit: int = 100, by: Identity | None = None
