@@ -173,7 +173,8 @@ OF_NO_FORMAT = {
     "less, with an error somewhere": (TEXT, log(26, failure=20, letters=len(TEXT[0]) // 2 - 1), True),
     "what is no text after texts": (TEXT, BINARY[0], False),
     "another text": (TEXT, TEXT[0] + b"more\n", False),
-    "what is not compressed after one that is": ([gzip.compress(BINARY[0])], BINARY[1], True),
+    "what is not compressed after two that are": ([gzip.compress(one) for one in TEXT[:2]], TEXT[2], False),
+    "what is not compressed after three that are": ([gzip.compress(one) for one in TEXT], TEXT[2], True),
     "a text that is compressed after one that is none": ([gzip.compress(BINARY[0])], gzip.compress(TEXT[0]), True),
 }
 

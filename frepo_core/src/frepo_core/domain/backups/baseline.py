@@ -163,7 +163,8 @@ class Baseline:
             return f"{_describe(content)}, the last versions were {recognised[-1]}"
         if content.is_message and not any(one.is_message for one in known):
             return f"{_describe(content)}, the last versions were {known[-1] if known[-1].formats else 'not'}"
-        if not content.formats and all(one.formats and not one.is_message for one in known):
+        is_usual = len(known) >= CONTENTS  # one may have been compressed to try it
+        if is_usual and not content.formats and all(one.formats and not one.is_message for one in known):
             return f"{_describe(content)}, the last versions were {known[-1]}"
         if content.is_text and all(one.look == DATA for one in known):
             return "It is a text, the last versions were none"
