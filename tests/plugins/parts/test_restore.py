@@ -5,7 +5,6 @@ import os
 import sqlite3
 import stat
 import tarfile
-import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,11 @@ import pytest
 from frepo_core.db import utc_now
 from frepo_core.plugins import JobContext
 from frepo_parts import job
+from support.wire import eventually
 
 from .test_requests import SQL
+
+KINDS = ["version.added", "version.deleted"]
 
 
 def member(name, kind=tarfile.REGTYPE, target="", content=b"", mode=0o644):
@@ -124,10 +126,8 @@ def test_the_job_lists_what_has_arrived_and_forgets_what_left(frepo_service, sql
     own = frepo_service.context("parts")
 
     def run(**more):
-        while len(own.service.events(kinds=["version.added", "version.deleted"])) < len(
-            happened
-        ):  # until the worker has numbered them
-            time.sleep(0.02)
+        # The worker has numbered them.
+        assert happened == eventually(happened, lambda: [event.kind for event in own.service.events(kinds=KINDS)])
         context = JobContext(
             settings=own.settings,
             service=own.service,
@@ -138,14 +138,14 @@ def test_the_job_lists_what_has_arrived_and_forgets_what_left(frepo_service, sql
         )
         return job.run(context)
 
-    happened = ["added"]
+    happened = ["version.added"]
     assert {"listed": 1} == run()
-    frepo_service.push(sql, b"no dump at all")
-    happened.append("added")
+    frepo_service.push(frepo_service.make_collection(filename="notes.txt"), b"no dump at all")
+    happened.append("version.added")
     assert {"none": 1} == run()
     assert {} == run()
     assert 2 == len([*(tmp_path / "parts").glob("??/*")])
     frepo_service.request("DELETE", f"/api/v1/collections/{sql}/versions/v1")
-    happened.append("deleted")
+    happened.append("version.deleted")
     assert {"none": 1, "forgotten": 1} == run(now=utc_now() + job._WHOLE * 2)
     assert 1 == len([*(tmp_path / "parts").glob("??/*")])
