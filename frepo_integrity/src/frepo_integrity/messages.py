@@ -1,5 +1,6 @@
 """Recognizes what is sent instead of a backup when something has failed: HTML, or the message of a program."""
 
+import codecs
 import re
 from collections.abc import Iterator
 
@@ -89,11 +90,22 @@ def recognize(head: bytes) -> str | None:
 def look_at(head: bytes) -> str:
     """Return what a content of no known format looks like by its first 4,096 bytes: `data`, `plain text` or `log`.
 
-    A log is a text in which a program reports an error.
+    A log is a text in which a program reports an error. What is not UTF-8 may be a text or not: it counts as data.
     """
     if _CONTROL.search(head):
         return "data"
-    return "log" if _reports_failure(_lines(head)) else "plain text"
+    if _reports_failure(_lines(head)):
+        return "log"
+    return "plain text" if _is_utf8(head) else "data"
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Return whether the bytes are UTF-8, except for a character that is cut at their end."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _reports_failure(lines: list[str]) -> bool:

@@ -62,6 +62,7 @@ def test_a_check_that_is_switched_off_says_nothing_about_formats(check, check_qu
 def test_what_has_no_known_format_is_said_to_be_text_a_log_or_neither(check, check_quickly):
     for content, look in (
         (b"no format at all", "plain text"),
+        ("Grün: ".encode("latin-1") * 90, "data"),
         (rows(3000), "plain text"),
         (rows(9000) + b"\0", "plain text"),  # the first 4 KiB decide, or less
         (b"\0" + rows(3000), "data"),

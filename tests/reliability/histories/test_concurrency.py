@@ -117,7 +117,7 @@ def test_limits_changed_during_pushes_apply_to_the_next_version(processes, calle
     for thread in in_threads(edit, *(lambda number=number: push(number) for number in range(6))):
         thread.join(60)
     callers[0].edit_and_record(collection, maxBackupsCount=2)
-    status = callers[0].push_and_record(collection, b"last")
+    status = callers[0].push_and_record(collection, os.urandom(1000))
     kept = len(callers[0].versions(collection))
     for service in processes:
         service.stop()

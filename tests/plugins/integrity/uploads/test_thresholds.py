@@ -165,6 +165,7 @@ TEXT = [b"id,name\n" + b"%d,somebody\n" % number * 1000 for number in range(3)]
 OF_NO_FORMAT = {
     "a text after one that is none": (BINARY[:1], log(26, failure=20), True),
     "a text after three that are none": (BINARY, b"nothing to do\n", True),
+    "what happens to have no control character after one that has": (BINARY[:1], bytes(range(160, 256)) * 40, False),
     "a message after one text": (TEXT[:1], log(3), True),
     "a long message after one text": (TEXT[:1], log(26), True),
     "a small text with an error somewhere": (TEXT, log(26, failure=20), True),
