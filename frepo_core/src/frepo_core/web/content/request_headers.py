@@ -26,14 +26,15 @@ def idempotency_of(
     request: FrepoRequest,
     scope: str,
     serialize: Callable[[Added], Mapping[str, Any]],
+    earlier_scope: str | None = None,
 ) -> IdempotentUpload[Added] | None:
-    """Return the upload's Idempotency-Key with its scope, None without the header. Raises `FieldsError`."""
+    """Return the upload's Idempotency-Key with its scopes, None without the header. Raises `FieldsError`."""
     key = request.headers.get(IDEMPOTENCY_KEY)
     if key is None:
         return None
     if not _KEY.fullmatch(key):
         raise FieldsError({IDEMPOTENCY_KEY: ["Expected 1 to 255 visible ASCII characters without spaces"]})
-    return IdempotentUpload(key=key, scope=scope, serialize=serialize)
+    return IdempotentUpload(key=key, scope=scope, serialize=serialize, earlier_scope=earlier_scope)
 
 
 class RepeatedReply(BaseModel):

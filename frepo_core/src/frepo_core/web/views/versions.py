@@ -130,9 +130,10 @@ def before_add(request: FrepoRequest) -> int | None:
 
 
 def _idempotency_of(request: FrepoRequest) -> IdempotentUpload[AddedVersion] | None:
-    # With its time: a collection may be deleted, and its id chosen again.
-    scope = f"{request.collection.id} {request.collection.created_at.isoformat()}"
-    return idempotency_of(request, scope, lambda added: _reply(added).model_dump(mode="json"))
+    # With its time: a collection may be deleted, and its id chosen again. Earlier versions recorded the id alone.
+    identifier = request.collection.id
+    scope = f"{identifier} {request.collection.created_at.isoformat()}"
+    return idempotency_of(request, scope, lambda added: _reply(added).model_dump(mode="json"), identifier)
 
 
 def _reply(added: AddedVersion) -> AddedVersionReply:
