@@ -22,7 +22,7 @@ export async function mount(place, { api, format, collection, version }) {
   async function read(below) {
     try {
       return await api.send("GET", `${path}/${below}`, { headers });
-    } catch (error) {
+    } catch (/** @type {any} */ error) {
       if (error.status !== 403 || headers["X-File-Password"]) throw error;
       const password = await askPassword();
       headers["X-File-Password"] = password;
