@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from frepo_core.features.restore.restorables import Restorables
 from frepo_core.services.content.objects.marks import mark_damaged
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs, sha256
@@ -57,6 +58,7 @@ def test_all_that_needs_a_damaged_base_is_counted_at_once(damage, told):
 def test_the_trash_plain_files_and_what_can_be_restored_show_it(services, damage, root, collection):
     """Their own bytes are sound. What is deleted and what is kept next to it show it in the same way."""
     versions = f"/api/v1/collections/{collection}"
+    restorables = Restorables(services.database)
     file = root.call("POST", "/api/v1/files?name=night.sql", body=CONTENTS[0]).json["name"]
     root.call("DELETE", f"{versions}/versions/v1")
 
@@ -64,8 +66,8 @@ def test_the_trash_plain_files_and_what_can_be_restored_show_it(services, damage
         [entry] = services.trash.list(collection)
         shown = root.get(f"{versions}/trash").json["items"] + [root.get(f"{versions}/trash/1").json]
         files = [*root.get("/api/v1/files").json["items"], root.get(f"/api/v1/files/{file}").json]
-        [source] = services.restorables.sources(collection)
-        found = services.restorables.find(source, number=1)
+        [source] = restorables.sources(collection)
+        found = restorables.find(source, number=1)
         return [
             entry.is_damaged,
             *(one["damaged"] for one in (*shown, *files)),
