@@ -12,10 +12,16 @@ from frepo_core.testing.running_service import RunningService
 DUMP = b"-- a dump\nCREATE TABLE colours (name text);\n" * 100
 
 
-def told(running, kind):
-    """Return the newest event of a kind, once the worker has numbered it."""
+def told(running, kind, **expected):
+    """Return the newest event of a kind with these values, once the worker has numbered it."""
     deadline = time.monotonic() + 30
-    while not (found := running.request("GET", f"/api/v1/events?kind={kind}").json["items"]):
+    while not (
+        found := [
+            event
+            for event in running.request("GET", f"/api/v1/events?kind={kind}").json["items"]
+            if expected.items() <= event.items()
+        ]
+    ):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return found[0]
