@@ -24,6 +24,7 @@ from frepo_core.plugins import BoundPartReader, NotListable, Part
 from .unpacking import FAILURES, HEAD, unpacked
 
 MAX_PARTS, MAX_NAME = 200_000, 4096
+UNKNOWN = "Its format has no reader of parts"
 TOO_MANY = "It has too many parts to list"
 # A list in JSON packs to a tenth or less.
 UNPACKED = 16
@@ -46,8 +47,11 @@ def list_content(
 ) -> bytes:
     """Return the list of a seekable content as packed JSON: its reader and parts, or the reason why there is none.
 
-    `tick` is called often; what it and the content raise ends the process, and is raised.
+    `tick` is called often; what it and the content raise ends the process, and is raised. What its first bytes show to
+    be no dump and no archive needs no process.
     """
+    if reason := _find_refusal(file, readers):
+        return refused(reason)
     process = subprocess.Popen(
         [sys.executable, "-I", "-m", __name__],
         stdin=subprocess.PIPE,
@@ -70,6 +74,18 @@ def list_content(
         process.kill()
         with contextlib.suppress(OSError):
             process.communicate()
+
+
+def _find_refusal(file: BinaryIO, readers: Sequence[BoundPartReader]) -> str:
+    """Return why a content has no list, as far as its first bytes say so; empty if it has to be read."""
+    try:
+        if unpacked(file) is not file:
+            return ""
+    except NotListable as reason:
+        return str(reason)
+    head = file.read(HEAD)
+    file.seek(0)
+    return "" if any(one.reader.recognizes(head) for one in readers) else UNKNOWN
 
 
 def _serve(process: "subprocess.Popen[bytes]", file: BinaryIO, given: bytes, tick: Callable[[], object]) -> bytes:
@@ -180,7 +196,7 @@ def _listed(file: BinaryIO, readers: Sequence[Any], limit: int) -> bytes:
             rows = list(_rows(reader.list(content)))
             break
     else:
-        raise NotListable("Its format has no reader of parts")
+        raise NotListable(UNKNOWN)
     text = json.dumps({"reader": reader.name, "parts": rows}, separators=(",", ":")).encode()
     packed = zlib.compress(text, 6)
     if len(packed) > limit or len(text) > UNPACKED * limit:
