@@ -26,6 +26,18 @@ VERSION = {
     "quarantined": True,
     "file_name": "0123456789../../../" + EVIL + "shop.sql",
 }
+PART = {
+    "number": 1,
+    "name": "../../../" + EVIL,
+    "kind": "table",
+    "size": 4,
+    "parts": None,
+    "refusal": None,
+    "mode": "0644",
+    "target": None,
+    "modified_at": None,
+}
+OUTSIDE = ("../../../evil.sql", "..", "/evil.sql", "a/b.sql", ".", "", "nul\0.sql")
 # Each command, and the exit status with which it ends.
 COMMANDS = {
     "status": 2,
@@ -35,6 +47,10 @@ COMMANDS = {
     "pull x": 0,
     "--json pull x": 0,
     "pull x -o -": 0,
+    "restore x": 0,
+    "restore x --table evil -o -": 0,
+    "restore x --table none": 2,
+    "restore x --path . -o folder": 0,
     "verify x": 0,
     "push x dump": 12,
     "pipe x -- echo INSERT": 12,
@@ -48,8 +64,13 @@ COMMANDS = {
 
 class _HostileService(BaseHTTPRequestHandler):
     def do_GET(self):
-        if self.path.endswith("/content"):
+        if self.path.endswith(("/content", "/contents/1")):
             self._answer(200, b"TEST")
+        elif "/contents?" in self.path:
+            found = [] if "name=none" in self.path else [PART]
+            if "parent=0" in self.path:
+                found = [{**PART, "kind": "file", "name": name} for name in (*OUTSIDE, EVIL)]
+            self._answer(200, json.dumps({"state": "listed", "items": found}).encode())
         elif "11111111" in self.path:
             self._answer(404, json.dumps({"detail": EVIL, "errors": [{"field": EVIL, "message": EVIL}]}).encode())
         elif "/versions/" in self.path:
@@ -121,3 +142,10 @@ def test_no_file_is_named_by_a_server(hostile):
         [character for character in CONTROLS if ord(character) < 0x80 and character in made],
     )
     assert [] == list(hostile.home.parent.glob("*.sql"))
+
+
+def test_no_file_of_an_archive_is_written_outside_of_the_folder(hostile):
+    hostile.run("restore", COLLECTION["id"], "--path", ".", "-o", "folder")
+
+    assert [EVIL] == [path.name for path in (hostile.home / "folder").iterdir()]
+    assert [] == list(hostile.home.parent.glob("**/*.sql"))

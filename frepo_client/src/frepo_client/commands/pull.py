@@ -56,6 +56,9 @@ def file_name(version: dict[str, Any]) -> str:
 
     It is never the path of another folder, nor the name of a hidden file, whatever the server says.
     """
-    name = re.sub(r"^[0-9a-f]{10}", "", str(version["file_name"]))
-    name = re.sub(r"[\x00-\x1f\x7f/\\:]", "_", name)
-    return re.sub(r"^\.+", "_", name) or f"v{version['number']}"
+    return plain_name(re.sub(r"^[0-9a-f]{10}", "", str(version["file_name"]))) or f"v{version['number']}"
+
+
+def plain_name(text: str) -> str:
+    """Return a text as the name of a file in this folder, which is not hidden."""
+    return re.sub(r"^\.+", "_", re.sub(r"[\x00-\x1f\x7f/\\:]", "_", text))[-200:]

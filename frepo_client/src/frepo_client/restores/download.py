@@ -16,14 +16,18 @@ from ..server.connection import ConnectionFailedError, TransientAnswerError
 PIECE = 1 << 20
 
 
-class Download:
-    """The content of the version that `version` is, as the server answers it."""
+def path_of(collection_id: str, version: dict[str, Any]) -> str:
+    """Return the path of a version in the API."""
+    return f"/api/v1/collections/{collection_id}/versions/{urllib.parse.quote('v' + str(version['number']), safe='')}"
 
-    def __init__(self, api: Api, collection_id: str, version: dict[str, Any], reporter: Reporter) -> None:
-        self.size = int(version["size"])
-        self.sha256 = str(version["sha256"])
-        number = urllib.parse.quote(f"v{version['number']}")
-        self._path = f"/api/v1/collections/{collection_id}/versions/{number}/content"
+
+class Download:
+    """What the server answers under a path. `sha256` is empty where only the size is known: for a part of a version."""
+
+    def __init__(self, api: Api, path: str, reporter: Reporter, *, size: int, sha256: str = "") -> None:
+        self.size = size
+        self.sha256 = sha256
+        self._path = path
         self._api = api
         self._reporter = reporter
 
@@ -52,15 +56,17 @@ class Download:
                     raise ConnectionFailedError("the connection was closed before the end")
             except (ConnectionFailedError, TransientAnswerError) as error:
                 self._api.retry.pause(error)
-        if done != self.size or digest.hexdigest() != self.sha256:
+        found = digest.hexdigest() if self.sha256 else ""
+        if done != self.size or found != self.sha256:
+            arrived, wanted = (f" with SHA-256 {one}" if one else "" for one in (found, self.sha256))
             raise WrongContentError(
-                f"the content that arrived is not the one that was stored: {done} bytes with SHA-256 "
-                f"{digest.hexdigest()} instead of {self.size} with {self.sha256}; do not use it"
+                f"the content that arrived is not the one that was stored: {done} bytes{arrived} instead of "
+                f"{self.size}{wanted}; do not use it"
             )
 
     def _open(self, start: int, etag: str) -> http.client.HTTPResponse:
         headers = {"Accept": "*/*"}
-        if start:
+        if start and (etag or self.sha256):
             headers["Range"] = f"bytes={start}-"
             headers["If-Range"] = etag or f'"{self.sha256}"'
         answer = self._api.connection.open("GET", self._path, headers=headers)

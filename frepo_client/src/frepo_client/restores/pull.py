@@ -14,7 +14,7 @@ from ..private_files import replacing, sync
 from ..programs import into, through
 from ..reporter import Reporter
 from ..server.api import Api
-from .download import PIECE, Download
+from .download import PIECE, Download, path_of
 from .layers import find_layer, undo_layers
 from .part import Part, open_part
 
@@ -92,7 +92,8 @@ class Pull:
             raise CommandFailedError(f"{path} cannot be written: {error.strerror}") from None
 
     def _download(self, collection: str, version: dict[str, Any]) -> Download:
-        return Download(self._api, self._api.collection_id(collection), version, self._reporter)
+        path = f"{path_of(self._api.collection_id(collection), version)}/content"
+        return Download(self._api, path, self._reporter, size=int(version["size"]), sha256=str(version["sha256"]))
 
     @staticmethod
     def _complete(part: Part, download: Download) -> None:
