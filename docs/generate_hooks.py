@@ -63,6 +63,7 @@ CONTRACTS = {
     "frepo_storages": ("StorageSpec", "StorageBackend", "Storages", "BlobStat"),
     "frepo_strategies": (
         "StrategySpec",
+        "Guards",
         "StrategyOptions",
         "CollectionStrategy",
         "CollectionState",

@@ -46,6 +46,7 @@ MAY_IMPORT = {
         "settings",
         "domain.naming",
         "domain.identity",
+        "domain.backups.guard_values",
         "domain.backups.runs",
         "domain.event_kinds",
         "domain.sizes",

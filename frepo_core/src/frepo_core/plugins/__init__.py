@@ -49,6 +49,7 @@ from .context import PluginContext
 from .events.event import Event, EventCount
 from .events.event_kind import PluginEventKind
 from .events.message import BoundNotifier, Message, MessageTarget, NotSent
+from .guards import Guards
 from .job import Job, JobContext, LeaseLost
 from .lifecycle import Lifecycle
 from .markers import hookimpl
@@ -135,6 +136,7 @@ __all__ = [
     "Finding",
     "FoundPart",
     "FrepoError",
+    "Guards",
     "HealthCheck",
     "HttpAnswer",
     "IdempotencyConflictError",

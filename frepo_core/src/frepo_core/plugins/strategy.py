@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from .guards import Guards
+
 
 class CollectionFull(Exception):  # the contract's name
     """The strategy refuses the incoming version, because no version may be evicted for it."""
@@ -114,6 +116,9 @@ class StrategySpec:
     `acts_only_when_full` says that the strategy evicts nothing and refuses nothing as long as the incoming version has
     room within the limits. It is not called then, which saves a query of the versions and a thread.
 
+    `guards` are the defaults of the collections that are created with this strategy, in place of frepo's: those that it
+    chooses. Who creates a collection can choose others.
+
     `may_evict_all` is deprecated: it is ignored, and the log names a package that passes it. Leave it out.
     """
 
@@ -123,9 +128,12 @@ class StrategySpec:
     options: type[BaseModel] | None = None
     may_evict_all: bool | None = None
     acts_only_when_full: bool = False
+    guards: Guards | None = None
 
     def __post_init__(self) -> None:
-        """Check the model of the options. Raises `TypeError` or `ValueError`."""
+        """Check the guards and the model of the options. Raises `TypeError` or `ValueError`."""
+        if not isinstance(self.guards, Guards | None):
+            raise TypeError(f"guards is {self.guards!r}; write Guards(...)")
         if self.options is None:
             return
         if not (isinstance(self.options, type) and issubclass(self.options, BaseModel)):

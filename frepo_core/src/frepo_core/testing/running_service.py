@@ -17,6 +17,7 @@ import urllib3
 
 from frepo_core import assemble
 from frepo_core.db import make_engine, migrations
+from frepo_core.domain.backups.guards import SAFE_GUARDS
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FieldsError
@@ -157,7 +158,7 @@ class RunningService:
         max_versions: int = 10,
         filename: str = "dump.sql",
     ) -> str:
-        """Create a collection; return its id.
+        """Create a collection with the guards that collections of `/api/v1` have; return its id.
 
         Raises `FieldsError` for a strategy that is not installed, and for wrong options: `fields` names each field,
         such as `form.strategyOptions.keep`, with its messages.
@@ -166,7 +167,7 @@ class RunningService:
             limits={COUNT: max_versions}, strategy=strategy, strategy_options=strategy_options, filename=filename
         )
         try:
-            return self._services.collections.create(change, by=None).id
+            return self._services.collections.create(change, by=None, default_guards=SAFE_GUARDS).id
         except FieldsError as error:
             # Tests of plug-ins compare the names of the first API.
             named = FieldsError({in_form(name): texts for name, texts in error.fields.items()}, error.message)

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 from frepo_core.domain.identity import Identity
 
 from ..checks.upload_check import CollectionInfo
+from ..guards import Guards
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +18,7 @@ class CollectionValues:
     - `name`: the file name of its versions. A new collection needs one.
     - `labels`, `strategy_options`: replace all that there are.
     - `max_versions`, `max_version_size`, `max_size`: its limits, in bytes. 0 is no limit, which needs a role.
-    - `guards`: only those that change, by their names: `min_retention` (a `timedelta`), `min_version_size`,
-      `max_shrink_percent`, `max_growth_percent`, `expects_kind`, `expects_change` and `on_suspicious`.
+    - `guards`: only those that change, as `Guards`, or by their names.
     - `locked`: for how long nobody can remove a version. It can be extended, never shortened, and needs a role.
     - `expected_every`: a duration, or cron with a time zone; `grace`: a duration. An empty text resets them.
     - `storage`, `mirror`: where its versions and their second copies are. An empty text resets them.
@@ -32,7 +32,7 @@ class CollectionValues:
     max_versions: int | None = None
     max_version_size: int | None = None
     max_size: int | None = None
-    guards: Mapping[str, Any] = field(default_factory=dict)
+    guards: Guards | Mapping[str, Any] = field(default_factory=dict)
     locked: timedelta | None = None
     expected_every: str | None = None
     grace: str | None = None

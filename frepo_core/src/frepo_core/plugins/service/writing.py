@@ -8,6 +8,7 @@ from frepo_core.domain.backups.runs import NewRun
 from frepo_core.domain.identity import Identity
 
 from ..checks.upload_check import Covers, FoundVerdict, OnFinding, Outcome, PendingCheck
+from ..guards import Guards
 from .records import FileInfo, StoredVersion, UploadStart
 
 
@@ -69,6 +70,7 @@ class WritingService(Protocol):
         run: NewRun | None = None,
         idempotency_key: str | None = None,
         coding: str | None = None,
+        guards: Guards | None = None,
     ) -> StoredVersion:
         """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
 
@@ -89,6 +91,10 @@ class WritingService(Protocol):
         With `coding`, which is `gzip` or `zstd`, the version is what `content` contains, as with the header
         Content-Encoding: `size` and `sha256` are of that. Bytes that are not in this coding, not whole, followed by
         others, or become more than 1,000 times as large are refused as with a wrong digest.
+
+        `guards` apply in place of those of the collection, for this content only: all but `min_retention`, which raises
+        `ValueError`. If none of them looks at it, later versions are not compared with it, but with the three before. A
+        check that ends later uses the guards of the collection.
 
         Raises `NotFoundError` without such a collection, `AccessDeniedError`, `FieldsError`, `StorageFull`, and other
         errors of frepo that refuse the version. Nothing has changed then.

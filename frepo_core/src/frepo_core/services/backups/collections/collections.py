@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.db.models.base import copy_of
+from frepo_core.domain.backups.guard_values import field_of
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.backups.locks import NONE, check_length
 from frepo_core.domain.event_kinds import EventKind
@@ -198,9 +199,14 @@ class Collections:
             mirror=change.mirror or None,
             locked=int((change.locked or NONE).total_seconds()),
         )
-        set_guards(row, replace(default_guards, **change.guards))
+        set_guards(row, replace(default_guards, **{**self._guards_of(strategy), **change.guards}))
         set_expectation(row, change, now=utc_now())
         return row
+
+    def _guards_of(self, strategy: str) -> Mapping[str, Any]:
+        """Return the guards that a strategy gives its collections, by the names of the fields of `Guards`."""
+        spec = self._plugins.strategies.get(strategy)
+        return {field_of(name): value for name, value in spec.guards.chosen().items()} if spec and spec.guards else {}
 
     def edit(
         self,

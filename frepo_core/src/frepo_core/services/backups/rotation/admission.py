@@ -22,6 +22,7 @@ from ..rows.quarantine import OVERTAKEN
 from ..rows.removal import TrashReason
 from ..rows.verdicts import NOTHING_KNOWN, is_bad, judge_reports
 from ..rows.version_rows import find_evicted, find_pending_surplus, find_surplus, has_content
+from ..rows.version_values import NO_VALUES, VersionValues
 from .content_guards import Arrival, find_objection
 from .counting import count_surplus
 from .decision import Decision, decide
@@ -65,6 +66,7 @@ class VersionRules:
         *,
         after: int | None,
         reports: Sequence[CheckReport] | None = None,
+        values: VersionValues = NO_VALUES,
     ) -> StrategyAnswer | None:
         """Raise what refuses a version of `size` bytes before its content is stored; 0 stands for an unknown size.
 
@@ -78,7 +80,7 @@ class VersionRules:
         plugins = self.strategies.plugins
         # The caller read `collection` earlier: versions may have been added or deleted since.
         with self._database.reading(is_snapshot=True) as session:
-            current = read_collection(session, collection.id)
+            current = values.guarded(read_collection(session, collection.id))
             _check_last_number(current, after)
             state = read_state(session, plugins, current, now=now, reading=self._database.reading)
             # A version that is put into quarantine needs no room. An unknown size says nothing yet.
@@ -105,12 +107,13 @@ class VersionRules:
         after: int | None,
         reports: Sequence[CheckReport],
         is_overtaken: bool,
+        values: VersionValues,
     ) -> Admission:
         """Decide about a version. The collection is locked, and the strategy was asked before.
 
         Raises `VersionConflictError`, a `RuleError` that refuses the version, or `OutdatedDecisionError`.
         """
-        collection = CollectionRecord.of(row)
+        collection = values.guarded(CollectionRecord.of(row))
         _check_last_number(collection, after)
         if self.refuses_duplicates and has_content(session, row.id, blob):
             raise DuplicateVersionError()

@@ -13,6 +13,7 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...content.checks.upload_checks import CheckReport
 from ...content.ingest import Incoming
 from ..rotation.overtaken import Sending
+from ..rows.version_values import NO_VALUES, VersionValues
 from ..versions.add_version import AddVersion, IdempotentVersion
 from .run_reports import RunReports
 from .run_versions import VOUCHED
@@ -39,6 +40,7 @@ class ReportedUploads:
         run: NewRun | None = None,
         idempotency: IdempotentVersion | None = None,
         sending: Sending | None = None,
+        values: VersionValues = NO_VALUES,
     ) -> VersionRecord | RecordedAnswer:
         """Add a version, and record the run that made it.
 
@@ -47,14 +49,20 @@ class ReportedUploads:
         that was recorded for the same key is returned, and no run recorded again.
         """
         if run is None:
-            return self._add(collection, incoming, by=by, idempotency=idempotency, sending=sending)
+            return self._add(collection, incoming, by=by, idempotency=idempotency, sending=sending, values=values)
         if run.has_failed:
             self._runs.record(collection.id, replace(run, outcome="failed", stored_nothing=True), by=by)
             shown = ", ".join(map(str, run.exit_statuses)) or run.reason
             raise FieldsError({"exit_statuses": [f"The command ended with {shown}, so its output is not stored"]})
         try:
             version = self._add(
-                collection, incoming, by=by, vouched=self._report(run), idempotency=idempotency, sending=sending
+                collection,
+                incoming,
+                by=by,
+                vouched=self._report(run),
+                idempotency=idempotency,
+                sending=sending,
+                values=values,
             )
         except (DigestMismatchError, BodyEndedError) as error:
             output = f"{run.error_output}\n{error.message}"
@@ -90,9 +98,10 @@ class ReportedUploads:
         vouched: CheckReport | None = None,
         idempotency: IdempotentVersion | None,
         sending: Sending | None,
+        values: VersionValues,
     ) -> VersionRecord | RecordedAnswer:
         added = self._add_version.add(
-            collection, incoming, by=by, vouched=vouched, idempotency=idempotency, sending=sending
+            collection, incoming, by=by, vouched=vouched, idempotency=idempotency, sending=sending, values=values
         )
         return added if isinstance(added, RecordedAnswer) else added.version
 

@@ -25,6 +25,7 @@ from ..holds.retention import Retention
 from ..rotation.admission import VersionRules
 from ..rotation.overtaken import Sending
 from ..rotation.strategies import Strategies, StrategyAnswer
+from ..rows.version_values import NO_VALUES, VersionValues
 from ..trash.arrivals import Arrivals
 from ..trash.version_room import VersionRoom
 from .addition import AddedVersion, Committed, log_addition
@@ -72,6 +73,7 @@ class AddVersion:
         room: VersionRoom | None = None,
         vouched: CheckReport | None = None,
         sending: Sending | None = None,
+        values: VersionValues = NO_VALUES,
     ) -> AddedVersion | RecordedAnswer:
         """Add a version, or return the answer that was recorded for the same Idempotency-Key.
 
@@ -79,7 +81,7 @@ class AddVersion:
         of this client have arrived since, its version is put into quarantine.
         `after` requires that the last accepted version has this number (`If-Match`). `is_decided` says that the caller
         has called `refuse_early` for this upload already, before the content arrived. `room` is what the body has used
-        meanwhile. `vouched` is what the client says about the content.
+        meanwhile. `vouched` is what the client says about the content, `values` what is chosen for the version.
 
         Raises `RuleError`, also for a check or a policy that refuses it, `PolicyFailedError`, `TooBigError`,
         `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`. Nothing has changed then.
@@ -92,7 +94,7 @@ class AddVersion:
         ):
             if idempotency is None and not is_decided:
                 self.check_policies(collection, size, by=by)
-                early = self.refuse_early(collection, size or 0, after=after)
+                early = self.refuse_early(collection, size or 0, after=after, values=values)
             with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
                 attempt.size = content.size
                 check_type_of_version(by, content.mime)
@@ -107,6 +109,7 @@ class AddVersion:
                     after=after,
                     idempotency=idempotency,
                     early=early,
+                    values=values,
                 )
                 asks_policies = idempotency is not None or size is None  # they were not asked, or without the size
                 committed = self._commit(upload, vouched, asks_policies=asks_policies)
@@ -158,10 +161,11 @@ class AddVersion:
         *,
         after: int | None,
         reports: Sequence[CheckReport] | None = None,
+        values: VersionValues = NO_VALUES,
     ) -> StrategyAnswer | None:
         """Refuse a version before its content is read, see `VersionRules.refuse_early`.
 
         Do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even
         if a new version would be refused.
         """
-        return self._rules.refuse_early(collection, size, after=after, reports=reports)
+        return self._rules.refuse_early(collection, size, after=after, reports=reports, values=values)

@@ -32,6 +32,7 @@ from ..rows.quarantine import describe_nights
 from ..rows.removal import move_to_trash
 from ..rows.verdicts import is_bad, judge_reports
 from ..rows.version_rows import insert_version
+from ..rows.version_values import VersionValues
 from ..trash.arrivals import KEPT
 from ..trash.version_room import VersionRoom
 from .addition import AddedVersion, Committed, addition_events, check_of
@@ -60,6 +61,7 @@ class VersionUpload(UploadTransaction[Committed]):
         after: int | None,
         idempotency: IdempotentUpload[AddedVersion] | None,
         early: StrategyAnswer | None,
+        values: VersionValues,
     ) -> None:
         """`early` is the answer of the strategy before the content was read; None if it was not asked."""
         super().__init__(blobs, content, room, storage=collection.storage, by=by, idempotency=idempotency)
@@ -69,6 +71,7 @@ class VersionUpload(UploadTransaction[Committed]):
         self._sending = sending
         self._after = after
         self._early = early
+        self._values = values
         self._version_room = room
         self._question = Question(rules.strategies, collection.id, self._incoming)
 
@@ -82,7 +85,9 @@ class VersionUpload(UploadTransaction[Committed]):
     def refuse_early(self) -> bool:
         """Raise what refuses the version. Return whether the trash may give way to it: not to one in quarantine."""
         return (
-            self._rules.refuse_early(self.collection, self.content.size, after=self._after, reports=self.reports)
+            self._rules.refuse_early(
+                self.collection, self.content.size, after=self._after, reports=self.reports, values=self._values
+            )
             is not None
         )
 
@@ -126,6 +131,7 @@ class VersionUpload(UploadTransaction[Committed]):
             is_overtaken=sender is not None
             and sender.noted > sending.noted
             and is_given_up(session, row, sender, blob, sending, self.by),
+            values=self._values,
         )
         if not admission.quarantine_reason:
             note_accepted(session, row, sender, sending, self.by)
@@ -154,7 +160,7 @@ class VersionUpload(UploadTransaction[Committed]):
             by=self.by,
         )
         change = ""
-        if not admission.is_overtaken:
+        if not admission.is_overtaken and self._values.is_compared(self.collection):
             change = note_arrival(row, admission.arrival, admission.objection, judgement.verdict)
         return Committed(
             added=AddedVersion(version=version, collection=CollectionRecord.of(row)),

@@ -5,22 +5,21 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from frepo_core.domain.backups.guard_values import CHECKS, field_of, length, whole
 from frepo_core.domain.backups.locks import LONGEST
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.domain.mime_types import check_type
 from frepo_core.domain.naming import check_file_name, check_tag, check_token_name
 from frepo_core.domain.network.addresses import normalize_network
 from frepo_core.domain.roles import Role
-from frepo_core.domain.sizes import MAX_SIZE
 from frepo_core.domain.texts.labels import check_labels
 from frepo_core.errors import FieldsError
-from frepo_core.plugins import CollectionValues, TokenValues
+from frepo_core.plugins import CollectionValues, Guards, TokenValues
 
 from ...access.tokens import NewToken
 from ...backups.rows.collection_change import CollectionChange
 
 MAX_TEXT, MAX_DESCRIPTION, MAX_NAME, MAX_PATTERN, MAX_ENTRIES = 255, 1024, 64, 512, 100
-_ACTIONS = ("mark", "refuse", "quarantine")
 _ROLES = {role.value: role for role in Role}
 _T = TypeVar("_T")
 
@@ -57,7 +56,7 @@ def collection_change(values: CollectionValues, *, is_new: bool) -> CollectionCh
     if is_new and values.name is None:
         checks.problems["name"] = ["A new collection needs a name"]
     sizes = {COUNT: values.max_versions, ONE: values.max_version_size, TOTAL: values.max_size}
-    limits = {name: checks.of(f"limits.{name}", value, _whole) for name, value in sizes.items()}
+    limits = {name: checks.of(f"limits.{name}", value, whole) for name, value in sizes.items()}
     change = CollectionChange(
         limits={name: value for name, value in limits.items() if value is not None},
         guards=_guards(checks, values.guards),
@@ -87,7 +86,7 @@ def new_token(values: TokenValues) -> NewToken:
         expires_at=None if is_endless else checks.of("expires_at", values.expires_at, _moment),
         tags=checks.each("restrictions.tags", values.tags, check_tag),
         mimes=checks.each("restrictions.mime_types", values.mime_types, check_type),
-        max_file_size=checks.of("restrictions.max_file_size", values.max_file_size, _whole) or 0,
+        max_file_size=checks.of("restrictions.max_file_size", values.max_file_size, whole) or 0,
         user_agents=checks.each("restrictions.user_agents", values.user_agents, _pattern),
         ip_addresses=checks.each("restrictions.ip_addresses", values.ip_addresses, normalize_network),
     )
@@ -97,14 +96,14 @@ def new_token(values: TokenValues) -> NewToken:
     return token
 
 
-def _guards(checks: _Checks, guards: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the guards under the names of `Guards`."""
+def _guards(checks: _Checks, guards: Guards | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the guards under the names of the fields of their domain."""
     found = {}
-    for name, value in guards.items():
-        if name not in _GUARDS:
-            checks.problems[f"guards.{name}"] = [f"There is no such guard. Known: {', '.join(_GUARDS)}"]
-        elif (checked := checks.of(f"guards.{name}", value, _GUARDS[name])) is not None:
-            found["action" if name == "on_suspicious" else name] = checked
+    for name, value in (guards.chosen() if isinstance(guards, Guards) else guards).items():
+        if name not in CHECKS:
+            checks.problems[f"guards.{name}"] = [f"There is no such guard. Known: {', '.join(CHECKS)}"]
+        elif (checked := checks.of(f"guards.{name}", value, CHECKS[name])) is not None:
+            found[field_of(name)] = checked
     return found
 
 
@@ -141,32 +140,8 @@ def _mapping(value: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _whole(value: Any, most: int = MAX_SIZE) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise ValueError(f"A whole number from 0 to {most} is expected")
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError("True or False is expected")
-    return value
-
-
-def _action(value: Any) -> str:
-    if value not in _ACTIONS:
-        raise ValueError(f"One of {', '.join(_ACTIONS)} is expected")
-    return str(value)
-
-
-def _length(value: Any) -> timedelta:
-    if not isinstance(value, timedelta) or not timedelta() <= value <= LONGEST:
-        raise ValueError(f"A timedelta of at most {LONGEST.days} days is expected")
-    return value
-
-
 def _lock(value: Any) -> timedelta:
-    if _length(value) < timedelta(seconds=1):
+    if length(value) < timedelta(seconds=1):
         raise ValueError(f"A lock is at least a second and at most {LONGEST.days} days")
     return timedelta(seconds=int(value.total_seconds()))
 
@@ -181,14 +156,3 @@ def _role(value: Any) -> Role:
     if value not in _ROLES:
         raise ValueError(f"{value!r:.100} is not a role, see docs/roles.md")
     return _ROLES[value]
-
-
-_GUARDS: Mapping[str, Callable[[Any], Any]] = {
-    "min_retention": _length,
-    "min_version_size": _whole,
-    "max_shrink_percent": partial(_whole, most=100),
-    "max_growth_percent": _whole,
-    "expects_kind": _flag,
-    "expects_change": _flag,
-    "on_suspicious": _action,
-}

@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from frepo_core.db import utc_now
+from frepo_core.domain.backups.guard_values import field_of
 from frepo_core.domain.identity import Actor, Identity
 from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.errors import FieldsError, StorageFull
 from frepo_core.plugins import (
     FileInfo,
+    Guards,
     NewRun,
     OnFinding,
     Outcome,
@@ -93,9 +95,12 @@ class WritingFacade(ConnectedFacade):
         run: NewRun | None = None,
         idempotency_key: str | None = None,
         coding: str | None = None,
+        guards: Guards | None = None,
     ) -> StoredVersion:
         """See `WritingService.add_version`."""
-        from ...backups.rotation.overtaken import Sending  # a command that stores nothing need not import it
+        # A command that stores nothing need not import these.
+        from ...backups.rotation.overtaken import Sending
+        from ...backups.rows.version_values import VersionValues
 
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
@@ -104,9 +109,10 @@ class WritingFacade(ConnectedFacade):
         sending = Sending(noted=noted, began_at=began_at or utc_now(), silent_since=silent_since)
         key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
         run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
+        values = VersionValues(guards=_guards_of_content(guards))
         with self._incoming(content, size, sha256, coding) as incoming:
             added = services.reported_uploads.add(
-                collection, incoming, by=by, run=run, idempotency=key, sending=sending
+                collection, incoming, by=by, run=run, idempotency=key, sending=sending, values=values
             )
         _taken(content)
         return recorded_version(added) if isinstance(added, RecordedAnswer) else stored_version(added, collection)
@@ -267,6 +273,13 @@ def _statuses(given: Sequence[int]) -> tuple[int, ...]:
     if len(statuses) > MAX_STATUSES or not all(isinstance(one, int) and abs(one) <= 2**32 for one in statuses):
         raise FieldsError({"exit_statuses": [f"Give whole numbers, at most {MAX_STATUSES}"]})
     return statuses
+
+
+def _guards_of_content(guards: Guards | None) -> dict[str, Any]:
+    """Return the guards by the names of the fields of their domain. Raises `ValueError`."""
+    if guards is not None and guards.min_retention is not None:
+        raise ValueError("min_retention is about the collection: choose it with edit_collection")
+    return {field_of(name): value for name, value in guards.chosen().items()} if guards else {}
 
 
 def _new_file(name: str, tags: Sequence[str], *, public: bool = False, password: str = "") -> "NewFile":

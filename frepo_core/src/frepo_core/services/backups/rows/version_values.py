@@ -1,0 +1,25 @@
+"""What is chosen for a new version, beside its content."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...base.records import CollectionRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionValues:
+    """`guards` contains what applies in place of the collection's guards; its keys are the fields of `Guards`."""
+
+    guards: Mapping[str, Any] = field(default_factory=dict)
+
+    def guarded(self, collection: CollectionRecord) -> CollectionRecord:
+        """Return the collection with the guards that apply to this version."""
+        return replace(collection, guards=replace(collection.guards, **self.guards)) if self.guards else collection
+
+    def is_compared(self, collection: CollectionRecord) -> bool:
+        """Return whether later versions are compared with this one: not if all its guards were switched off for it."""
+        return not self.guards or self.guarded(collection).guards.looks_at_contents
+
+
+NO_VALUES = VersionValues()
