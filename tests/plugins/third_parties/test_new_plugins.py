@@ -47,6 +47,7 @@ def packages(tmp_path_factory):
     assert [0] * len(KINDS) == [write_plugin(kind, f"my_{kind}", folder).returncode for kind in KINDS]
     for kind in ("subscriber", "job"):
         assert 0 == write_plugin(kind, f"my_set_{kind}", folder, "--settings").returncode
+    assert 0 == write_several("my_all", folder, ",".join(kind for kind in KINDS if kind != "layer")).returncode
     for example in EXAMPLES:
         shutil.copytree(ROOT / "examples" / example, folder / example, ignore=IGNORED)
     return folder
@@ -58,6 +59,11 @@ def write_plugin(kind, name, folder, *options):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+def write_several(name, folder, kinds, *options):
+    command = [Path(sys.executable).with_name("frepo"), "plugin:new", name, "--with", kinds, "--in", folder, *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 def run(*command, **environment):
     done = subprocess.run(
         [sys.executable, "-m", *command], env=os.environ | environment, capture_output=True, text=True, check=False
@@ -65,15 +71,14 @@ def run(*command, **environment):
     return done.returncode, done.stdout + done.stderr
 
 
-@only_in_long_form
-def test_the_packages_install_and_pass_their_tests(packages, tmp_path):
+def install_and_test(packages, tmp_path):
+    """Build a wheel of each package, install them, and run their tests; return the status and the output."""
     folders = sorted(packages.iterdir())
     wheels = build([shutil.copytree(path, tmp_path / "sources" / path.name) for path in folders], tmp_path / "wheels")
     options = ("--no-deps", "--no-index", "--no-compile", "--target", str(tmp_path / "site"))
-
     installed, told = run("pip", "install", "-q", *options, *map(str, wheels.iterdir()))
     assert 0 == installed, told
-    passed, told = run(
+    return run(
         "pytest",
         "-q",
         "--import-mode=importlib",
@@ -86,8 +91,23 @@ def test_the_packages_install_and_pass_their_tests(packages, tmp_path):
         PYTHONPATH=str(tmp_path / "site"),
     )
 
+
+@only_in_long_form
+def test_the_packages_install_and_pass_their_tests(packages, tmp_path):
+    passed, told = install_and_test(packages, tmp_path)
+
     assert 0 == passed, told
     assert " passed" in told
+
+
+@pytest.mark.costly
+def test_a_package_of_several_kinds_installs_and_passes_its_tests(tmp_path):
+    (tmp_path / "packages").mkdir()
+    assert 0 == write_several("wal", tmp_path / "packages", "tables,job,slot,endpoint", "--settings").returncode
+
+    passed, told = install_and_test(tmp_path / "packages", tmp_path)
+
+    assert (0, True) == (passed, "9 passed" in told), told
 
 
 def test_a_name_that_is_not_valid_is_refused(tmp_path):

@@ -44,6 +44,31 @@ def test_each_kind_is_a_package_with_a_test_in_a_service(write, tmp_path, kind):
     assert [] == [path for path in folder.rglob("*.*") if "$name" in path.read_text()]
 
 
+def test_several_kinds_are_one_package(write, tmp_path):
+    assert (0, "") == write("red_paint", "--with", "check,policy,metric,command,job", "--settings")
+
+    folder = tmp_path / "frepo-red-paint"
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    entry = (folder / "src/frepo_red_paint/__init__.py").read_text()
+    assert {"red_paint": "frepo_red_paint"} == project["entry-points"]["frepo"]
+    assert {"red_paint:usage": "frepo_red_paint.command.commands:Usage"} == project["entry-points"]["frepo.commands"]
+    assert "class Settings(check.Settings, policy.Settings, metric.Settings, command.Settings, job.Settings):" in entry
+    assert 1 == entry.count("def frepo_settings()")
+
+
+def test_what_cannot_be_one_package_is_refused(write, tmp_path):
+    for wrong, reason in (
+        (("wal",), "is one of storage"),
+        (("job", "wal", "--with", "tables"), "is one of storage"),
+        (("wal", "--with", "tables,tapestry"), "'tapestry' is not one of"),
+        (("wal", "--with", "storage,layer"), "a storage or a layer"),
+        (("wal", "--with", "tables,slot", "--settings"), "--settings: is "),
+    ):
+        status, said = write(*wrong)
+        assert (1, True) == (status, reason in said), said
+    assert [] == list(tmp_path.iterdir())
+
+
 def test_a_kind_without_settings_refuses_the_option(write):
     for kind in ["endpoint", "page"]:
         status, said = write(kind, "red_paint", "--settings")
