@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from frepo_core.features.compact.base_choice import Content, Encoding, Freedom, plan
-from frepo_core.services.content.encodings import libraries
+from frepo_core.features.compact.encodings import libraries
 from support.encodings.nights import nights
 from support.encodings.objects import EncodedObjects, sha256
 

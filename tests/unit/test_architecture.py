@@ -98,7 +98,7 @@ FEATURES = {
 # Inside a room, a folder may import only those before it. Modules beside the folders are anywhere between them.
 ORDER = {
     "services": "base events content access files backups upkeep reports composition",
-    "services/content": "encodings storages objects checks decoding remote chains blobs",
+    "services/content": "storages objects checks decoding remote chains blobs",
     "services/access": "policies visibility rotation",
     "services/backups": "rows rotation holds trash versions runs collections",
     "services/upkeep": "journal engine reconcile storage",

@@ -38,7 +38,7 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         guard_output()
         services = assemble(settings)
         services.build_all()
-        make_ready(services.database, services.settings, services.plugins)
+        make_ready(services.database, services.settings, services.plugins, services.backends)
         warn_about_first_storage(services.database, services.backends, services.settings)
         services.database.refill_reserve()
         warn_about_strategies(services.database, services.plugins)

@@ -37,7 +37,7 @@ def services(ini, database_kind, migrated, tmp_path):
     ]
     registry = PluginRegistry([*PluginRegistry.from_entry_points().found, *plugins])
     services = assemble(ini | {"database.auto_upgrade": "true"}, {}, registry)
-    make_ready(services.database, services.settings, services.plugins)
+    make_ready(services.database, services.settings, services.plugins, services.backends)
     yield services
     drop_tables(services.database.engine)
     services.database.engine.dispose()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from frepo_core.features.compact.encoder.encoder import Base, encode
-from frepo_core.services.content.encodings.decoder import DecodedContent
+from frepo_core.features.compact.encodings.decoder import DecodedContent
 
 MIB = 1 << 20
 PIECE = 8 * MIB

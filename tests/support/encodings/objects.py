@@ -4,7 +4,7 @@ import hashlib
 from io import BytesIO
 
 from frepo_core.features.compact.encoder.encoder import Base, encode
-from frepo_core.services.content.encodings.decoder import DecodedContent
+from frepo_core.features.compact.encodings.decoder import DecodedContent
 
 
 def sha256(content):

@@ -1,15 +1,21 @@
 """The nucleus alone: the mission works without any feature. `.ci/full nucleus` runs a thousand tests more on it.
 
-Its ports are empty then: nothing makes copies, and reports have no figures of features.
+Its ports are empty then: nothing makes copies, nothing is decoded, and reports have no figures of features.
 """
 
+from hashlib import sha256
+from io import BytesIO
+
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
+from frepo_core.errors import ConfigurationError
 from frepo_core.features import assembly
+from frepo_core.features.compact.encoder.encoder import encode
 from frepo_core.features.preview.services import PreviewServices
+from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.reports.figures import Figures
 from frepo_core.services.reports.statistics import read_statistics
 from frepo_core.services.upkeep.journal.objects import OBJECTS
@@ -107,6 +113,29 @@ class TestEmptyPorts:
 
         assert services.object_reads.notes is None
         app.get(f"/repository/file/{file}", status=500)
+
+    def test_what_is_stored_compressed_is_an_error_that_says_so_and_never_missing(self, services, app, upload):
+        file = upload(b"content").json["filename"]
+        blob, encoded = services.files.find(file).blob, BytesIO()
+        encode(BytesIO(b"content"), encoded, digest=blob.digest, size=blob.size)
+        storage = services.backends.get("local")
+        storage.delete(blob.key)
+        size, digest = len(encoded.getvalue()), sha256(encoded.getvalue()).hexdigest()
+        storage.store(blob.key, BytesIO(encoded.getvalue()), size)
+        as_stored = update(StoredObject).values(encoding="zstd", stored_size=size, stored_digest=digest)
+        services.database.write(lambda session: session.execute(as_stored))
+
+        app.get(f"/repository/file/{file}", status=503)
+
+        for decode in (
+            lambda: services.object_reads.use(services.files.find(file).blob, services.chain_reader.open),
+            lambda: verify(services.database, services.backends),
+            lambda: make_ready(services.database, services.settings, services.plugins, services.backends),
+        ):
+            with pytest.raises(ConfigurationError, match="made without the feature that decodes"):
+                decode()
+        with services.database.reading() as session:
+            assert ["present"] == list(session.scalars(select(StoredObject.state)))
 
     def test_a_catalogue_has_the_kinds_of_the_nucleus_in_their_order(self, services):
         names = [kind.name for kind in services.recovered_kinds]

@@ -76,7 +76,7 @@ class FrepoCommand(Command):
         from frepo_core.services.content.storages.first_storage import follow_promotion
 
         services = self.assemble()
-        if make_ready(services.database, services.settings, services.plugins):
+        if make_ready(services.database, services.settings, services.plugins, services.backends):
             # Without the settings of the service, it is a new, empty one.
             self.app.stderr.write(
                 f"{services.database.name} was empty, its tables were made. If you meant another, set DATABASE_URL.\n"

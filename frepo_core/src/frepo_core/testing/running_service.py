@@ -101,7 +101,8 @@ class RunningService:
         write_ini(self._ini, ini)
         self._services = assemble(ini, {}, _with_memory(ini, plugins))
         self._services.build_all()
-        make_ready(self._services.database, self._services.settings, self._services.plugins)
+        services = self._services
+        make_ready(services.database, services.settings, services.plugins, services.backends)
         self.admin = self.make_token(Role.ADMINISTRATOR.value)
         application: Any = make_app(self._services)
         self._server = make_server("127.0.0.1", 0, application, server_class=_Server, handler_class=_Handler)

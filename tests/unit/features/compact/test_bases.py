@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from frepo_core.db.models import ContentSketch, Version
-from frepo_core.services.content.encodings.format import read_head
+from frepo_core.features.compact.encodings.format import read_head
 from support.encodings.nights import interleaved, nights
 
 

@@ -8,7 +8,7 @@ import gc
 from io import BytesIO
 
 from frepo_core.services.content.decoding.decoded_stream import DecodedStream
-from frepo_core.services.content.encodings.decoder import DecodedContent
+from frepo_core.features.compact.encodings.decoder import DecodedContent
 from frepo_core.services.content.seekable_content import seekable_content
 
 

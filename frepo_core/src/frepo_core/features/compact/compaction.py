@@ -15,8 +15,6 @@ from frepo_core.errors import FrepoError
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.base.rate_limit import RateLimit
 from frepo_core.services.content.blobs.lifecycle import Blobs
-from frepo_core.services.content.encodings.format import WINDOWS_FORMAT, read_head
-from frepo_core.services.content.encodings.libraries import require_libraries
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.settings import Settings
 
@@ -27,6 +25,8 @@ from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE
 from .encoding_switch import EncodingSwitch
+from .encodings.format import WINDOWS_FORMAT, read_head
+from .encodings.libraries import require_libraries
 from .expansion import Expansion, is_unchanged
 from .likeness import Sketch
 from .plans import Plans

@@ -18,7 +18,6 @@ from frepo_core.domain.naming import new_blob_key
 from frepo_core.errors import DamagedObjectError
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.content.chains.chain_reader import ChainReader
-from frepo_core.services.content.encodings.format import Head
 from frepo_core.services.content.objects.blob_damage import find_damage
 from frepo_core.services.content.objects.decodable import MOST_LEVELS, find_base_path, find_dependents
 from frepo_core.services.content.objects.gate import lock_contents
@@ -27,6 +26,8 @@ from frepo_core.services.content.objects.supersession import take_place
 from frepo_core.services.content.objects.unnamed_bytes import delete_unnamed
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.write_guard import Presence
+
+from .encodings.format import Head
 
 log = logging.getLogger(__name__)
 

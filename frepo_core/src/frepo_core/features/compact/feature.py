@@ -10,6 +10,7 @@ from .services import CompactServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
+    from frepo_core.services.content.encodings import Encodings
 
 
 def compact(services: "CoreServices", context: JobContext) -> Summary:
@@ -49,8 +50,15 @@ def _figures(services: "CoreServices") -> Figures:
     return Figures(checks=[check] if services.settings.compact else [], statistics=statistics, lines=lines)
 
 
+def _encodings() -> "Encodings":
+    from .decoding import CompactEncodings
+
+    return CompactEncodings()
+
+
 COMPACT = Feature(
     services=CompactServices,
+    encodings=_encodings,
     jobs=[
         BuiltinJob(
             name="compact",

@@ -49,9 +49,8 @@ class CompactServices:
 
         Raises `ConfigurationError` if the setting is on and the extra is missing: a process does not start then.
         """
-        from frepo_core.services.content.encodings.libraries import require_libraries
-
         from .compaction import Compaction
+        from .encodings.libraries import require_libraries
 
         core = self._core
         if core.settings.compact:

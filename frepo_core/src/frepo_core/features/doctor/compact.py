@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError
 from frepo_core.services.composition.container import Services
-from frepo_core.services.content.encodings.format import WINDOWS_FORMAT
 
+from ..compact.encodings.format import WINDOWS_FORMAT
 from ..compact.services import CompactServices
 from .findings import Finding, good, problem, warning
 

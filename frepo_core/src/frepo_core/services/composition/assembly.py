@@ -10,6 +10,7 @@ from frepo_core.plugins import Service
 from frepo_core.plugins.registry import PluginRegistry, make_contexts
 from frepo_core.settings import Settings, core_prefixes, load_disabled_plugins, load_settings
 
+from ..content.encodings import Encodings
 from ..content.storages.backends import Backends
 from ..content.storages.journal_comparison import JournalComparison
 from ..content.storages.storage_troubles import StorageStates
@@ -54,6 +55,7 @@ def assemble(
     database = _connect(settings, engine)
     backends = _make_backends(settings, plugins, ini, environment)
     presence = Presence(database, backends)
+    backends.encodings = _encodings(features)
     backends.journals = _compare_journals(database, backends, presence)
     services = Services(
         ini=ini,
@@ -91,6 +93,11 @@ def _make_backends(
         mirror=settings.mirror,
         reads_back=settings.fs_read_back,
     )
+
+
+def _encodings(features: tuple[Feature, ...]) -> Encodings:
+    made = [feature.encodings() for feature in features if feature.encodings]
+    return made[0] if made else Encodings()
 
 
 def _compare_journals(database: Database, backends: Backends, presence: Presence) -> JournalComparison:

@@ -7,6 +7,7 @@ from typing import Any
 from frepo_core.plugins import JobContext
 
 from ..content.copies import Copies
+from ..content.encodings import Encodings
 from ..reports.figures import Figures
 
 Summary = Mapping[str, Any]
@@ -37,6 +38,8 @@ class Feature:
     - `jobs`: its built-in jobs.
     - `endpoints`: returns its endpoints below `/api/v1`. It is called when the web application is made, not before: a
       command need not import them.
+    - `encodings`: returns what decodes contents that are not stored as they are. One feature at most has it; without
+      one, it is the empty `Encodings`.
     - `copies`: gets the services, and returns what answers for second copies. One feature at most has it; without one,
       it is the empty `Copies`.
     - `figures`: gets the services, and returns what it adds to the reports.
@@ -47,6 +50,7 @@ class Feature:
     services: type[Any] | None = None
     jobs: Sequence[BuiltinJob] = ()
     endpoints: Callable[[], Sequence[Any]] = tuple
+    encodings: Callable[[], Encodings] | None = None
     copies: Callable[[Any], Copies] | None = None
     figures: Callable[[Any], Figures] = lambda services: Figures()
     recovered: Callable[[], Sequence[Any]] = tuple

@@ -18,14 +18,13 @@ from frepo_core.settings import Settings
 from ..access import token_phrase
 from ..backups.rotation.missing_strategies import find_misfits, find_missing_strategies
 from ..base.installation import ensure_id, require_no_recovery
-from ..content.encodings.libraries import require_libraries
 from ..content.storages.backends import Backends
 from ..content.storages.first_storage import find_differences, follow_promotion
 
 log = logging.getLogger(__name__)
 
 
-def make_ready(database: Database, settings: Settings, plugins: PluginRegistry) -> bool:
+def make_ready(database: Database, settings: Settings, plugins: PluginRegistry, backends: Backends) -> bool:
     """Migrate the database if `database.auto_upgrade` is on, then check the schema and the token phrase.
 
     So for the tables of plug-ins.
@@ -41,7 +40,7 @@ def make_ready(database: Database, settings: Settings, plugins: PluginRegistry) 
             plugin_schemas.upgrade(database.engine, schemas)
         plugin_schemas.check_are_current(database.engine, schemas)
         require_no_recovery(database)
-        require_decoder(database)
+        require_decoder(database, backends)
         token_phrase.verify(database, settings.enc_token_phrase.get_secret_value())
         ensure_id(database)
     except Exception:
@@ -82,10 +81,10 @@ def warn_about_strategies(database: Database, plugins: PluginRegistry) -> None:
         log.warning("%s. Its defaults apply until `frepo backup:edit ID --strategy-options JSON`", text)
 
 
-def require_decoder(database: Database) -> None:
-    """Raise `ConfigurationError` if contents are stored compressed and the extra `compact` is not installed."""
+def require_decoder(database: Database, backends: Backends) -> None:
+    """Raise `ConfigurationError` if contents are stored compressed and this process cannot decode them."""
     try:
-        require_libraries()
+        backends.encodings.require()
     except ConfigurationError as error:
         with database.reading() as session:
             count = session.scalar(select(func.count(StoredObject.id)).where(StoredObject.stored_size.is_not(None)))

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import Event
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.services.content.encodings.format import ENTRY_SIZE, HEAD_SIZE
+from frepo_core.features.compact.encodings.format import ENTRY_SIZE, HEAD_SIZE
 from frepo_core.services.upkeep.storage import verify
 
 PARTS = {

@@ -6,8 +6,8 @@ from sqlalchemy import inspect
 
 from frepo_core.db import make_engine, migrations
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.compact.encodings import libraries
 from frepo_core.services.composition.startup import make_ready
-from frepo_core.services.content.encodings import libraries
 
 
 def downgrade(services, revision):
@@ -22,7 +22,7 @@ def downgrade(services, revision):
 
 def test_the_start_is_refused_without_the_libraries(services, plugins, blobs, contents, uploaded, monkeypatch):
     def start():
-        make_ready(services.database, services.settings, plugins)
+        make_ready(services.database, services.settings, plugins, services.backends)
 
     monkeypatch.setattr(libraries, "_MISSING", "backports.zstd")
     start()

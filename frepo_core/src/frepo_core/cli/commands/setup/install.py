@@ -37,7 +37,7 @@ class Install(FrepoCommand):
         upgrade(services)
         self.say(f"The database {services.database.name} is ready")
         upgrade_plugins(services, self.say)
-        make_ready(services.database, services.settings, services.plugins)
+        make_ready(services.database, services.settings, services.plugins, services.backends)
         if admin := services.settings.security_admin_token.get_secret_value():
             self.say(_make_admin(services, admin))
         self._print_secrets(services)

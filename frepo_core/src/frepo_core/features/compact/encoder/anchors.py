@@ -7,7 +7,7 @@ from statistics import median_low
 
 import xxhash
 
-from frepo_core.services.content.encodings import libraries
+from ..encodings import libraries
 
 CHUNK_SIZE = 8 << 10
 MOST = 250_000

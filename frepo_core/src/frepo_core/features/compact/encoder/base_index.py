@@ -7,8 +7,8 @@ from functools import partial
 from typing import BinaryIO, cast
 
 from frepo_core.errors import DamagedBaseError
-from frepo_core.services.content.encodings.format import checksum, read_fully
 
+from ..encodings.format import checksum, read_fully
 from .anchors import Anchors
 from .sketcher import Sketcher
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from frepo_core.errors import DamagedObjectError
-from frepo_core.services.content.encodings.decoder import DecodedContent
-from frepo_core.services.content.encodings.format import DELTA, SEGMENT_SIZE, ZSTD, Head, read_fully
-from frepo_core.services.content.encodings.frames import LEVEL, compress
 
+from ..encodings.decoder import DecodedContent
+from ..encodings.format import DELTA, SEGMENT_SIZE, ZSTD, Head, read_fully
+from ..encodings.frames import LEVEL, compress
 from .base_index import BaseIndex
 from .encoder import Base, encode
 from .object_check import check_object

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from frepo_core.services.content.encodings.format import MOST_WINDOWS
-
+from ..encodings.format import MOST_WINDOWS
 from .anchors import CHUNK_SIZE
 
 MOST_BYTES = 12 << 20

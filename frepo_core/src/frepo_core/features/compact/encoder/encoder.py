@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from frepo_core.errors import DamagedObjectError
-from frepo_core.services.content.encodings import libraries
-from frepo_core.services.content.encodings.format import (
+
+from ..encodings import libraries
+from ..encodings.format import (
     FORMAT,
     SEGMENT_SIZE,
     WINDOWS_FORMAT,
@@ -16,9 +17,8 @@ from frepo_core.services.content.encodings.format import (
     checksum,
     read_fully,
 )
-from frepo_core.services.content.encodings.frames import LEVEL, compress, decompress, make_prefix
-from frepo_core.services.content.encodings.windows import Windows
-
+from ..encodings.frames import LEVEL, compress, decompress, make_prefix
+from ..encodings.windows import Windows
 from .alignment import Alignment
 from .base_index import BaseIndex
 

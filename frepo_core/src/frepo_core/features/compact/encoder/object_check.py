@@ -5,7 +5,8 @@ import os
 from typing import BinaryIO
 
 from frepo_core.errors import DamagedObjectError
-from frepo_core.services.content.encodings.format import checksum, read_fully, read_head, unpack_entry
+
+from ..encodings.format import checksum, read_fully, read_head, unpack_entry
 
 
 def check_object(stored: BinaryIO, digest: str) -> str:

@@ -2,8 +2,7 @@
 
 import xxhash
 
-from frepo_core.services.content.encodings import libraries
-
+from ..encodings import libraries
 from ..likeness import BINS, EMPTY
 
 # The way a sketch is made. Sketches of another one are not compared.

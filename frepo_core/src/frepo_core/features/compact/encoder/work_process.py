@@ -11,8 +11,8 @@ from dataclasses import asdict
 from typing import Any
 
 from frepo_core.errors import FrepoError
-from frepo_core.services.content.encodings.format import SEGMENT_SIZE
 
+from ..encodings.format import SEGMENT_SIZE
 from ..processor_share import ProcessorShare
 from .choice import Choice
 from .tasks import Task

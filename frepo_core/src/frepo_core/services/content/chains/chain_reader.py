@@ -16,7 +16,6 @@ from frepo_core.errors import (
 )
 
 from ..decoder_memory import NO_WAIT, DecoderWait, Line
-from ..encodings.decoder import DecodedContent
 from ..objects.blob_damage import MISSING
 from ..objects.decodable import MOST_LEVELS
 from ..objects.places import find_places
@@ -96,18 +95,10 @@ class ChainReader:
             return stored
         bases = _Bases(self, self._database, place, above)
         try:
-            content = DecodedContent(
-                stored,
-                digest=place.digest,
-                size=place.size,
-                open_base=bases.open,
-                open_other_base=bases.open_other,
-                is_base=not is_verified,
-            )
+            return self._backends.encodings.open(stored, place, bases, is_verified=is_verified)
         except BaseException:
             stored.close()
             raise
-        return cast(BinaryIO, content)
 
 
 class _Bases:

@@ -17,7 +17,7 @@ from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import FrepoError
 from frepo_core.plugins import BlobStat
 
-from ..encodings.format import Head, read_head
+from ..encodings import Form
 from ..seekable_content import seekable_content
 from ..storages.backends import Backends
 from ..verified_reader import digest_of
@@ -125,20 +125,20 @@ class FoundObjects:
         if sizes.get(digest) == stored_size:
             return _Form(size=stored_size, encoding=RAW)
         place = StoredBlob(storage=storage, key=key, size=stored_size)
-        if (head := self.read_head(place, digest)) is None:
+        if (form := self._read_encoded(place, digest)) is None:
             return None if digest in sizes else _Form(size=stored_size, encoding=RAW)
         with self._open(place) as stored:
             sha256 = digest_of(stored)
-        return _Form(size=head.size, encoding=head.codec, stored_digest=sha256, base_digest=head.base)
+        return _Form(size=form.size, encoding=form.encoding, stored_digest=sha256, base_digest=form.base_digest)
 
-    def read_head(self, place: StoredBlob, digest: str) -> Head | None:
-        """Return the head of the encoded object of a content, None if the object is not one, or cannot be read."""
+    def _read_encoded(self, place: StoredBlob, digest: str) -> Form | None:
+        """Return the form of the encoded object of a content, None if the object is not one, or cannot be read."""
         try:
             with self._open(place) as stored:
-                head = read_head(stored, digest)
+                form = self._backends.encodings.read_form(stored, digest)
         except (FrepoError, ValueError, OSError):
             return None
-        return head if head.stored == place.size else None
+        return form if form and form.stored_size == place.size else None
 
     def _open(self, place: StoredBlob) -> BinaryIO:
         return seekable_content(partial(self._backends.get(place.storage).open, place.key), place.size)

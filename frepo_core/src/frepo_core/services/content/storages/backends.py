@@ -12,6 +12,7 @@ from frepo_core.plugins import ConfigurationError, StorageBackend, StorageSettin
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.settings import NamedStorage, load_named_storage_settings, load_named_storages, load_storage_settings
 
+from ..encodings import Encodings
 from .guarded_storage import GuardedStorage
 from .journal_comparison import JournalComparison
 
@@ -60,7 +61,8 @@ class Backends:
     other. It is `setting`, that of the settings, until this process follows a promotion of another one: number `epoch`,
     instead of `former`. `named` are the further ones by name; `configured` are the names of all, the first one first.
     `reads_back` says whether each new blob is read again and compared before its upload is answered.
-    `breaker` knows which of them fail, and `journals` which were compared with the database.
+    `breaker` knows which of them fail, `journals` which were compared with the database, and `encodings` decodes what
+    they store encoded.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Backends:
         self.reads_back = reads_back
         self.breaker = Breaker()
         self.journals = JournalComparison()
+        self.encodings = Encodings()
         self._plugins = plugins
         self._ini = ini
         self._environment = environment

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from frepo_core.errors import DamagedBaseError, DamagedObjectError
 from frepo_core.features.compact.encoder.encoder import Base, encode
-from frepo_core.services.content.encodings.format import MAGIC
+from frepo_core.features.compact.encodings.format import MAGIC
 from support.encodings.histories import CHANGES, SEGMENT, history, text
 from support.encodings.objects import EncodedObjects, sha256
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from frepo_core.errors import ConfigurationError
-from frepo_core.services.content.encodings import libraries
+from frepo_core.features.compact.encodings import libraries
 
 
 @pytest.mark.parametrize("name", ["pyfastcdc", "compression" if sys.version_info >= (3, 14) else "backports"])

@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 
 from frepo_core.errors import ConfigurationError, DamagedBaseError, DamagedObjectError
-from frepo_core.services.content.encodings.decoder import DecodedContent
-from frepo_core.services.content.encodings.format import ENTRY_SIZE, Head, read_head
+from frepo_core.features.compact.encodings.decoder import DecodedContent
+from frepo_core.features.compact.encodings.format import ENTRY_SIZE, Head, read_head
 from support.encodings.nights import nights
 from support.encodings.objects import EncodedObjects, sha256
 
@@ -148,7 +148,7 @@ def test_a_wrong_whole_withholds_its_last_piece(chain):
     head = read_head(BytesIO(whole), digest)
     entry = whole[512 : 512 + ENTRY_SIZE]
     other = Head(digest=wrong, size=head.size, stored=head.stored, segment=SEGMENT)
-    from frepo_core.services.content.encodings.format import unpack_entry
+    from frepo_core.features.compact.encodings.format import unpack_entry
 
     table = unpack_entry(entry, head, 0).pack(wrong, 0)
     reader = DecodedContent(BytesIO(other.pack() + table + whole[512 + ENTRY_SIZE :]), digest=wrong, open_base=None)

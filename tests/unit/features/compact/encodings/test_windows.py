@@ -7,8 +7,8 @@ import pytest
 
 from frepo_core.errors import DamagedBaseError, DamagedObjectError
 from frepo_core.features.compact.encoder.clusters import MOST_BYTES, gather
-from frepo_core.services.content.encodings.decoder import DecodedContent
-from frepo_core.services.content.encodings.format import MOST_WINDOWS, read_head
+from frepo_core.features.compact.encodings.decoder import DecodedContent
+from frepo_core.features.compact.encodings.format import MOST_WINDOWS, read_head
 from support.encodings.nights import interleaved, nights
 from support.encodings.objects import EncodedObjects, sha256
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frepo_core.services.content.encodings.decoder import DecodedContent
+from frepo_core.features.compact.encodings.decoder import DecodedContent
 
 KNOWN = Path(__file__).with_name("known")
 

@@ -13,7 +13,7 @@ from frepo_core.features.compact.encoder.choice import Choice
 from frepo_core.features.compact.encoder.encoder import Base, encode
 from frepo_core.features.compact.encoder.object_check import check_object
 from frepo_core.features.compact.encoder.tasks import ObjectFile, Task
-from frepo_core.services.content.encodings.format import MAGIC
+from frepo_core.features.compact.encodings.format import MAGIC
 from support.encodings.nights import nights
 from support.encodings.objects import EncodedObjects, sha256
 

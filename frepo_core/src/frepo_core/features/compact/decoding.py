@@ -1,0 +1,35 @@
+"""Decodes encoded objects for the nucleus: the port of `services/content/encodings.py`."""
+
+from typing import BinaryIO, cast
+
+from frepo_core.db.models import StoredObject
+from frepo_core.services.content.encodings import Bases, Encodings, Form
+
+from .encodings.decoder import DecodedContent
+from .encodings.format import read_head
+from .encodings.libraries import require_libraries
+
+
+class CompactEncodings(Encodings):
+    """Decodes the format of docs/compact-format.md."""
+
+    def require(self) -> None:
+        """Raise `ConfigurationError` if the extra `compact` is not installed."""
+        require_libraries()
+
+    def open(self, stored: BinaryIO, place: StoredObject, bases: Bases, *, is_verified: bool) -> BinaryIO:
+        """Return a reader of the content, as the port says."""
+        content = DecodedContent(
+            stored,
+            digest=place.digest,
+            size=place.size,
+            open_base=bases.open,
+            open_other_base=bases.open_other,
+            is_base=not is_verified,
+        )
+        return cast(BinaryIO, content)
+
+    def read_form(self, stored: BinaryIO, digest: str) -> Form | None:
+        """Return what the head says. Raises `DamagedObjectError` if there is no head of an object of this content."""
+        head = read_head(stored, digest)
+        return Form(encoding=head.codec, size=head.size, stored_size=head.stored, base_digest=head.base)

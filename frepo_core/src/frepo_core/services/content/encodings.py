@@ -1,0 +1,57 @@
+"""The port for contents that are stored encoded. A feature decodes them; without one, only raw ones are read."""
+
+from dataclasses import dataclass
+from typing import BinaryIO, NoReturn, Protocol
+
+from frepo_core.db.models import StoredObject
+from frepo_core.errors import ConfigurationError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What an encoded object says of itself: its encoding, the size of its content, and its own size, in bytes.
+
+    `base_digest` is the SHA-256 (hex) of the content that it needs, or None.
+    """
+
+    encoding: str
+    size: int
+    stored_size: int
+    base_digest: str | None
+
+
+class Bases(Protocol):
+    """Opens the base of an object, from one of the objects that have it after the other."""
+
+    def open(self, base: str, /) -> BinaryIO:
+        """Open the base with this SHA-256 (hex)."""
+
+    def open_other(self, error: Exception, /) -> BinaryIO:
+        """Open it from another object, after this error with the one before. Raises the error if there is none."""
+
+
+class Encodings:
+    """The empty port, of a service without the feature: what is encoded is an error that says so, never missing."""
+
+    def require(self) -> None:
+        """Raise `ConfigurationError` if this process cannot decode."""
+        _refuse()
+
+    def open(self, stored: BinaryIO, place: StoredObject, bases: Bases, *, is_verified: bool) -> BinaryIO:
+        """Return a seekable reader of the content of the object in `stored`; its `close` closes that, too.
+
+        With `is_verified`, the SHA-256 of a whole read is compared. Raises `DamagedObjectError` if the object is
+        damaged, and `ConfigurationError` if this process cannot decode it.
+        """
+        _refuse()
+
+    def read_form(self, stored: BinaryIO, digest: str) -> Form | None:
+        """Return what the object of the content with this SHA-256 (hex) says of itself; None if it is not encoded.
+
+        Raises `DamagedObjectError` and `ConfigurationError` if it cannot be told.
+        """
+        return None
+
+
+def _refuse() -> NoReturn:
+    raise ConfigurationError("This service was made without the feature that decodes what is stored compressed")
