@@ -171,6 +171,7 @@ def main() -> None:
         if entry.name in given["plugins"]
         for reader in entry.load().frepo_part_readers()
     ]
+    os.nice(10)  # requests come first
     seconds = max(1, int(given["seconds"]))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (given["memory"], given["memory"]))

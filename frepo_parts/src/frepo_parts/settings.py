@@ -20,7 +20,7 @@ class PartsSettings(PluginSettings):
         "64MiB",
         validate_default=True,
         description="A content up to this size is listed while the request for its list waits; larger ones in the "
-        "background.",
+        "background, and by the job `parts` before somebody asks.",
     )
     memory: Size = Field(
         "512MiB",

@@ -1,4 +1,4 @@
-"""`frepo restore --table` and `--path`, and the job that lists before somebody asks."""
+"""`frepo restore --table` and `--path`."""
 
 import io
 import os
@@ -9,14 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from frepo_core.db import utc_now
-from frepo_core.plugins import JobContext
-from frepo_parts import job
-from support.wire import eventually
-
 from .test_requests import SQL
-
-KINDS = ["version.added", "version.deleted"]
 
 
 def member(name, kind=tarfile.REGTYPE, target="", content=b"", mode=0o644):
@@ -120,32 +113,3 @@ def test_one_file_is_written_into_a_folder_that_is_named(frepo_service, restore)
     again = restore("etc.tar", "--path", "etc/hosts", "--output", "out")
     assert (1, True) == (again.status, "nothing is written over" in again.errors)
     assert "at its top are etc" in restore("etc.tar", "--path", "var").errors
-
-
-def test_the_job_lists_what_has_arrived_and_forgets_what_left(frepo_service, sql, tmp_path):
-    own = frepo_service.context("parts")
-
-    def run(**more):
-        # The worker has numbered them.
-        assert happened == eventually(happened, lambda: [event.kind for event in own.service.events(kinds=KINDS)])
-        context = JobContext(
-            settings=own.settings,
-            service=own.service,
-            log=own.log,
-            now=more.get("now") or utc_now(),
-            check_lease=lambda: None,
-            progress=lambda text: None,
-        )
-        return job.run(context)
-
-    happened = ["version.added"]
-    assert {"listed": 1} == run()
-    frepo_service.push(frepo_service.make_collection(filename="notes.txt"), b"no dump at all")
-    happened.append("version.added")
-    assert {"none": 1} == run()
-    assert {} == run()
-    assert 2 == len([*(tmp_path / "parts").glob("??/*")])
-    frepo_service.request("DELETE", f"/api/v1/collections/{sql}/versions/v1")
-    happened.append("version.deleted")
-    assert {"none": 1, "forgotten": 1} == run(now=utc_now() + job._WHOLE * 2)
-    assert 1 == len([*(tmp_path / "parts").glob("??/*")])

@@ -201,6 +201,17 @@ class Costs:
 
         for uploads in (0, 1, 20):
             yield f"worker, after {uploads} uploads", self._count(after(uploads))
+        collection = self._create()
+        run_parts = partial(self.services.jobs.run, "parts", cause="costs")
+        for versions in (0, 20):
+
+            def prepare(versions: int = versions) -> Callable[[], object]:
+                for _ in range(versions):
+                    self._root.push(collection, self._content(self._next()))
+                deliver()
+                return run_parts
+
+            yield f"the job parts, after {versions} versions", self._count(prepare)
 
 
 def _checked(send: Sender, status: int) -> Callable[[], None]:
