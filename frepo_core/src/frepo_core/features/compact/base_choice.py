@@ -29,7 +29,7 @@ from .likeness import Sketch, estimate_shared
 LEAST_SHARED = 0.2
 # Where more than this part is missing in a base, the next newer contents may be more alike. So many of them are asked.
 MUCH_MISSING, NEXT = 0.25, 8
-# With so many others that wait, a content is compared, and so many of these are found by one minimum of its sketch.
+# A content is compared with up to CANDIDATES waiting contents; a value of its sketch finds up to OF_A_MINIMUM of them.
 CANDIDATES, OF_A_MINIMUM = 64, 16
 
 
@@ -51,7 +51,7 @@ class Freedom(Enum):
 
 
 class Standing(IntEnum):
-    """How good the versions of a content are, the best first. What is worse is no base of what is better."""
+    """How good the versions of a content are, the best first. A content never depends on one with a worse standing."""
 
     GOOD = 0
     PENDING = 1

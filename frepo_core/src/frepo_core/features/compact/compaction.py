@@ -39,7 +39,7 @@ from .uses import read_freedom, read_users
 log = logging.getLogger(__name__)
 
 SAMPLES = 20
-# After so many seconds, it is asked again whether clients restore.
+# Compaction pauses while clients restore. It looks again after this many seconds.
 PAUSE = 0.5
 
 
