@@ -6,7 +6,7 @@ The rest is done later by a job. See `inspection` for the complete checks.
 import os
 from typing import BinaryIO
 
-from . import detection, messages, split_parts, text_encoding
+from . import beginning, detection, messages, split_parts, text_encoding
 from .byte_stream import FileStream
 from .formats import sql_dump, xz_index, zip_directory
 from .formats.sql_programs import PROGRAMS
@@ -23,7 +23,7 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
     head = source.peek(detection.HEAD)
     found = detection.detect(head)
     if found is None and _may_be_found_later(head):
-        return Report(outcome="pending", message=PENDING)
+        return beginning.describe(file, size, name, inspection, PENDING)
     if found is None:
         return of_no_format(head, name)
     if not inspection.is_on(found.kind):
@@ -35,7 +35,7 @@ def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection
         return split_parts.excuse(broken, name, head)
     except (NotCheckable, BoundReached, OutOfTime):
         pass  # the complete check tells more
-    return Report(outcome="pending", message=PENDING, kinds=(found.kind,))
+    return beginning.describe(file, size, name, inspection, PENDING)
 
 
 def _may_be_found_later(head: bytes) -> bool:

@@ -5,10 +5,12 @@ Whatever the content is, it ends after `integrity.inline_seconds` of the process
 
 import threading
 import time
+from dataclasses import replace
 from typing import BinaryIO
 
 from frepo_core.plugins import CheckResult, Finding, PluginContext, UploadedContent
 
+from . import beginning
 from .budget import Budget
 from .inspection import Inspection, inspect
 from .outcomes import BrokenContent, OutOfMemory, OutOfTime, Report
@@ -58,7 +60,7 @@ class InlineCheck:
     def _check(self, content: UploadedContent, settings: IntegritySettings) -> Report:
         places = self.places(settings.threads)
         if not places.acquire(blocking=False):  # waiting would keep a thread of the service
-            return Report(outcome="pending", message="Too many uploads are checked now, so it is checked later")
+            return _check_later(content, settings, "Too many uploads are checked now, so it is checked later")
         try:
             return _check(content, settings)
         finally:
@@ -84,11 +86,17 @@ def _check(content: UploadedContent, settings: IntegritySettings) -> Report:
             report = check(file, content.size, content.file_name, inspection)
         except (OutOfTime, OutOfMemory) as reason:
             needed = "memory" if isinstance(reason, OutOfMemory) else "time"
-            return Report(outcome="pending", message=f"The check needs more {needed}, so it is done later")
+            return _check_later(content, settings, f"The check needs more {needed}, so it is done later")
         command = find_command(settings, file, content.file_name, content.mime_type)
     if command is not None and report.outcome != "pending":
-        return Report(outcome="pending", message=f"{command.program} checks it later", kinds=report.kinds)
+        return replace(report, outcome="pending", message=f"{command.program} checks it later")
     return report
+
+
+def _check_later(content: UploadedContent, settings: IntegritySettings, message: str) -> Report:
+    inspection = Inspection(budget=Budget(content.size, max_output=0, max_ratio=0), is_on=settings.is_on)
+    with content.open() as file:
+        return beginning.describe(file, content.size, content.file_name, inspection, message)
 
 
 INLINE = InlineCheck()

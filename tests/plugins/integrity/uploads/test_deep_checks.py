@@ -65,12 +65,12 @@ class TestLargeContents:
         backend = services.backends.get("local")
         services.backends._built["local"] = FaultyStorage(backend, Fail("open"))
 
-        # The smaller one comes first.
-        assert {"unreadable": 1, "good": 1} == run_job()
-        assert ["good", "pending"] == [outcome for _, outcome, _ in results()]
+        # The older one comes first.
+        assert {"unreadable": 1, "broken": 1} == run_job()
+        assert ["pending", "broken"] == [outcome for _, outcome, _ in results()]
         assert "cannot be checked now" in caplog.text
 
-        assert {"broken": 1} == run_job()
+        assert {"good": 1} == run_job()
 
     def test_an_unreadable_content_is_never_condemned(self, root, collection, results, run_job, services):
         root.push(collection, WHOLE)

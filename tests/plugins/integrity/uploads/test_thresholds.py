@@ -1,6 +1,9 @@
 """Each threshold of the verdict, one below and one above: the last good versions stay, in collections of both APIs."""
 
+import bz2
 import gzip
+import hashlib
+import lzma
 import re
 from itertools import cycle
 
@@ -196,6 +199,50 @@ def test_a_dump_whose_check_has_not_ended_says_what_a_collection_is_of(make, pus
     assert push("first", collection, large) is None
 
     assert [KIND] * 2 == [push("first", collection, log(26)), push("first", collection, b"no dump")]
+    run_job()
+
+    assert ([1], 1) == good(collection)
+
+
+def varied(rows):
+    """Return so many rows that no compression makes small, as a dump has them."""
+    return b"".join(hashlib.sha256(b"%d" % row).hexdigest().encode() + b"\n" for row in range(rows))
+
+
+# What waits for its check, what comes then, and how both are sent.
+AWAITED = {
+    "a log after a dump in gzip": (postgres(varied(100)), log(26), gzip.compress),
+    "a text after a dump in gzip": (postgres(varied(100)), b"nothing to do\n", gzip.compress),
+    "a log after an archive in gzip": (tar_of(varied(100)), log(26), gzip.compress),
+    "a log after a dump in gzip in bzip2": (
+        postgres(varied(100)),
+        log(26),
+        lambda one: bz2.compress(gzip.compress(one)),
+    ),
+    "a log after a dump in xz -9": (postgres(varied(100)), log(26), lambda one: lzma.compress(one, preset=9)),
+    "a text after what is none in gzip": (BINARY[0] + varied(100), b"nothing to do\n", gzip.compress),
+    "a log after a larger text in gzip": (b"id,name\n" + varied(100), log(26, failure=20), gzip.compress),
+    "a large log after a dump": (postgres(varied(200)), log(26) + b"\n" + varied(50), bytes),
+    "a large log after a dump in gzip": (postgres(varied(200)), log(26) + b"\n" + varied(50), gzip.compress),
+    "a large log after a dump in xz -9": (
+        *(postgres(varied(200)), log(26) + b"\n" + varied(50)),
+        lambda one: lzma.compress(one, preset=9),
+    ),
+    "a large log after a larger text in gzip": (
+        *(b"id,name\n" + varied(200), log(26, failure=20) + b"\n" + varied(50)),
+        gzip.compress,
+    ),
+}
+
+
+@pytest.mark.parametrize("settings", [{"integrity.inline_limit": "1000"}])
+@pytest.mark.parametrize("what", AWAITED)
+def test_nothing_pushes_out_the_first_version_while_its_check_has_not_ended(root, push, good, run_job, what):
+    collection = root.create(filename="nightly", maxBackupsCount=1).json["collection"]["id"]
+    dump, other, pack = AWAITED[what]
+
+    push("first", collection, pack(dump))
+    push("first", collection, pack(other))
     run_job()
 
     assert ([1], 1) == good(collection)

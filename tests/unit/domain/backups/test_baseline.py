@@ -177,3 +177,26 @@ def test_the_compression_of_a_content_is_that_of_all_of_it():
     }
 
     assert found == {kinds: ContentKind(kinds=kinds).compression for kinds in found}
+
+
+DUMP, LOG = content("gzip", "PostgreSQL dump", verdict=Verdict.PENDING), content("gzip", "log")
+
+
+def test_what_waits_is_compared_with_an_earlier_one_that_waits_and_not_with_itself_or_a_later_one():
+    waiting = Baseline().after_pending(5000, DUMP, START).after_pending(90, LOG, START + NIGHT)
+
+    assert waiting == Baseline.load(waiting.dump())
+    assert DUMP == waiting.awaited.content
+    assert waiting.before(START + NIGHT).find_unrecognised(LOG, 90)
+    for at in (START, START - NIGHT):
+        assert not waiting.before(at).find_unrecognised(LOG, 90)
+
+
+def test_the_size_of_what_waits_counts_for_a_log_after_a_text():
+    waiting = Baseline().after_pending(1000, content("gzip", "plain text", verdict=Verdict.PENDING), START)
+
+    assert [True, False] == [bool(waiting.find_unrecognised(LOG, size)) for size in (499, 500)]
+
+
+def test_what_an_earlier_version_has_noted_of_one_that_waits_is_dropped():
+    assert Baseline() == Baseline.load(Baseline().dump() | {"awaited": [["gzip"], "", "pending"]})

@@ -1,4 +1,4 @@
-"""What the guards of a collection compare a new version with: what its last good versions were like."""
+"""The baseline of a collection: what its last good versions were like. Guards compare each new version with it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,20 +29,32 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baseline:
-    """What is known about the last good versions of a collection, each with the newest last. Sizes are in bytes.
+class Awaited:
+    """What a version whose checks have not ended seems to be, its size in bytes, and when it arrived (UTC)."""
 
-    `sizes` are those of the last 14 versions, `contents` those of the last 3. `peaks` are the medians of sizes that no
-    later one of 60 days has reached, with their days: the first is the largest. `digest` is the SHA-256 of the newest,
-    which has come again on `unchanged_nights` days, last on `day`. `awaited` is what the newest version whose
-    checks have not ended seems to be. `known_since` is when the first version of a format that says what it is arrived.
+    content: ContentKind
+    size: int
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Baseline:
+    """Facts about the last good versions of a collection. Sizes are in bytes, and lists have the newest one last.
+
+    - `sizes`: the sizes of the last 14 versions. `contents`: the formats of the last 3.
+    - `peaks`: the largest medians of the sizes within 60 days, each with its day, the largest first.
+    - `digest`: the SHA-256 of the newest version. `unchanged_nights`: on how many later days the same content has come
+      again. `day`: the last of these days.
+    - `candidate`: a new format that has come once.
+    - `awaited`: the newest version whose checks have not ended, unless it is odd compared with the others.
+    - `known_since`: when the first version of a format that names its program arrived.
     """
 
     sizes: tuple[int, ...] = ()
     peaks: tuple[tuple[date, int], ...] = ()
     contents: tuple[ContentKind, ...] = ()
     candidate: Candidate | None = None
-    awaited: ContentKind | None = None
+    awaited: Awaited | None = None
     known_since: datetime | None = None
     digest: str = ""
     day: date | None = None
@@ -60,7 +72,7 @@ class Baseline:
             peaks=tuple((date.fromisoformat(on), size) for on, size in stored.get("peaks", ())),
             contents=tuple(map(_load_kind, stored.get("contents", ()))),
             candidate=Candidate(family=candidate[0], since=datetime.fromisoformat(candidate[1])) if candidate else None,
-            awaited=_load_kind(awaited) if awaited else None,
+            awaited=_load_awaited(awaited) if awaited else None,
             known_since=datetime.fromisoformat(known_since) if known_since else None,
             digest=stored.get("digest", ""),
             day=date.fromisoformat(day) if day else None,
@@ -74,7 +86,7 @@ class Baseline:
             "peaks": [[on.isoformat(), size] for on, size in self.peaks],
             "contents": [[[*one.kinds], one.database, one.verdict.value] for one in self.contents],
             "candidate": [self.candidate.family, self.candidate.since.isoformat()] if self.candidate else None,
-            "awaited": [[*self.awaited.kinds], self.awaited.database, "pending"] if self.awaited else None,
+            "awaited": _dump_awaited(self.awaited) if self.awaited else None,
             "known_since": self.known_since.isoformat() if self.known_since else None,
             "digest": self.digest,
             "day": self.day.isoformat() if self.day else None,
@@ -140,14 +152,24 @@ class Baseline:
             return "It could not be checked, the last versions were complete"
         return ""
 
-    def without_awaited(self, at: datetime) -> Self:
-        """Return what a version of `at` is compared with whose checks have ended late: it may be what was awaited.
+    def after_pending(self, size: int, content: ContentKind | None, at: datetime) -> Self:
+        """Return the baseline after a version whose checks have not ended. `content` is what it seems to be.
 
-        If a later one was the first of a format that says what it is, the formats of earlier ones say nothing about it.
+        One that would be odd is not noted, or it would stand for the one before, with which it has to be compared.
+        """
+        if content is None or self.find_unrecognised(content, size):
+            return self
+        return replace(self, awaited=Awaited(content=content, size=size, at=at))
+
+    def before(self, at: datetime) -> Self:
+        """Return what a version that arrived at `at` is compared with if its checks have ended late.
+
+        A version is not compared with itself, nor with a later one that was the first to name its program.
         """
         is_earlier = self.known_since is not None and at < self.known_since
         contents = tuple(one for one in self.contents if not (is_earlier and one.name))
-        return replace(self, awaited=None, contents=contents)
+        awaited = self.awaited if self.awaited and self.awaited.at < at else None
+        return replace(self, awaited=awaited, contents=contents)
 
     def find_unrecognised(self, content: ContentKind, size: int) -> str:
         """Return why a content of `size` bytes is odd if it is no dump and no archive, as a sentence; empty if not.
@@ -155,7 +177,7 @@ class Baseline:
         It is if one of the last versions was a dump or an archive. After versions of unknown formats, a message is odd,
         a text after what was none, what is not compressed after what was, and a log of less than half of their size.
         """
-        known = (self.awaited, *self.contents) if self.awaited else self.contents
+        known = (self.awaited.content, *self.contents) if self.awaited else self.contents
         if not known or content.kinds == known[-1].kinds or content.name:
             return ""
         recognised = [one for one in known if one.name]
@@ -169,7 +191,8 @@ class Baseline:
         if content.is_text and all(one.look == DATA for one in known):
             return "It is a text, the last versions were none"
         is_new_log = content.look == LOG and not any(one.look == LOG or one.is_message for one in known)
-        if is_new_log and self.sizes and 2 * size < min(self.sizes):
+        sizes = (*self.sizes, self.awaited.size) if self.awaited else self.sizes
+        if is_new_log and 2 * size < min(sizes, default=0):
             return "A program reports an error in it, and it is less than half as large as the last versions"
         return ""
 
@@ -207,6 +230,19 @@ def _describe(content: ContentKind) -> str:
     if not content.is_message:
         return f"Its content is not recognised ({content})"
     return "It is a page of HTML" if content.kinds[-1] == "html" else "It is a message, or one byte again and again"
+
+
+def _dump_awaited(awaited: Awaited) -> list[Any]:
+    content = awaited.content
+    return [[*content.kinds], content.database, content.verdict.value, awaited.size, awaited.at.isoformat()]
+
+
+def _load_awaited(stored: Any) -> Awaited | None:
+    """Return what `_dump_awaited` has stored; None for what an earlier version did, without a size and a time."""
+    if len(stored) < 5:
+        return None
+    *kind, size, at = stored
+    return Awaited(content=_load_kind(kind), size=size, at=datetime.fromisoformat(at))
 
 
 def _load_kind(stored: Any) -> ContentKind:

@@ -102,9 +102,9 @@ class Service(ReadingService, WritingService, AdministeringService, Protocol):
     def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
         """Return up to `limit` versions for which the upload check `name` said `pending`.
 
-        They come in rounds: one of each collection, the smallest first. Work through what one call returns before the
-        next call, so that a collection with many versions does not hold up all others. `without` are ids of versions to
-        leave out.
+        They come in rounds: one of each collection, its oldest, and the smallest of these first. Work through what one
+        call returns before the next call, so that a collection with many versions does not hold up all others.
+        `without` are ids of versions to leave out.
         """
 
     def attempt(self, check: PendingCheck, *, job: str) -> AbstractContextManager[bool]:

@@ -34,7 +34,7 @@ def test_a_format_is_awaited_while_a_check_has_not_ended():
     for reports, kinds in [
         ([report(outcome="pending", kinds=("gzip",))], ("gzip",)),
         ([DUMP, report("viruses", "pending")], DUMP.kinds),
-        ([report(outcome="pending", kinds=("data",))], None),
+        ([report(outcome="pending", kinds=("data",))], ("data",)),
         ([report(outcome="pending")], None),
         ([report(outcome="broken", kinds=("gzip",)), report("viruses", "pending")], None),
     ]:

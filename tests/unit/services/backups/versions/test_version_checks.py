@@ -61,7 +61,7 @@ def test_a_later_result_replaces_an_earlier_one(checks, late, versions):
     assert ["good"] == [found.outcome for found in checks.of_collection(versions[0].collection_id, 1)]
 
 
-def test_pending_checks_come_in_rounds_of_the_collections_the_smallest_first(checks, late, push, make_collection):
+def test_pending_checks_come_in_rounds_of_the_collections_the_oldest_of_each_first(checks, late, push, make_collection):
     one, two = make_collection(9), make_collection(9)
     pushed = {content: push(one, content).version for content in (b"xx", b"xxxx", b"xxx")}
     pushed |= {content: push(two, content).version for content in (b"yyyyyyy", b"y", b"yyyyy")}
@@ -70,7 +70,7 @@ def test_pending_checks_come_in_rounds_of_the_collections_the_smallest_first(che
 
     found = [pending.size for pending in checks.pending("integrity", limit=10)]
 
-    assert [2, 5, 3, 7, 4] == found
+    assert [2, 7, 4, 5, 3] == found
     assert [2, 3] == [each.size for each in checks.pending("integrity", limit=9, without=[pushed[b"xxxx"].id])][:3:2]
     assert [] == checks.pending("another", limit=10)
 

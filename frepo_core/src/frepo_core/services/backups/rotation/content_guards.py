@@ -4,7 +4,7 @@ The baseline is kept with the collection, because the versions that it is about 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
@@ -43,7 +43,7 @@ class Arrival:
         outcomes = {report.outcome for report in reports}
         kind = _kind_of(reports) if reports and outcomes <= {"good", "not checked", "pending"} else None
         if "pending" in outcomes:
-            return cls(size=size, at=at, digest=digest, awaited=kind if kind and kind.formats else None)
+            return cls(size=size, at=at, digest=digest, awaited=kind if kind and kind.kinds else None)
         return cls(size=size, at=at, digest=digest, kind=kind)
 
 
@@ -87,9 +87,8 @@ def note_arrival(collection: Collection, arrival: Arrival, objection: Objection 
     """Write the baseline after a version, whose upload was not overtaken; return how its format changed, if it did."""
     baseline, change = Baseline.load(collection.baseline), ""
     if objection is None and verdict is Verdict.PENDING:
-        baseline = replace(
-            baseline.after_digest(arrival.digest, arrival.at), awaited=arrival.awaited or baseline.awaited
-        )
+        baseline = baseline.after_digest(arrival.digest, arrival.at)
+        baseline = baseline.after_pending(arrival.size, arrival.awaited, arrival.at)
     elif objection is None and verdict in GOOD:
         change = _find_change(collection, baseline, arrival.kind) if arrival.kind else ""
         baseline = baseline.after_digest(arrival.digest, arrival.at)
@@ -115,7 +114,7 @@ def compare_late(collection: Collection, version: Version, kind: ContentKind | N
     error = _find_oddity(baseline, kind, at) if compares and kind else None
     objection = Objection(error=error, action=record.guards.action) if error else None
     if objection is None and version.released_at is None:
-        objection = _find_unrecognised(baseline.without_awaited(at), Arrival(size=size, at=at, kind=kind))
+        objection = _find_unrecognised(baseline.before(at), Arrival(size=size, at=at, kind=kind))
     if objection is not None and kind is not None:
         collection.baseline = baseline.after_oddity(kind, at).dump()
         return objection, ""

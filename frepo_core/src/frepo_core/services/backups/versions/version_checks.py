@@ -159,11 +159,12 @@ class VersionChecks:
         return cut(rows, page, lambda check: [check.version_number, check.name])
 
     def pending(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
-        """Return up to `limit` versions whose check `name` is pending, in rounds: one of each collection, the smallest.
+        """Return up to `limit` versions whose check `name` is pending, in rounds: one of each collection.
 
-        In a collection, those that were tried least often come first. `without` are ids of versions that are left out.
+        In a collection, those that were tried least often come first, the oldest of them first, because later ones are
+        compared with it; in a round, the smallest. `without` are ids of versions that are left out.
         """
-        order = (VersionCheck.attempts, Content.size, Version.number)
+        order = (VersionCheck.attempts, Version.number)
         of_collection = func.row_number().over(partition_by=Version.collection_id, order_by=order)
         query = (
             select(Version, VersionCheck.at, VersionCheck.attempts)
