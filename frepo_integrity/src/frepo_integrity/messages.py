@@ -57,6 +57,13 @@ _FATAL = re.compile(
     r"(?:[\w./-]+: )?(?:(?:line )?\d+: )?[\w./-]*dump\w*(?:\.exe)?: (?:command )?not found"
 )
 
+# What mysqldump and mariadb-dump say within a dump when they go on after an error (--force). It has a line end, which
+# no row has: they write those as `\\n`. It may be in the middle of a line, as their output is written in blocks.
+_WITHIN = re.compile(
+    rb"(?:mysql|mariadb-)dump(?:\.exe)?: (?:Got error: \d+: [^\n]{1,300}when using LOCK TABLES|"
+    rb"Couldn't execute '[^\n]{1,300}\(\d+\)|Error:? \d+: [^\n]{1,300} at row: \d+)(?=\r?\n)"
+)
+
 
 # How what fails begins a long text. `level: error` of a configuration is none.
 _FAILED = re.compile(
@@ -121,6 +128,12 @@ def find_error(text: bytes) -> str:
 def find_fatal(text: bytes) -> str:
     """Return the first line in which a program for dumps gives up, in at most 150 characters, or ''."""
     return next((_clean(line) for line in _lines(text) if _FATAL.match(line)), "")
+
+
+def find_skipped(dump: bytes) -> str:
+    """Return the message in a dump of mysqldump or mariadb-dump that it skips something, or ''."""
+    match = _WITHIN.search(dump) if b"dump" in dump else None
+    return _clean(match[0].decode("utf-8", "replace")) if match else ""
 
 
 def split_text(head: bytes) -> Iterator[tuple[str, str, bytes]]:

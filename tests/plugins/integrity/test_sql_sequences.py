@@ -42,6 +42,33 @@ def test_a_message_between_two_dumps_is_that_of_another_dump_that_failed(check, 
         assert "good" == check(first + between + dump, "all.sql").outcome
 
 
+SKIPPED = (
+    b"mariadb-dump: Couldn't execute 'SHOW FIELDS FROM `v`': View 'shop.v' references invalid table(s) (1356)\n",
+    b"mysqldump: Error 2013: Lost connection to MySQL server during query when dumping table `a` at row: 5\r\n",
+    b"mysqldump: Error: 2013: Lost connection to MySQL server when dumping table `a` at row: 5\n",
+    b"mysqldump.exe: Got error: 1356: \"View 'shop.v' references invalid table(s)\" when using LOCK TABLES\n",
+)
+
+
+@pytest.mark.parametrize("message", SKIPPED)
+def test_a_message_within_a_dump_of_mysqldump_says_that_something_is_missing(check, message):
+    """`mysqldump --force 2>&1`: it goes on after an error, and ends its dump as if there was none."""
+    half = HEAD + b"INSERT INTO `a` VALUES (1);\n"
+    for before in (half, half + b"/*!40101 SET @saved_cs_client = @@character_set_client ", half + b"-- \n" * 40_000):
+        broken = check(before + message + TAIL, "a.sql")
+
+        assert isinstance(broken, BrokenContent), before[-20:]
+        assert "suspicious" == broken.verdict
+        assert f"Within the dump is a message: {' '.join(message.decode().split())}" == broken.message
+    row = message.strip().replace(b"'", b"\\'")
+    for whole in (
+        message + half + TAIL,
+        half + b"INSERT INTO `log` VALUES (1,'%s'),\n(2,'%s\\n');\n" % (row, row) + TAIL,
+        half + b"-- " + message[:11] + b"[Warning] Using a password can be insecure.\n" + TAIL,
+    ):
+        assert "good" == check(whole, "a.sql").outcome, whole
+
+
 def test_the_last_comment_of_mysqldump_may_be_filtered(check, check_quickly):
     """`mysqldump shop | grep -v 'Dump completed'`: without its time, an unchanged dump is the same each night."""
     dump = HEAD + NOTES % b"INSERT INTO `a` VALUES (1);\n"

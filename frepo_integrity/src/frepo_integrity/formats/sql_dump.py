@@ -85,6 +85,8 @@ def check_sql(source: ByteStream, program: Program, budget: Budget) -> tuple[int
         raise _broken(f"One of the {dumps.begun.total()} dumps in it" if dumps.begun.total() > 1 else "The dump", cut)
     if dumps.failure:
         raise BrokenContent("sql", f"Between two dumps is a message: {dumps.failure}", verdict="suspicious")
+    if dumps.skipped:
+        raise BrokenContent("sql", f"Within the dump is a message: {dumps.skipped}", verdict="suspicious")
     return dumps.begun.total(), rest
 
 

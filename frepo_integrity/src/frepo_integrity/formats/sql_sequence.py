@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from ..messages import find_fatal
+from ..messages import find_fatal, find_skipped
 from .sql_programs import COMPLETED, NOTES_LAST, PROGRAMS, WITHOUT_COMMENTS, XML_END, Program
 from .sql_rows import RowDetector
 
@@ -23,16 +23,18 @@ class Dumps:
     begins there.
 
     `failure` is a message between two dumps, and `has_resumed` whether a last line was none, because its dump went on.
+    `skipped` is a message within a dump of mysqldump or mariadb-dump.
     """
 
     def __init__(self) -> None:
         self.begun: Counter[Program] = Counter()
         self.open_now: Counter[str] = Counter()
-        self.failure = ""
+        self.failure = self.skipped = ""
         self.has_resumed = False
         self._recent = b""
         # What follows the last line of a dump while none is open: its first bytes, and its last ones.
         self._between = self._behind = b""
+        self._within = b""
         self._ended: Program | None = None
         # The last line of the dump that began last, and whether what it shares with dumps without comments was there.
         self._latest = ""
@@ -46,6 +48,7 @@ class Dumps:
         position = overlap
         for match, program in _find_starts_and_ends(window, overlap):
             self._resolve(window[position : match.end()])
+            self._look_within(window[position : match.start()])
             self._look_behind(window[position : match.start()])
             position = max(position, match.end())
             if isinstance(program, Program):
@@ -53,6 +56,7 @@ class Dumps:
             else:
                 self._end(program)
         self._resolve(window[position:])
+        self._look_within(window[position:])
         self._look_behind(window[position:])
         self._rows.read(window, _OVERLAP)
         self._recent = window[-_OVERLAP:]
@@ -71,6 +75,7 @@ class Dumps:
             self._doubtful.append(program)
         self.failure = self.failure or find_fatal(self._between)
         self._between, self._ended, self._latest = b"", None, program.last
+        self._within = b""
         self._has_first_statements = self._has_last_statements = False
         self.begun[program] += 1
         self.open_now[program.last] += 1
@@ -85,6 +90,14 @@ class Dumps:
         if not self.open_now.total():
             self._ended = next((one for one in self.begun if one.last == last), None)
             self._between = self._behind = b""
+
+    def _look_within(self, data: bytes) -> None:
+        """Look for messages of mysqldump in its dump. Rows of its XML have line ends, so nothing is certain there."""
+        if self.skipped or not (self.open_now[COMPLETED] or self.open_now[NOTES_LAST]):
+            return
+        text = self._within + data
+        self.skipped = find_skipped(text)
+        self._within = text[-_OVERLAP:]
 
     def _look_behind(self, data: bytes) -> None:
         """Look at what follows the last line of a dump: it was a text in it if the dump goes on."""
