@@ -52,7 +52,8 @@ def module_places(environment) -> list[Path]:
 def test_nothing_of_frepo_comes_from_its_source_folders(installed):
     places = module_places(installed)
 
-    assert len(places) == 9
+    # Pages of the documentation may have installed packages of their own before.
+    assert len(places) >= 9
     assert [] == [place for place in places if not place.is_relative_to(installed.folder)]
     assert [] == [place for place in places if place.is_relative_to(ROOT)]
 
