@@ -107,3 +107,35 @@ def test_guards_have_values_that_mean_something(service, uploader, collection):
             Guards(**wrong)
     with pytest.raises(ValueError, match="min_retention"):
         service.add_version(collection, io.BytesIO(SMALL), by=uploader, guards=Guards(min_retention=timedelta(days=1)))
+
+
+class TestState:
+    @pytest.fixture
+    def seen(self):
+        return []
+
+    @pytest.fixture
+    def offers(self, seen):
+        class Watching(OldestFirst):
+            def make_room(self, collection, incoming):
+                seen.append((collection.collection, collection.guards))
+                return super().make_room(collection, incoming)
+
+        guards = Guards(min_version_size=1)
+        return {"strategies": [StrategySpec(name="watching", build=Watching, guards=guards)]}
+
+    def test_a_strategy_sees_whose_versions_it_evicts(self, running, service, identify, seen):
+        values = CollectionValues(name="wal", labels=["shop"], strategy="watching", guards=Guards(expects_change=True))
+        by = identify(running.admin)
+        made = service.create_collection(values, by=by)
+
+        service.add_version(made.id, io.BytesIO(SEGMENT), by=by)
+
+        info, guards = seen[-1]
+        assert (made.id, "wal", ("shop",)) == (info.id, info.name, info.labels)
+        assert (1, 50, True, timedelta()) == (
+            guards.min_version_size,
+            guards.max_shrink_percent,
+            guards.expects_change,
+            guards.min_retention,
+        )

@@ -79,7 +79,7 @@ class EventKind(StrEnum):
     VERSION_DELETED = (
         "version.deleted",
         "A version was deleted on request. It can be restored until `ends_at`, as an evicted one can.",
-        *("name", "size", "sha256", "type", "ends_at"),
+        *("name", "size", "sha256", "type", "reason", "ends_at"),
     )
     VERSION_RESTORED = (
         "version.restored",

@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from .checks.upload_check import CollectionInfo
 from .guards import Guards
 
 
@@ -56,7 +57,8 @@ class CollectionState:
     Strategies do not see pinned versions, nor versions in quarantine: the limits are reduced by what is pinned.
     `versions` is in ascending order of number and is loaded lazily: the first versions of ten thousand cost as much
     as the first versions of ten. `stored_size` is the sum of all sizes. `options` is an instance of the model that the
-    strategy's `StrategySpec` names, None without one.
+    strategy's `StrategySpec` names, None without one. `collection` has its id, name and labels, None for one that a
+    preview imagines, and `guards` are its guards.
     """
 
     max_versions: int
@@ -64,6 +66,8 @@ class CollectionState:
     stored_size: int
     versions: Sequence[VersionInfo]
     options: Any = None
+    collection: CollectionInfo | None = None
+    guards: Guards = field(default_factory=Guards)
 
     def has_room(self, incoming: IncomingVersion, *, without: Sequence[VersionInfo] = ()) -> bool:
         """Whether the incoming version fits after the versions in `without` are evicted."""

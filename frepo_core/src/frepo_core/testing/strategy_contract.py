@@ -7,7 +7,15 @@ from typing import Any, overload
 
 import pytest
 
-from frepo_core.plugins import CollectionFull, CollectionState, CollectionStrategy, IncomingVersion, VersionInfo
+from frepo_core.plugins import (
+    CollectionFull,
+    CollectionInfo,
+    CollectionState,
+    CollectionStrategy,
+    Guards,
+    IncomingVersion,
+    VersionInfo,
+)
 
 MORNING = datetime(2024, 2, 27, 3, tzinfo=UTC)
 
@@ -36,11 +44,19 @@ class RecordedVersions(Sequence[VersionInfo]):
 
 
 def make_collection(
-    sizes: Sequence[int], *, max_versions: int = 0, max_size: int = 0, first_number: int = 1, options: Any = None
+    sizes: Sequence[int],
+    *,
+    max_versions: int = 0,
+    max_size: int = 0,
+    first_number: int = 1,
+    options: Any = None,
+    collection: CollectionInfo | None = None,
+    guards: Guards | None = None,
 ) -> CollectionState:
     """Make a collection of versions of these sizes in bytes, one a day, the last one a day before `incoming`.
 
-    `options` is an instance of the strategy's model, None for a strategy without options.
+    `options` is an instance of the strategy's model, None for a strategy without options. `collection` and `guards` are
+    as in the `CollectionState`.
     """
     versions = [
         VersionInfo(
@@ -57,6 +73,8 @@ def make_collection(
         stored_size=sum(sizes),
         versions=RecordedVersions(versions),
         options=options,
+        collection=collection or CollectionInfo(id="8b0a2c7e-54a1-4b1e-9f43-3f4f5c1d2e3a", name="dump.sql"),
+        guards=guards or Guards(),
     )
 
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from ..sizes import MAX_SIZE
-from .locks import LONGEST
 
 _ACTIONS = ("mark", "refuse", "quarantine")
 
@@ -18,10 +17,10 @@ def whole(value: Any, most: int = MAX_SIZE) -> int:
     return value
 
 
-def length(value: Any) -> timedelta:
+def length(value: Any, most: timedelta = timedelta.max) -> timedelta:
     """Return a length of time. Raises `ValueError`."""
-    if not isinstance(value, timedelta) or not timedelta() <= value <= LONGEST:
-        raise ValueError(f"A timedelta of at most {LONGEST.days} days is expected")
+    if not isinstance(value, timedelta) or not timedelta() <= value <= most:
+        raise ValueError(f"A timedelta of at most {most.days} days is expected")
     return value
 
 

@@ -152,6 +152,8 @@ class Simulation:
             stored_size=state.stored_size,
             versions=state.versions,
             options=state.options,
+            collection=state.about,
+            guards=state.guards,
         )
         return call_explain(self._plugins, state.strategy, collection, ids)
 

@@ -20,6 +20,7 @@ from ..pages import Pages
 from ..part_reader import BoundPartReader
 from .administration import AdministeringService
 from .collector import Collector
+from .deleting import DeletingService
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
 from .http import HttpAnswer, RequestObserver
 from .reading import ReadingService
@@ -27,7 +28,7 @@ from .store import Store
 from .writing import WritingService
 
 
-class Service(ReadingService, WritingService, AdministeringService, Protocol):
+class Service(ReadingService, WritingService, DeletingService, AdministeringService, Protocol):
     """What plug-ins can ask the service. Later versions add methods; none is removed before 1.0 without notice.
 
     Every method may be called by any thread, and opens and ends its own transaction. Errors are those of

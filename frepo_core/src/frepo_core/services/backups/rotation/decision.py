@@ -18,7 +18,7 @@ from frepo_core.errors import (
     VersionTooBigError,
     VersionTooYoungError,
 )
-from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, VersionInfo
+from frepo_core.plugins import CollectionFull, CollectionInfo, CollectionState, Guards, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
 from ..rows.quarantine import OVERTAKEN
@@ -26,6 +26,7 @@ from .strategy_answers import call_strategy
 
 # Returns the versions that the strategy evicts. Raises `CollectionFull` if it refuses the incoming one.
 Ask: TypeAlias = Callable[[], Sequence[VersionInfo]]
+NO_GUARDS = Guards()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class RotationState:
     None for an imagined collection. `find_bad` returns those of `versions` that are bad, in ascending order, without
     reading the others. `overtaken` are the whole versions in quarantine that newer ones have overtaken, in ascending
     order: they leave when the strategy would evict them, and reduce the limit of the size until then.
-    `acts_only_when_full` is as in the `StrategySpec`.
+    `acts_only_when_full` is as in the `StrategySpec`, `about` and `guards` as in the `CollectionState`.
     """
 
     limits: Limits
@@ -54,6 +55,8 @@ class RotationState:
     find_bad: Callable[[], Sequence[VersionInfo]] | None = None
     overtaken: Sequence[VersionInfo] = ()
     acts_only_when_full: bool = False
+    about: CollectionInfo | None = None
+    guards: Guards = NO_GUARDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +216,8 @@ def visible_collection(state: RotationState, incoming: IncomingVersion) -> Colle
         stored_size=state.stored_size,
         versions=state.versions,
         options=state.options,
+        collection=state.about,
+        guards=state.guards,
     )
 
 

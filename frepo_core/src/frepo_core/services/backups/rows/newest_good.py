@@ -55,6 +55,13 @@ def takes_last_good(session: Session, collection_id: str, number: int | None = N
     return bool(good) if number is None else good == [number]
 
 
+def takes_all_good(session: Session, collection_id: str, numbers: Group[int]) -> bool:
+    """Return whether the deletion of these versions takes all good versions of a collection that has some."""
+    query = select(Version.number).where(Version.collection_id == collection_id, is_good(), _is_sound())
+    has_some = session.scalar(query.where(Version.number.in_(numbers)).limit(1)) is not None
+    return has_some and session.scalar(query.where(Version.number.not_in(numbers)).limit(1)) is None
+
+
 def _is_sound() -> ColumnElement[bool]:
     """Return the condition that the bytes of a version are not known to be damaged."""
     damaged = select(File.id).where(File.content_id.in_(select(Content.id).where(is_lost())))

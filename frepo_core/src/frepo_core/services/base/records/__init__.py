@@ -1,6 +1,6 @@
 """Records: the frozen dataclasses that services return instead of database rows."""
 
-from .collection_record import CollectionRecord, collection_info
+from .collection_record import CollectionRecord, collection_info, plugin_guards
 from .file_records import WITH_BLOB, BlobRecord, FileRecord, TrashedFile
 from .version_record import VersionRecord
 
@@ -12,4 +12,5 @@ __all__ = [
     "TrashedFile",
     "VersionRecord",
     "collection_info",
+    "plugin_guards",
 ]

@@ -13,7 +13,9 @@ from frepo_core.domain.backups.guards import GuardAction, Guards
 from frepo_core.domain.backups.runs import LastRun
 from frepo_core.domain.limits import Limits
 from frepo_core.plugins import CollectionInfo
+from frepo_core.plugins import Guards as PluginGuards
 
+GUARD_NAMES = {"action": "on_suspicious"}
 # The column has `keep` for `mark`.
 _ACTIONS: dict[str, GuardAction] = {action: action for action in get_args(GuardAction)} | {"keep": "mark"}
 
@@ -141,6 +143,11 @@ def _guards_of(row: Collection | Row[Any]) -> Guards:
         expects_change=bool(row.expects_change),
         action=_ACTIONS.get(row.guard_action, "refuse"),
     )
+
+
+def plugin_guards(guards: Guards) -> PluginGuards:
+    """Return the guards as plug-ins see them."""
+    return PluginGuards(**{GUARD_NAMES.get(name, name): value for name, value in vars(guards).items()})
 
 
 def collection_info(record: CollectionRecord) -> CollectionInfo:

@@ -1,8 +1,5 @@
 """The part of the facade that sets up collections and tokens: it implements `AdministeringService`."""
 
-from typing import TYPE_CHECKING
-
-from frepo_core.db.models import Token
 from frepo_core.domain.backups.guards import SAFE_GUARDS
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
@@ -11,9 +8,6 @@ from frepo_core.plugins import CollectionInfo, CollectionValues, IssuedToken, To
 
 from ...base.records import collection_info
 from .connection import ConnectedFacade
-
-if TYPE_CHECKING:
-    from ..core_services import CoreServices
 
 
 class AdministeringFacade(ConnectedFacade):
@@ -51,19 +45,6 @@ class AdministeringFacade(ConnectedFacade):
         services = self._services_for(by)
         collection = self._collection_for(collection_id, "collection.tokens", by)
         return services.token_lists.grant(collection.id, fingerprint, by=by)[1]
-
-    def _services_for(self, by: Identity) -> "CoreServices":
-        """Return the services. Raises `AccessDeniedError` for a token that does not exist any more, `ReadOnlyError`.
-
-        A view has authenticated it a moment ago, a job perhaps days ago.
-        """
-        from ...access.tokens import NO_ACCESS
-
-        services = self._writable()
-        with services.database.reading() as session:
-            if session.get(Token, by.token) is None:
-                raise AccessDeniedError(NO_ACCESS)
-        return services
 
 
 def _require(action: str, by: Identity) -> None:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from frepo_core.db.models import Token
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, FieldsError, NotFoundError, ReadOnlyError
@@ -36,6 +37,19 @@ class ConnectedFacade:
         if self._services.settings.read_only:
             raise ReadOnlyError("The service is in read-only mode, so a plug-in cannot change anything now")
         return self._services
+
+    def _services_for(self, by: Identity) -> "CoreServices":
+        """Return the services. Raises `AccessDeniedError` for a token that does not exist any more, `ReadOnlyError`.
+
+        A view has authenticated it a moment ago, a job perhaps days ago.
+        """
+        from ...access.tokens import NO_ACCESS
+
+        services = self._writable()
+        with services.database.reading() as session:
+            if session.get(Token, by.token) is None:
+                raise AccessDeniedError(NO_ACCESS)
+        return services
 
     def _collection_for(self, collection_id: str, action: str, by: Identity) -> CollectionRecord:
         """Return a collection in which a token may do this. Raises `NotFoundError` or `AccessDeniedError`."""

@@ -43,7 +43,7 @@ from ...base.records import CollectionRecord, FileRecord, collection_info
 from ...content.storages.storage_space import temporary_folder
 from ...reports.statistics import read_collection_usage, read_statistics
 from .administration import AdministeringFacade
-from .reading import ReadingFacade
+from .deleting import DeletingFacade
 from .writing import WritingFacade
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class PluginService(ReadingFacade, WritingFacade, AdministeringFacade):
+class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
     """Gives a plug-in access to the service."""
 
     @property

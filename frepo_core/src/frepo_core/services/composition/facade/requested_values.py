@@ -141,7 +141,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _lock(value: Any) -> timedelta:
-    if length(value) < timedelta(seconds=1):
+    if length(value, LONGEST) < timedelta(seconds=1):
         raise ValueError(f"A lock is at least a second and at most {LONGEST.days} days")
     return timedelta(seconds=int(value.total_seconds()))
 
