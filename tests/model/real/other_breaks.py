@@ -31,7 +31,7 @@ def recover_from_first(site: Site, folder: Path) -> str:
     """Recover from the first storage; what is uploaded then has to be recovered from the second one alone."""
     _upload(site, "X")
     site.do("the database is lost, and recovered from A and B")
-    site.services.journal.write_catalogue()
+    site.services.feature(RecoveryServices).journal.write_catalogue()
     _upload(site, "Y")
     for step in ("the job begins Y in B (writing)", "the job stores Y in B (writing)"):
         site.do(step)
@@ -43,7 +43,7 @@ def recover_from_first(site: Site, folder: Path) -> str:
 def repeat_refused_deletion(site: Site, folder: Path) -> str:
     """Let a storage refuse a deletion that a slow process repeats, after somebody has brought the version back."""
     _upload(site, "X")
-    site.services.journal.write_catalogue()
+    site.services.feature(RecoveryServices).journal.write_catalogue()
     before = utc_now()
     site.do("a version of X is deleted")
     site.do("X in A (leaving) is doomed")

@@ -65,7 +65,7 @@ class Site:
         self._token = self.services.tokens.generate(NewToken(roles=(Role.ADMINISTRATOR,), expires="never")).id
         change = CollectionChange(limits={COUNT: 50}, filename="dump.sql")
         self.collection = self.services.collections.create(change, by=self._client()).id
-        self.services.journal.write_catalogue()
+        self.services.feature(RecoveryServices).journal.write_catalogue()
 
     def close(self) -> None:
         """End what is in flight, as if the process was killed."""
@@ -186,10 +186,10 @@ class Site:
         content = "XYZ".find(next((one for one in what.split() if one[0] in "XYZ"), "-")[0])
         if what.startswith(("an upload commits", "an upload uses")):
             self.owed[content] += 1
-            self.services.journal.write_changes()
+            self.services.feature(RecoveryServices).journal.write_changes()
         elif what.endswith("is deleted") and what.startswith("a version"):
             self.owed[content] -= 1
-            self.services.journal.write_changes()
+            self.services.feature(RecoveryServices).journal.write_changes()
 
     def _count_versions(self) -> int:
         with self.services.database.reading() as session:

@@ -17,6 +17,7 @@ from pathlib import Path
 from frepo_core.db import migrations, utc_now
 from frepo_core.domain.roles import Role
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
@@ -67,8 +68,8 @@ def write_journal(services):
     turn = 0
     while True:
         turn += 1
-        if services.journal.write_changes().needing or turn % 15 == 0:
-            services.journal.write_catalogue()
+        if services.feature(RecoveryServices).journal.write_changes().needing or turn % 15 == 0:
+            services.feature(RecoveryServices).journal.write_catalogue()
 
 
 def main():
@@ -82,8 +83,8 @@ def main():
     ledger.note(op="token", token=token)
     by = services.tokens.look_up(issued.id)
     services.build_all()
-    services.journal.write_changes()
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_changes()
+    services.feature(RecoveryServices).journal.write_catalogue()
     ledger.note(op="begun")
     work = [partial(upload, services, ledger, by, token, locked) for locked in (timedelta(days=30), *PLAIN)]
     work.append(lambda: write_journal(services))

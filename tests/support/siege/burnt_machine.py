@@ -18,8 +18,9 @@ from frepo_core.db.models import Collection, Event, File, TrashEntry, Version
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import FrepoError
 from frepo_core.features.compact.encodings.decoder import DecodedContent
+from frepo_core.features.recovery.journal.changes import find_last_position
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.upkeep.journal.changes import find_last_position
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import Ownership, verify, verify_copies
 from support.encodings.nights import nights
@@ -126,9 +127,9 @@ class BurntMachine(RandomHistory):
 
     def write_journal(self):
         self.services.database.write(_number_events)
-        written = self.services.journal.write_changes()
+        written = self.services.feature(RecoveryServices).journal.write_changes()
         if written.needing or self.draw.random() < 0.3:
-            self.services.journal.write_catalogue()
+            self.services.feature(RecoveryServices).journal.write_catalogue()
         self.known = Known.read(self.services)
         self.parts.append((self.known, find_journal(self.services.backends)))
 

@@ -15,10 +15,12 @@ from frepo_core.errors import ConfigurationError
 from frepo_core.features import assembly
 from frepo_core.features.compact.encoder.encoder import encode
 from frepo_core.features.preview.services import PreviewServices
+from frepo_core.features.recovery.feature import RECOVERY
+from frepo_core.features.recovery.journal.objects import OBJECTS
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.reports.figures import Figures
 from frepo_core.services.reports.statistics import read_statistics
-from frepo_core.services.upkeep.journal.objects import OBJECTS
 from frepo_core.services.upkeep.storage import verify
 from support.client import COLLECTIONS
 
@@ -67,7 +69,7 @@ def test_a_token_may_do_what_its_roles_say_until_it_is_revoked(root, holder, col
 def test_the_upkeep_of_storages_is_there(services, push, collection):
     push(collection, b"content")
 
-    assert {"verify", "sweep", "trash", "journal", "catalogue"} <= set(services.scheduled_jobs)
+    assert {"verify", "sweep", "trash", "pins", "events"} <= set(services.scheduled_jobs)
     found = verify(services.database, services.backends)
     assert (1, []) == (found.checked, found.damaged)
 
@@ -137,14 +139,6 @@ class TestEmptyPorts:
         with services.database.reading() as session:
             assert ["present"] == list(session.scalars(select(StoredObject.state)))
 
-    def test_a_catalogue_has_the_kinds_of_the_nucleus_in_their_order(self, services):
-        names = [kind.name for kind in services.recovered_kinds]
-
-        services.journal.write_catalogue()
-
-        assert [kind.name for kind in OBJECTS] == names
-        assert not {"enrolment_code", "sample"} & set(names)
-
     def test_reports_have_no_figures_of_features(self, services, app):
         found = read_statistics(services, services.figures)
 
@@ -152,3 +146,19 @@ class TestEmptyPorts:
         assert ((), {}, ()) == (Figures().checks, Figures().statistics(), Figures().lines())
         assert not {"copies", "compact"} & set(services.health.run())
         assert app.get("/health?code=c0de").json["status"]["storage"]
+
+
+class TestRecoveryAlone:
+    """What recovery writes and reads back, if no other feature has kinds of its own."""
+
+    @pytest.fixture(autouse=True)
+    def _with_recovery(self, _without_features, monkeypatch):
+        monkeypatch.setattr(assembly, "FEATURES", (RECOVERY,))
+
+    def test_a_catalogue_has_the_kinds_of_the_nucleus_in_their_order(self, services):
+        recovery = services.feature(RecoveryServices)
+
+        recovery.journal.write_catalogue()
+
+        assert list(OBJECTS) == list(recovery.kinds)
+        assert not {"enrolment_code", "sample"} & {kind.name for kind in recovery.kinds}

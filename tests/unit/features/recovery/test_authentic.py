@@ -11,10 +11,10 @@ from io import BytesIO
 import pytest
 
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.recovery.sources import RecoveryError
-from frepo_core.services.upkeep.journal.journal_files import JournalWriter
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from support.paths import ROOT
 
@@ -22,11 +22,11 @@ from support.paths import ROOT
 @pytest.fixture
 def written(services, storage, keys, make_collection):
     """A catalogue, and three parts with a collection each. Return the paths by what they are, and the collections."""
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
     collections = []
     for _ in range(3):
         collections.append(make_collection(9))
-        services.journal.write_changes()
+        services.feature(RecoveryServices).journal.write_changes()
     return [storage.path(key) for key in keys()], collections
 
 
@@ -74,7 +74,7 @@ def key_of(path):
 
 
 def test_the_one_before_a_forged_catalogue_is_used(services, written, storage, keys, make_collection, recover):
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
     newest = max((storage.path(key) for key in keys() if key.startswith("catalogue")), key=lambda path: path.name)
     write_anew(newest, make_administrator)
 
@@ -137,10 +137,10 @@ def test_a_part_that_is_missing_is_named(written, recover):
 
 def test_after_a_change_of_the_secrets_a_new_catalogue_begins(services, ini, plugins, written, storage, keys, recover):
     other = assemble(ini | {"app.secret": "b" * 64}, {}, plugins)
-    with_other = other.journal.write_changes()
+    with_other = other.feature(RecoveryServices).journal.write_changes()
     assert ["local"] == list(with_other.needing)
-    other.journal.write_catalogue()
-    assert [] == list(other.journal.write_changes().needing)
+    other.feature(RecoveryServices).journal.write_catalogue()
+    assert [] == list(other.feature(RecoveryServices).journal.write_changes().needing)
     other.database.engine.dispose()
 
     found = recover(**{"app.secret": "b" * 64})

@@ -17,11 +17,11 @@ import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.features.compact.encodings.format import MAGIC, Entry, Head
+from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.recovery.sources import RecoveryError
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.upkeep.journal.journal_files import JournalWriter
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from support.compressors import zstd
 from support.encodings.nights import nights
@@ -68,7 +68,7 @@ def collection(services, make_collection, push, sender):
     for content in encoded:
         push(collection, content)
     assert StoredBlobs(services).encode(*encoded)
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
     return collection, dict(enumerate((*HOSTILE, *encoded), 1))
 
 
@@ -132,7 +132,7 @@ def test_a_long_name_stops_nothing(services, push, sender, tmp_path):
     for name in ("n" * 251 + ".sql", "short.sql"):
         collection = services.collections.create(CollectionChange(limits={}, filename=name), by=sender)
         push(collection.id, name.encode())
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
     arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
 
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
@@ -145,7 +145,7 @@ def test_two_deleted_collections_of_one_id_are_both_written(services, push, send
         change = CollectionChange(limits={}, filename="dump.sql", id=ID)
         push(services.collections.create(change, by=sender).id, content)
         services.collections.delete(ID, with_versions=True, by=sender)
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
     arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
 
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)
@@ -156,7 +156,7 @@ def test_two_deleted_collections_of_one_id_are_both_written(services, push, send
 
 
 def test_the_script_lets_no_name_command_a_terminal(services, tmp_path):
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
     (tmp_path / "storage/catalogue/\x1b]0;a\x07-ffffffff-ffffffff").write_bytes(b"no gzip")
     arguments = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", "--list"]
 

@@ -47,7 +47,7 @@ def test_what_came_after_the_backup_is_read_back(services, run, make_collection,
     push(collection, b"lost")
     new = make_collection(9)
     push(new, b"lost, too")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     Ownership(services.database, services.backends).raise_epoch("local")
     restored = restore()
     Ownership(restored.database, restored.backends).adopt("local")
@@ -69,14 +69,14 @@ def test_catalogues_of_the_restored_service_are_not_what_was_lost(services, run,
     run("catalogue")
     restore = back_up()
     push(collection, b"lost")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     Ownership(services.database, services.backends).raise_epoch("local")
     restored = restore()
     ownership = Ownership(restored.database, restored.backends)
     ownership.adopt("local")
-    restored.journal.write_catalogue()
+    restored.feature(RecoveryServices).journal.write_catalogue()
     ownership.raise_epoch("local")  # as a sweep does
-    restored.journal.write_catalogue()
+    restored.feature(RecoveryServices).journal.write_catalogue()
 
     report = merge(restored)
 
@@ -93,7 +93,7 @@ def test_what_the_restored_service_has_removed_itself_stays_removed(
     run("catalogue")
     restored = back_up()()
     push(collection, b"lost")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored.versions.delete(collection, "v1", by=sender)
     restored.trash.end(collection, 1, by=sender)
 
@@ -113,7 +113,7 @@ def test_a_full_collection_has_its_newest_versions_again(services, run, make_col
     push(collection, b"six")
     if has_catalogue:
         run("catalogue")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored = restore()
 
     report, again = merge(restored), merge(restored)
@@ -137,7 +137,7 @@ def test_what_came_and_left_again_since_the_backup_is_in_the_trash_again(
     push(collection, b"five")
     services.trash.end(collection, gone.number, by=sender)
     before = services.trash.list(collection)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored = restore()
 
     report, again = merge(restored), merge(restored)
@@ -158,7 +158,7 @@ def test_a_version_that_may_not_leave_stays_and_the_lost_one_waits_in_the_trash(
     run("catalogue")
     restore = back_up()
     push(collection, b"three")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored = restore()
     restored.version_edits.edit(collection, first.id, VersionChange(pinned=True), by=sender)
 
@@ -182,7 +182,7 @@ def test_a_collection_expects_its_next_backup_after_the_newest_that_came_back(
     push(collection, b"the second")
     expected = services.collections.get(collection)
     push(collection, b"bad")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored = restore()
 
     merge(restored)
@@ -198,7 +198,7 @@ def test_a_version_that_was_pinned_is_pinned_again(services, run, make_collectio
     version = push(collection, b"lost").version
     pin = {"reason": "before the move", "until": utc_now() + timedelta(days=9)}
     before = services.version_edits.edit(collection, version.id, VersionChange(pinned=True, pin=pin), by=sender)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored = restore()
 
     merge(restored)
@@ -214,7 +214,7 @@ def test_a_version_in_quarantine_is_there_again_and_evicts_nothing(services, run
     run("catalogue")
     restore = back_up()
     before = push(collection, b"two").version
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored = restore()
 
     report = merge(restored)
@@ -233,7 +233,7 @@ def test_what_checks_have_found_is_read_back(services, run, make_collection, pus
         version = push(collection, outcome.encode()).version
         check = NewCheck(name="restore", outcome=outcome, message="", details={"seconds": 3})
         services.late_results.record(version.id, check, by=Actor(name="system:restore_tests"))
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     before = services.version_checks.of_collection(collection)
     restored = restore()
 
@@ -249,7 +249,7 @@ def test_a_version_whose_number_was_used_again_gets_the_next_one(services, run, 
     run("catalogue")
     restore = back_up()
     push(collection, b"lost")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     restored = restore()
     Ownership(restored.database, restored.backends).adopt("local")
     push_to(restored, collection, b"after the restore", sender)
@@ -265,7 +265,7 @@ def test_a_version_whose_bytes_are_damaged_is_missing(services, run, make_collec
     run("catalogue")
     restore = back_up()
     blob = push(collection, b"lost").version.file.blob
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     storage.path(blob.key).write_bytes(b"LOST")
 
     report = merge(restored := restore())
@@ -280,7 +280,7 @@ def test_a_known_content_is_read_before_a_lost_version_gets_it(services, run, ma
     run("catalogue")
     restore = back_up()
     push(collection, b"lost")
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     storage.path(blob.key).write_bytes(b"LOST")
 
     report = merge(restore())
@@ -348,7 +348,7 @@ class TestDeleted:
             services.versions.delete(collection, f"v{number}", by=sender)
         services.trash.end(collection, by=sender)
         run("mirror")
-        services.journal.write_changes()
+        services.feature(RecoveryServices).journal.write_changes()
         return collection, before
 
     @pytest.mark.costly

@@ -50,11 +50,11 @@ def restored(services, make_collection, push, contents, changes, back_up):
         collection = make_collection(9)
         for content in contents[:2]:
             push(collection, content)
-        services.journal.write_catalogue()
+        services.feature(RecoveryServices).journal.write_catalogue()
         restore = back_up()
         push(collection, contents[2])
         changes[change](collection)
-        services.journal.write_changes()
+        services.feature(RecoveryServices).journal.write_changes()
         new = restore()
         for storage in ("local", "archive"):
             Ownership(new.database, new.backends).adopt(storage)

@@ -12,9 +12,9 @@ from sqlalchemy import func, insert, select
 from frepo_core.db import migrations
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.journal.objects import table_of
 from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.plugins import BlobStat, StorageBackend
-from frepo_core.services.upkeep.journal.objects import table_of
 from support.scale import IS_BIG
 
 COLLECTIONS, EACH = (1000, 1000) if IS_BIG else (20, 100)
@@ -116,11 +116,11 @@ def fill(services, collection):
 def test_a_catalogue_of_a_million_versions_needs_little_memory_and_time(
     services, storages, make_collection, ini, plugins, tmp_path
 ):
-    services.journal.write_catalogue()  # the storage is marked before it has contents
+    services.feature(RecoveryServices).journal.write_catalogue()  # the storage is marked before it has contents
     fill(services, make_collection(9))
     storages._built["local"] = ListsAMillion(storages.get("local"))
     with Watch() as writing:
-        services.journal.write_catalogue()
+        services.feature(RecoveryServices).journal.write_catalogue()
     recovered = assemble(ini | {"database.url": f"sqlite:///{tmp_path}/recovered.db"}, {}, plugins)
     migrations.upgrade(recovered.database.engine)
     recovered.backends._built["local"] = ListsAMillion(recovered.backends.get("local"))

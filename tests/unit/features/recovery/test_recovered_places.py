@@ -15,6 +15,7 @@ from frepo_core.features.doctor.compact import check_compact
 from frepo_core.features.doctor.copies import check_copies
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.overview.status import read_status
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
@@ -36,13 +37,13 @@ def ini(ini, tmp_path):
 def write_catalogue(services):
     """Write a catalogue that has all events, as on a service whose worker has numbered them."""
     services.database.execute(update(Event).values(position=Event.id))
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
 
 
 def write_part(services):
     """Write a part of the journal, which the next one does not repeat."""
     services.database.execute(update(Event).values(position=Event.id))
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
 
 
 def migrate(services):

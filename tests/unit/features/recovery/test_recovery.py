@@ -16,6 +16,7 @@ from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.features.assembly import assemble
 from frepo_core.features.enrolment.services import EnrolmentServices
 from frepo_core.features.recovery import recovery as recovery_module
+from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.recovery.recovery import RecoveryReport
 from frepo_core.features.recovery.services import RecoveryServices
@@ -25,7 +26,6 @@ from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
 from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms
 from frepo_core.services.content.ingest import Incoming
-from frepo_core.services.upkeep.journal.journal_files import JournalWriter
 from frepo_core.services.upkeep.storage import verify
 from support.encodings.nights import nights
 from support.encodings.stored import StoredBlobs
@@ -105,7 +105,7 @@ def dump(services, leave_out=("sample",)):
     with services.database.reading() as session:
         return {
             (kind.name, *key): values
-            for kind in services.recovered_kinds
+            for kind in services.feature(RecoveryServices).kinds
             if kind.name not in leave_out
             for page in kind.pages(session)
             for key, values in page
@@ -128,9 +128,9 @@ def test_a_recovered_database_has_what_the_lost_one_had(services, run, busy_day,
     first, token = busy_day()
     run("catalogue")
     second, _ = busy_day()
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     services.versions.delete(first, "v3", by=services.tokens.look_up(token))
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     lost = without_use(dump(services))
 
     found = recover()
@@ -157,7 +157,7 @@ def test_a_base_that_no_version_uses_and_a_number_that_was_used_again_get_rows(
     blobs.end_superseded()
     services.versions.delete(collection, "v22", by=sender)
     services.trash.end(collection, 22, by=sender)
-    services.journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_catalogue()
     path, changed = storage.path(max(keys())), BytesIO()
     file = JournalFile(path)
     head = {name: value for name, value in file.head.items() if name not in {"frepo", "format", "about"}}
@@ -191,8 +191,8 @@ def test_a_recovered_service_goes_on(services, run, busy_day, recover):
     new.versions.delete(first, "v4", by=by)
 
     assert (5, "new.sql") == (added.number, new.collections.get(made.id).filename)
-    new.journal.write_catalogue()
-    assert [] == list(new.journal.write_changes().needing)
+    new.feature(RecoveryServices).journal.write_catalogue()
+    assert [] == list(new.feature(RecoveryServices).journal.write_changes().needing)
 
 
 @pytest.mark.costly
@@ -206,7 +206,7 @@ def test_the_old_service_stops_writing(services, run, busy_day, recover, push):
     with pytest.raises(StorageUnavailable, match="the mark of this database is missing"):
         push(first, b"too late")
     with pytest.raises(StorageUnavailable):
-        services.journal.write_changes()
+        services.feature(RecoveryServices).journal.write_changes()
 
 
 def test_what_is_named_and_missing_is_listed(services, storage, run, make_collection, push, recover):
@@ -227,10 +227,10 @@ def test_a_damaged_catalogue_is_passed_over_for_the_one_before(services, storage
     first = make_collection(9)
     run("catalogue")
     second = make_collection(9)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     run("catalogue")
     third = make_collection(9)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     newest = max(key for key in keys() if key.startswith("catalogue/"))
     storage.path(newest).write_bytes(storage.path(newest).read_bytes()[:-20])
 
@@ -246,7 +246,7 @@ def test_a_damaged_or_lost_part_is_named_and_the_rest_is_used(services, storage,
     made = []
     for _ in range(4):
         made.append(make_collection(9))
-        services.journal.write_changes()
+        services.feature(RecoveryServices).journal.write_changes()
     parts = [key for key in keys() if key.startswith("journal/")]
     storage.path(parts[1]).write_bytes(b"damaged")
 
@@ -309,7 +309,7 @@ def test_an_interrupted_recovery_is_repeated(services, run, busy_day, open_empty
     busy_day()
     run("catalogue")
     busy_day()
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     lost = without_use(dump(services))
     services = open_empty()
     left = [calls]

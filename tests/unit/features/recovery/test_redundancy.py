@@ -9,6 +9,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey
@@ -123,7 +124,7 @@ def test_after_a_recovery_without_copies_all_are_said_to_lack_them(services, col
     assert (3, 3) == (figures.behind, figures.versions)
     assert "No content waits" not in figures.describe(utc_now())
     assert "second" in report.adopted
-    recovered_services.journal.write_catalogue()
+    recovered_services.feature(RecoveryServices).journal.write_catalogue()
     assert any(JournalKey.parse(stat.key) for stat in recovered_services.backends.get("second").list())
 
 

@@ -10,11 +10,11 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject, TrashEntry
 from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.features.recovery.journal import journal
 from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages import journal_comparison
-from frepo_core.services.upkeep.journal import journal
 from frepo_core.services.upkeep.storage import (
     OwnerMark,
     Ownership,
@@ -38,7 +38,7 @@ def collection(begun, services, make_collection, push, sender):
     push(collection, b"kept")
     push(collection, b"taken back")
     services.versions.delete(collection, "v2", by=sender)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     return collection
 
 
@@ -47,7 +47,7 @@ def restored(services, collection, back_up, sender):
     """The services over this backup: since then the version was taken out of the trash."""
     restore = back_up()
     services.trash.restore(collection, 2, by=sender)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     return restore()
 
 
@@ -100,7 +100,7 @@ def test_the_room_of_the_trash_is_not_used(restored):
 
 def test_the_journal_then_lets_it_be_compared_with_the_storage(restored, bytes_in):
     end_trash(restored)
-    restored.journal.write_changes()
+    restored.feature(RecoveryServices).journal.write_changes()
 
     assert 0 == end_trash(restored)["versions"]
     assert 2 == len(bytes_in())
@@ -111,7 +111,7 @@ def test_a_sweep_before_the_comparison_hides_nothing(restored, bytes_in):
     Ownership(restored.database, restored.backends).raise_epoch("local")
 
     assert 0 == end_trash(restored)["versions"]
-    assert ["local"] == restored.journal.write_changes().needing
+    assert ["local"] == restored.feature(RecoveryServices).journal.write_changes().needing
     assert 0 == end_trash(restored)["versions"]
     assert 2 == len(bytes_in())
 
@@ -195,7 +195,7 @@ class TestWithoutAService:
 
         monkeypatch.setattr(journal, "hit", hit)
         monkeypatch.setattr(journal_comparison, "_sleep", sleep, raising=False)
-        writer = threading.Thread(target=services.journal.write_changes)
+        writer = threading.Thread(target=services.feature(RecoveryServices).journal.write_changes)
         writer.start()
         assert stored.wait(60)
         plan = SweepPlan(storage="local", grace=timedelta(hours=1))

@@ -32,14 +32,14 @@ from frepo_core.errors import FrepoError
 from frepo_core.features.compact.encoder.encoder import Base, encode
 from frepo_core.features.compact.encodings.decoder import DecodedContent
 from frepo_core.features.compact.encodings.format import ENTRY_SIZE, MAGIC, Entry, Head
+from frepo_core.features.recovery.journal.journal_files import pack_seal
+from frepo_core.features.recovery.journal.seals import JournalSeals
 from frepo_core.features.recovery.journal_file import JournalDamagedError, JournalFile
 from frepo_core.plugins import Identity
 from frepo_core.services.composition.facade.reading import _values
 from frepo_core.services.content.held_bytes import _read as read_held
 from frepo_core.services.content.storages.owner_mark import OwnerMark
-from frepo_core.services.upkeep.journal.journal_files import pack_seal
 from frepo_core.services.upkeep.journal.keys import JournalKey
-from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.testing import MemoryStorage
 from frepo_core.web.conventions.paging import _decode
 from frepo_sealed.keys import KeyRing

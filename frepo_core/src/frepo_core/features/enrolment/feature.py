@@ -16,7 +16,8 @@ def _endpoints() -> Sequence[Any]:
 
 def _recovered() -> Sequence[Any]:
     from frepo_core.db.models import EnrolmentCode, EnrolmentCollection
-    from frepo_core.services.upkeep.journal.objects import children, kind_of
+
+    from ..recovery.journal.objects import children, kind_of
 
     collections = {"collections": children(EnrolmentCollection, "code_id")}
     place = {"after": "deleted_collection", "named_by": "enrolment"}

@@ -27,7 +27,8 @@ def _endpoints() -> Sequence[Any]:
 
 def _recovered() -> Sequence[Any]:
     from frepo_core.db.models import Sample
-    from frepo_core.services.upkeep.journal.objects import kind_of
+
+    from ..recovery.journal.objects import kind_of
 
     return [kind_of("sample", Sample, "id", is_journaled=False, after="run")]
 

@@ -8,9 +8,9 @@ from frepo_core.services.content.storages.kept_blobs import find_adoption
 from frepo_core.services.content.storages.owner_mark import find_marks
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.services.upkeep.journal.cursors import Cursor, read_cursors
-from frepo_core.services.upkeep.journal.journal import Journal
 from frepo_core.services.upkeep.journal.keys import JournalKey
 
+from .journal.journal import Journal
 from .sources import RecoveryError
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from frepo_core.domain.json_objects import parse_object
 from frepo_core.errors import FrepoError
-from frepo_core.services.upkeep.journal.journal_files import FORMAT
-from frepo_core.services.upkeep.journal.json_rows import Values
+
+from .journal.journal_files import FORMAT
+from .journal.json_rows import Values
 
 _NOTHING: Values = {}
 # A line holds one object. A longer one is not from frepo.

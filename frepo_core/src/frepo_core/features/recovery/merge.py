@@ -38,14 +38,14 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.events.actors import actor_of
 from frepo_core.services.events.facts import collection_event
 from frepo_core.services.events.recording import record
-from frepo_core.services.upkeep.journal.journal import Journal
-from frepo_core.services.upkeep.journal.json_rows import Values, names_of, to_row
-from frepo_core.services.upkeep.journal.objects import table_of
-from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
 from frepo_core.services.upkeep.reconcile.staging import Listing, Notes, list_storage
 
 from .first_epoch import find_first_epoch
+from .journal.journal import Journal
+from .journal.json_rows import Values, names_of, to_row
+from .journal.objects import table_of
+from .journal.seals import JournalSeals
 from .lost_contents import find_lost
 from .replayed_evictions import make_room, set_as_it_was
 from .row_loading import add_checks, insert_new

@@ -42,13 +42,13 @@ from frepo_core.services.content.objects.wishes import compare_again
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.kept_blobs import RECONCILE
 from frepo_core.services.content.storages.sweep_guard import Ownership
-from frepo_core.services.upkeep.journal.json_rows import Values
-from frepo_core.services.upkeep.journal.objects import ObjectKind
-from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.reconciliation import Reconciliation
 from frepo_core.services.upkeep.reconcile.staging import Listing, Notes, list_storage
 
 from .interruption import Interruption, read_interruption
+from .journal.json_rows import Values
+from .journal.objects import ObjectKind
+from .journal.seals import JournalSeals
 from .lost_contents import find_used_storages, note_lost
 from .row_loading import RowLoader, continue_sequences
 from .sources import RecoveryError, Source, SourceFiles, find_furthest, find_source, list_others

@@ -21,8 +21,9 @@ from frepo_core.services.backups.rows.version_rows import is_restored, select_wi
 from frepo_core.services.backups.trash.restoration import has_room_as_it_was
 from frepo_core.services.base.records import CollectionRecord, VersionRecord
 from frepo_core.services.events.recording import record
-from frepo_core.services.upkeep.journal.json_rows import Values, to_row
-from frepo_core.services.upkeep.journal.objects import table_of
+
+from .journal.json_rows import Values, to_row
+from .journal.objects import table_of
 
 
 def make_room(

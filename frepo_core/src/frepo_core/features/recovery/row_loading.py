@@ -21,9 +21,9 @@ from frepo_core.db.models import (
     file_tag,
 )
 from frepo_core.domain.naming import printable, stored_name
-from frepo_core.services.upkeep.journal.json_rows import Values, to_row
-from frepo_core.services.upkeep.journal.objects import PLACES, ListPart, ObjectKind, table_of
 
+from .journal.json_rows import Values, to_row
+from .journal.objects import PLACES, ListPart, ObjectKind, table_of
 from .staging import Key, MissingContent, RecoveryStaging
 
 _FILE, _TAG, _CONTENT = table_of(File), table_of(Tag), table_of(Content)

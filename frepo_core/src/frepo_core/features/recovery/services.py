@@ -1,6 +1,7 @@
 """The services of recovery."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -8,6 +9,9 @@ if TYPE_CHECKING:
 
     from frepo_core.services.composition.core_services import CoreServices
 
+    from .journal.journal import Journal
+    from .journal.objects import ObjectKind
+    from .journal.seals import JournalSeals
     from .merge import Merge
     from .recovery import Recovery
 
@@ -17,6 +21,28 @@ class RecoveryServices:
 
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
+
+    @cached_property
+    def journal(self) -> "Journal":
+        """Write the journal and the catalogues of all storages."""
+        from .journal.journal import Journal
+
+        core = self._core
+        return Journal(core.database, core.backends, core.presence, self.seals, self.kinds, core.ingest.directory)
+
+    @cached_property
+    def kinds(self) -> "Sequence[ObjectKind]":
+        """Return what is written and read back: the kinds of the nucleus, and those of features."""
+        from .journal.objects import recovered_kinds
+
+        return recovered_kinds(kind for feature in self._core.features for kind in feature.recovered())
+
+    @cached_property
+    def seals(self) -> "JournalSeals":
+        """Show that a part is from this service."""
+        from .journal.seals import JournalSeals
+
+        return JournalSeals.of(self._core.settings)
 
     def recovery(
         self,
@@ -34,12 +60,12 @@ class RecoveryServices:
         from .recovery import Recovery
 
         core = self._core
-        seals = None if unverified else core.journal_seals
+        seals = None if unverified else self.seals
         return Recovery(
             core.database,
             core.backends,
             seals,
-            core.recovered_kinds,
+            self.kinds,
             [storage, *also],
             core.ingest.directory,
             notes,
@@ -61,8 +87,8 @@ class RecoveryServices:
             core.database,
             core.backends,
             core.trash,
-            core.journal,
-            None if unverified else core.journal_seals,
+            self.journal,
+            None if unverified else self.seals,
             storage,
             core.ingest.directory,
             notes,

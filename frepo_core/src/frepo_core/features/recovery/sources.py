@@ -11,9 +11,9 @@ from frepo_core.errors import FrepoError, StorageError
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.upkeep.journal.keys import JournalKey
-from frepo_core.services.upkeep.journal.seals import JournalSeals
 from frepo_core.services.upkeep.reconcile.staging import Listing, Notes, list_storage
 
+from .journal.seals import JournalSeals
 from .journal_file import JournalDamagedError, JournalFile
 from .staging import RecoveryStaging
 

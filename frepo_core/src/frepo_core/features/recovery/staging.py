@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from frepo_core.services.upkeep.journal.json_rows import Values, dump
 from frepo_core.services.upkeep.reconcile.staging import Staging
+
+from .journal.json_rows import Values, dump
 
 Key = tuple[Any, ...]
 

@@ -18,14 +18,7 @@ from ..upkeep.overdue_events import report_overdue
 from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs, prune_tags
 from .core_services import CoreServices
 from .features import BuiltinJob, Summary
-from .storage_jobs import (
-    end_trash,
-    job_actor,
-    sweep_storages,
-    verify_blobs,
-    write_catalogue,
-    write_journal,
-)
+from .storage_jobs import end_trash, job_actor, sweep_storages, verify_blobs
 
 
 def remove_tokens(services: CoreServices, context: JobContext) -> Summary:
@@ -143,20 +136,6 @@ BUILTIN_JOBS = (
         lane="short",
         summary="Rotate versions in whose verdict is late",
         work=rotate_unjudged,
-    ),
-    BuiltinJob(
-        name="journal",
-        schedule="every 1m",
-        lane="short",
-        summary="Write what has changed into each storage, for a recovery",
-        work=write_journal,
-    ),
-    BuiltinJob(
-        name="catalogue",
-        schedule="30 1 * * *",
-        lane="medium",
-        summary="Write all that the database knows into each storage",
-        work=write_catalogue,
     ),
     BuiltinJob(
         name="events", schedule="30 4 * * *", lane="short", summary="Delete old events and records of jobs", work=prune

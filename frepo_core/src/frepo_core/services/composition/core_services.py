@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from ..reports.figures import Figures
     from ..reports.health import Health
     from ..reports.restore_ages import RestoreAges
-    from ..upkeep.journal.journal import Journal
-    from ..upkeep.journal.objects import ObjectKind
-    from ..upkeep.journal.seals import JournalSeals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,31 +45,6 @@ class CoreServices(FileServices):
     """The services that plug-ins and the built-in jobs use. `request_observers` are called after each request."""
 
     request_observers: list[RequestObserver] = field(default_factory=list)
-
-    @cached_property
-    def journal(self) -> "Journal":
-        from ..upkeep.journal.journal import Journal
-
-        return Journal(
-            self.database,
-            self.backends,
-            self.presence,
-            self.journal_seals,
-            self.recovered_kinds,
-            self.ingest.directory,
-        )
-
-    @cached_property
-    def recovered_kinds(self) -> "Sequence[ObjectKind]":
-        from ..upkeep.journal.objects import recovered_kinds
-
-        return recovered_kinds(kind for feature in self.features for kind in feature.recovered())
-
-    @cached_property
-    def journal_seals(self) -> "JournalSeals":
-        from ..upkeep.journal.seals import JournalSeals
-
-        return JournalSeals.of(self.settings)
 
     @cached_property
     def strategies(self) -> "Strategies":

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import BytesMissingError, FrepoError, StorageUnavailable
@@ -14,8 +13,6 @@ from frepo_core.plugins import JobContext
 
 from ..backups.trash.expiry import end_expired
 from ..base.rate_limit import RateLimit
-from ..upkeep.engine.job_requests import store_request
-from ..upkeep.journal.journal import Written
 from ..upkeep.storage import SweepPlan, SweepReport, VerifyOptions, check_grace, sweep, verify, verify_copies
 from ..upkeep.storage.progress import ProgressNotes
 from .core_services import CoreServices
@@ -141,22 +138,3 @@ def list_keys(keys: Sequence[str]) -> str:
     """Return the first keys as a text."""
     shown = ", ".join(keys[:EXAMPLES])
     return f"{shown}, ..." if len(keys) > EXAMPLES else shown
-
-
-def write_journal(services: CoreServices, context: JobContext) -> Summary:
-    """Write what has changed into each storage in use. If that is not enough for one, request the job `catalogue`."""
-    written = services.journal.write_changes(context.check_lease)
-    if written.needing:
-        store_request(services.database, "catalogue", "system:journal", context.now)
-    return _describe_written(written) | {"needing": list(written.needing)}
-
-
-def write_catalogue(services: CoreServices, context: JobContext) -> Summary:
-    """Write a catalogue of all that the database knows into each storage in use."""
-    written = services.journal.write_catalogue(context.check_lease, context.progress)
-    return _describe_written(written)
-
-
-def _describe_written(written: Written) -> dict[str, Any]:
-    failed = {"failed": dict(written.failed)} if written.failed else {}
-    return {"objects": written.objects, "size": written.size, "keys": written.keys, **failed}

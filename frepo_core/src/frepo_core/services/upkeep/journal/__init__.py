@@ -1,1 +1,1 @@
-"""The journal and the catalogues: what the database knows, written into the storages next to the blobs."""
+"""How far the journal in each storage has come: its keys, and the comparison with the database."""

@@ -12,6 +12,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageUnavailable
 from frepo_core.features.moves.services import MoveServices
 from frepo_core.features.recovery.journal_file import JournalDamagedError, JournalFile
+from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.plugins import is_blob_key, is_partial_path
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.events.numbering import find_last_position
@@ -45,7 +46,7 @@ def test_the_order_of_the_kinds_in_a_file_stays_whatever_feature_brings_them(ser
     nucleus = ["installation", "token", "collection", "deleted_collection", "file", "version", "trash", "alias"]
     kinds = [*nucleus[:4], "enrolment_code", *nucleus[4:], "run", "sample", "plugin_value", "event"]
 
-    assert kinds == [kind.name for kind in services.recovered_kinds]
+    assert kinds == [kind.name for kind in services.feature(RecoveryServices).kinds]
 
 
 @pytest.mark.databases
@@ -76,12 +77,12 @@ def test_a_part_has_all_versions_of_a_collection_that_was_moved(services, begun,
     collection = make_collection(1)
     for content in (b"one", b"two"):
         push(collection, content)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     number_events(services)
     services.feature(MoveServices).collections.request(collection)
     services.feature(MoveServices).collections.run()
 
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
 
     assert {("version", collection, 2), ("trash", collection, 1)} <= set(read(keys()[-1]))
 
@@ -94,14 +95,14 @@ def test_a_part_has_what_was_added_edited_and_removed(
     collection = make_collection(5)
     first, second = (push(collection, content).version for content in (b"one", b"two"))
     gone = upload(b"gone", name="gone.txt").file
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     number_events(services)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     services.version_edits.edit(collection, first.id, VersionChange(pinned=True), by=None)
     services.versions.delete(collection, "v2", by=None)
     services.files.delete(gone.stored_name, "", by=sender)
 
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
 
     found = read(keys()[-1])
     assert [] == found["version", collection, 2] == found["file", gone.id]
@@ -113,11 +114,11 @@ def test_a_part_has_what_was_added_edited_and_removed(
 def test_a_revoked_token_is_removed(services, begun, keys, read, make_token, sender):
     made = make_token(Role.CREATE_COLLECTIONS)
     fingerprint = services.tokens.fingerprint(made)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     with_token = read(keys()[-1])
     services.tokens.revoke(made, by=sender)
 
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
 
     assert [[Role.CREATE_COLLECTIONS]] == [row["roles"] for row in with_token["token", fingerprint]]
     assert [] == read(keys()[-1])["token", fingerprint]
@@ -125,10 +126,10 @@ def test_a_revoked_token_is_removed(services, begun, keys, read, make_token, sen
 
 def test_nothing_is_written_if_nothing_has_changed(services, begun, keys):
     number_events(services)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     before = keys()
 
-    written = services.journal.write_changes()
+    written = services.feature(RecoveryServices).journal.write_changes()
 
     assert (0, {}, []) == (written.objects, written.keys, list(written.needing))
     assert before == keys()
@@ -138,10 +139,10 @@ def test_a_storage_that_was_away_catches_up_with_one_part(services, begun, keys,
     collection = make_collection(9)
     faulty = wrap(Fail("store"))
     with pytest.raises(StorageUnavailable, match="The storage 'local' got no record for a recovery"):
-        services.journal.write_changes()
+        services.feature(RecoveryServices).journal.write_changes()
     push(collection, b"one")
 
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
 
     assert faulty
     assert {("collection", collection), ("version", collection, 1)} <= set(read(keys()[-1]))
@@ -149,7 +150,7 @@ def test_a_storage_that_was_away_catches_up_with_one_part(services, begun, keys,
 
 def test_deleted_events_need_a_new_catalogue(services, begun, make_collection, push):
     number_events(services)
-    services.journal.write_changes()
+    services.feature(RecoveryServices).journal.write_changes()
     collection = make_collection(9)
     for content in (b"one", b"two"):
         push(collection, content)
@@ -159,17 +160,17 @@ def test_deleted_events_need_a_new_catalogue(services, begun, make_collection, p
     assert last.rowcount
     services.database.write(lambda session: session.execute(delete(Event).where(Event.version_number.is_(None))))
 
-    assert ["local"] == list(services.journal.write_changes().needing)
-    services.journal.write_catalogue()
-    assert [] == list(services.journal.write_changes().needing)
+    assert ["local"] == list(services.feature(RecoveryServices).journal.write_changes().needing)
+    services.feature(RecoveryServices).journal.write_catalogue()
+    assert [] == list(services.feature(RecoveryServices).journal.write_changes().needing)
 
 
 def test_an_adopted_storage_needs_a_new_catalogue(services, begun, keys):
     mark = Ownership(services.database, services.backends).adopt("local")
 
-    assert ["local"] == list(services.journal.write_changes().needing)
-    services.journal.write_catalogue()
-    services.journal.write_changes()
+    assert ["local"] == list(services.feature(RecoveryServices).journal.write_changes().needing)
+    services.feature(RecoveryServices).journal.write_catalogue()
+    services.feature(RecoveryServices).journal.write_changes()
     assert f"-{mark.epoch:08x}-" in keys()[-2]
     assert keys()[-1].startswith(f"journal/{mark.epoch:08x}-")
 
@@ -180,9 +181,9 @@ def test_a_part_that_another_database_has_written_is_not_replaced(services, stor
     storage.store(foreign, BytesIO(b"foreign"), 7)
     make_collection(9)
 
-    assert ["local"] == list(services.journal.write_changes().needing)
-    assert ["local"] == list(services.journal.write_changes().needing)
-    services.journal.write_catalogue()
+    assert ["local"] == list(services.feature(RecoveryServices).journal.write_changes().needing)
+    assert ["local"] == list(services.feature(RecoveryServices).journal.write_changes().needing)
+    services.feature(RecoveryServices).journal.write_catalogue()
 
     with storage.open(foreign) as stored:
         assert b"foreign" == stored.read()
@@ -195,9 +196,9 @@ def test_a_storage_that_is_another_one_is_not_written_to(services, storage, begu
     make_collection(9)
 
     with pytest.raises(StorageUnavailable, match="the mark of this database is missing"):
-        services.journal.write_changes()
+        services.feature(RecoveryServices).journal.write_changes()
     with pytest.raises(StorageUnavailable, match="the mark of this database is missing"):
-        services.journal.write_catalogue()
+        services.feature(RecoveryServices).journal.write_catalogue()
 
     assert before == keys()
 

@@ -36,9 +36,9 @@ from frepo_core.db.models import (
     VersionCheck,
     file_tag,
 )
+from frepo_core.services.access.token_phrase import PHRASE_CHECK
+from frepo_core.services.base.installation import IDS_FROM
 
-from ...access.token_phrase import PHRASE_CHECK
-from ...base.installation import IDS_FROM
 from .json_rows import Values, names_of, to_values
 
 PAGE = 1000

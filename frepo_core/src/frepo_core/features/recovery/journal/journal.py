@@ -16,19 +16,19 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.migrations import head_revision
 from frepo_core.db.models import Event, StorageMark, StoredObject
 from frepo_core.errors import FrepoError, StorageUnavailable
+from frepo_core.services.base.failpoints import hit
+from frepo_core.services.base.installation import ensure_id
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.kept_blobs import note_adoption
+from frepo_core.services.content.storages.sweep_guard import Ownership
+from frepo_core.services.content.storages.write_guard import Presence
+from frepo_core.services.upkeep.journal.comparison import find_next_part
+from frepo_core.services.upkeep.journal.cursors import Cursor, break_off, change_cursor, read_cursors
+from frepo_core.services.upkeep.journal.keys import CATALOGUE, JOURNAL, JournalKey
 
-from ...base.failpoints import hit
-from ...base.installation import ensure_id
-from ...content.storages.backends import Backends
-from ...content.storages.kept_blobs import note_adoption
-from ...content.storages.sweep_guard import Ownership
-from ...content.storages.write_guard import Presence
 from .changes import find_changes, find_last_position
-from .comparison import find_next_part
-from .cursors import Cursor, break_off, change_cursor, read_cursors
 from .journal_files import JournalWriter, pack_seal
 from .json_rows import dump
-from .keys import CATALOGUE, JOURNAL, JournalKey
 from .objects import ObjectKind
 from .seals import JournalSeals
 

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, CollectionToken, DeletedCollection, Event, Token, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.services.events.numbering import LAST_POSITION
 
-from ...events.numbering import LAST_POSITION
 from .objects import FoundObject, ObjectKind
 
 # More changes at once than this are left to a catalogue.

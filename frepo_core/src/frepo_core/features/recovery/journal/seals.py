@@ -9,10 +9,10 @@ import hmac
 import json
 from typing import Any
 
+from frepo_core.services.upkeep.journal.keys import CATALOGUE, JOURNAL, JournalKey
 from frepo_core.settings import Settings
 
 from .json_rows import Values
-from .keys import CATALOGUE, JOURNAL, JournalKey
 
 _ID_DIGITS = 16
 
