@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import WrongContentError
 from ..reporter import Reporter
 from ..server.api import Api
-from ..server.connection import ConnectionFailedError, TransientAnswerError
+from ..server.connection import ConnectionFailedError, TransientAnswerError, describe_failure, pieces
 
 PIECE = 1 << 20
 
@@ -44,7 +44,7 @@ class Download:
             try:
                 with self._open(done, etag) as answer:
                     etag = etag or answer.headers.get("ETag", "")
-                    for piece in self._read(answer, done):
+                    for piece in self._read(answer, done, self._api.connection.timeout):
                         digest.update(piece)
                         done += len(piece)
                         self._reporter.progress(done, self.size)
@@ -76,17 +76,13 @@ class Download:
         return answer
 
     @staticmethod
-    def _read(answer: http.client.HTTPResponse, start: int) -> Iterator[bytes]:
+    def _read(answer: http.client.HTTPResponse, start: int, timeout: float) -> Iterator[bytes]:
         """Yield the bytes from `start` on: a proxy that knows no ranges answers all bytes."""
         known = 0 if answer.status == 206 else start
-        while piece := _next(answer):
-            if known < len(piece):
-                yield piece[known:]
-            known = max(0, known - len(piece))
-
-
-def _next(answer: http.client.HTTPResponse) -> bytes:
-    try:
-        return answer.read(PIECE)
-    except (OSError, http.client.HTTPException) as error:
-        raise ConnectionFailedError(str(error) or type(error).__name__) from error
+        try:
+            for piece in pieces(answer, timeout):
+                if known < len(piece):
+                    yield piece[known:]
+                known = max(0, known - len(piece))
+        except (OSError, http.client.HTTPException) as error:
+            raise ConnectionFailedError(describe_failure(error)) from error

@@ -6,10 +6,11 @@ import http.client
 import json
 import re
 import ssl
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cached_property
@@ -19,8 +20,13 @@ from .. import __version__
 from ..errors import RefusedError, UsageError
 from .throttle import Throttled
 
-# Seconds without a byte from the server. Its checks of a large backup may take minutes before it answers.
+# Seconds without a byte from the server. Its checks of a large backup may take minutes before it answers; what only
+# reads is answered at once.
 TIMEOUT = 300.0
+TIMEOUT_OF_READING = 60.0
+# Bytes a second, on average over that time, as `curl --speed-limit`: a server that sends less counts as silent.
+SLOWEST = 100
+_PIECE = 1 << 20
 MOST_OF_AN_ANSWER = 16 << 20
 # What the server or the proxy before it may answer while it starts, stops, or is busy.
 TOO_LARGE = 413
@@ -77,6 +83,7 @@ class Connection:
     token: str = field(repr=False, default="")
     ca_file: str = ""
     timeout: float = TIMEOUT
+    timeout_of_reading: float = TIMEOUT_OF_READING
     limit_rate: int | None = None
 
     def __post_init__(self) -> None:
@@ -119,17 +126,25 @@ class Connection:
 
         Raises `ConnectionFailedError`, `TransientAnswerError`, or `RefusedError` with the sentence of the server.
         """
+        reads = method in {"GET", "HEAD"}
+        timeout = min(self.timeout, self.timeout_of_reading) if reads else self.timeout
         try:
-            with self.open(method, path, body=body, headers=headers) as answer:
-                content = b"" if method == "HEAD" else answer.read(MOST_OF_AN_ANSWER)
+            with self.open(method, path, body=body, headers=headers, timeout=timeout) as answer:
+                content = b"" if method == "HEAD" else b"".join(pieces(answer, timeout, most=MOST_OF_AN_ANSWER))
                 return Answer(answer.status, answer.headers, content)
         except (OSError, http.client.HTTPException) as error:
-            raise ConnectionFailedError(_plain(error)) from error
+            raise ConnectionFailedError(describe_failure(error)) from error
 
     def open(
-        self, method: str, path: str, *, body: bytes | BinaryIO | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | BinaryIO | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> http.client.HTTPResponse:
-        """Send a request and return the answer, whose body the caller reads. Raises as `send`."""
+        """Send a request and return the answer, whose body the caller reads by `pieces`. Raises as `send`."""
         address, query = path.split("?", 1) if "?" in path else (path, "")
         url = self.absolute(address) + ("?" + query if query else "")
         sent = self._headers(headers)
@@ -141,12 +156,12 @@ class Connection:
             content = body
         request = urllib.request.Request(url, data=content, method=method, headers=sent)
         try:
-            found = self._opener.open(request, timeout=self.timeout)
+            found = self._opener.open(request, timeout=self.timeout if timeout is None else timeout)
         except urllib.error.HTTPError as error:
             with error:
                 raise _error_of(error) from None
         except (OSError, http.client.HTTPException) as error:
-            raise ConnectionFailedError(f"{_plain(error)}{_proxy_of(self.url)}") from error
+            raise ConnectionFailedError(f"{describe_failure(error)}{_proxy_of(self.url)}") from error
         except ValueError:  # of a header, which may be the one with the token
             raise UsageError("the address, the token or a header has a character that cannot be sent") from None
         assert isinstance(found, http.client.HTTPResponse)
@@ -171,6 +186,24 @@ class Connection:
             return ssl.create_default_context(cafile=self.ca_file or None)
         except (OSError, ssl.SSLError) as error:
             raise UsageError(f"ca_file {self.ca_file}: {error}") from None
+
+
+def pieces(answer: http.client.HTTPResponse, timeout: float, *, most: int | None = None) -> Iterator[bytes]:
+    """Yield the body of an answer as it arrives, at most `most` bytes.
+
+    Raises `TimeoutError` if fewer than `SLOWEST` bytes a second arrive on average within `timeout` seconds.
+    """
+    lengths = [length for length in (answer.length, most) if length is not None]
+    left = min(lengths, default=None)
+    until, arrived = time.monotonic() + timeout, 0
+    while left != 0 and (piece := answer.read1(_PIECE if left is None else min(left, _PIECE))):
+        left = None if left is None else left - len(piece)
+        arrived += len(piece)
+        if time.monotonic() > until:
+            if arrived < SLOWEST * timeout:
+                raise TimeoutError
+            until, arrived = time.monotonic() + timeout, 0
+        yield piece
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -237,7 +270,8 @@ def _seconds(text: str) -> float | None:
         return None
 
 
-def _plain(error: BaseException) -> str:
+def describe_failure(error: BaseException) -> str:
+    """Return why no answer, or only a part of it, has arrived."""
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, TimeoutError):
         return "it did not answer in time"
