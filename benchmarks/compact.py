@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from frepo_core.features.compact.base_choice import Content, Encoding, Freedom, plan
+from frepo_core.features.compact.base_choice import plan
 from frepo_core.features.compact.encodings import libraries
+from frepo_core.features.compact.planned_content import Content, Encoding, Freedom
 from support.encodings.nights import nights
 from support.encodings.objects import EncodedObjects, sha256
 

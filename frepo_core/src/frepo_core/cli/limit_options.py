@@ -186,6 +186,11 @@ def add_expectation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mirror", metavar="NAME", help="the storage with their second copies; none: nowhere; '': that of the service"
     )
+    parser.add_argument(
+        "--compact-group",
+        metavar="NAME",
+        help="store versions as the difference to those of other collections that name the same group, too; '': no",
+    )
 
 
 def read_labels(arguments: argparse.Namespace) -> list[str] | None:

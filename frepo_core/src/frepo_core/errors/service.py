@@ -97,6 +97,10 @@ class StorageFull(StorageError):  # plug-ins know this name
     number = 7016104
 
 
+class SpoolFullError(StorageFull):
+    """The disk for temporary files is full while a content is decoded. The storage and the content are sound."""
+
+
 class DamagedObjectError(StorageUnavailable):
     """The object of an encoded content is wrong. `digest` is the content, `segment` its number from 0 or None."""
 

@@ -10,7 +10,7 @@ from frepo_core.db.models import File, StoredObject, TrashEntry, Version
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.limits import COUNT
 from frepo_core.features.compact import encoder_process
-from frepo_core.features.compact.base_choice import Encoding
+from frepo_core.features.compact.planned_content import Encoding
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.storage import OwnerMark

@@ -67,3 +67,11 @@ def test_bases_that_nothing_else_uses_are_a_debt(history, services):
     services.feature(CompactServices).spaces.check()
     assert 0 == services.feature(CompactServices).spaces.read().debt
     history.check()
+
+
+def test_the_doctor_says_that_the_newer_format_may_be_used(history):
+    history.night(history.make())
+
+    found = list(check_compact(history.services))
+
+    assert ["`compact.format` may be set to 2 now" in one.message for one in found] == [True]

@@ -3,18 +3,20 @@
 import hashlib
 import os
 import shutil
+from collections import defaultdict
 from datetime import timedelta
 from io import BytesIO
 
 import pytest
 from sqlalchemy import select, update
 
-from frepo_core.db.models import Content, StoredObject, TrashEntry, Version
+from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import FrepoError
 from frepo_core.features.compact import content_encoder, encoding_switch
 from frepo_core.features.compact.encoder import choice
 from frepo_core.features.compact.encoder_process import EncoderProcess
+from frepo_core.features.compact.series import read_groups
 from frepo_core.features.compact.services import CompactServices
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.second_copies import copier, departures, mirror_run
@@ -42,7 +44,8 @@ def ini(ini, tmp_path):
     storages = {f"storage.{name}.adapter": "local" for name in ("second", "archive")}
     folders = {f"storage.{name}.directory": str(tmp_path / name) for name in ("second", "archive")}
     mirror = {"storages": "second archive", "mirror": "second", "mirror.rate": "0", "mirror.delete_delay": "7d"}
-    return ini | storages | folders | mirror | {"trash.keep": "3d", "compact.depth": "3", "compact.format": "2"}
+    compact = {"compact.depth": "3", "compact.format": "2", "compact.newest": "zstd"}
+    return ini | storages | folders | mirror | compact | {"trash.keep": "3d"}
 
 
 def encode(world):
@@ -61,17 +64,20 @@ def encode(world):
 
 
 class World(RandomHistory):
-    """A history of two collections of dumps, whose older ones are stored as differences."""
+    """A history of collections of dumps, alone and in groups, whose older ones are stored as differences."""
 
     def __init__(self, services, by, run, folders, seed):
         super().__init__(services, by, run, folders, seed)
         self.dumps = nights(500, ROWS, seed=seed)
         keep = {"strategy": "keep", "strategy_options": {"last": 2, "daily": 3, "weekly": 2}}
-        changes = [
+        self.changes = [
             CollectionChange(limits={COUNT: 5}, filename="dump.sql"),
             CollectionChange(limits={COUNT: 30}, filename="dump.sql", **keep),
+            CollectionChange(limits={COUNT: 3}, filename="dump.sql", compact_group="one"),
+            CollectionChange(limits={COUNT: 30}, filename="dump.sql", compact_group="one", **keep),
+            CollectionChange(limits={COUNT: 9}, filename="dump.sql", compact_group="one"),
         ]
-        self.collections = [services.collections.create(change, by=by).id for change in changes]
+        self.collections = [services.collections.create(change, by=by).id for change in self.changes]
         self.chance_between = 0.0
         self.is_within = False
 
@@ -111,6 +117,20 @@ class World(RandomHistory):
     def lock(self):
         change = CollectionChange(limits={}, locked=timedelta(days=self.draw.randint(0, 2)))
         self.services.collections.edit(self.draw.choice(self.collections), change, by=self.by)
+
+    def regroup(self):
+        """A collection joins a group, or leaves its own; or it wants second copies elsewhere, or none."""
+        change = {"compact_group": self.draw.choice(["", "one", "one", "other"])}
+        if self.draw.random() < 0.3:
+            change = {"mirror": self.draw.choice(["", "", "none", "archive"])}
+        name = self.draw.choice(self.collections)
+        self.services.collections.edit(name, CollectionChange(limits={}, **change), by=self.by)
+
+    def drop(self):
+        """A collection is deleted with its versions, and another one takes its place."""
+        place = self.draw.randrange(len(self.collections))
+        self.services.collections.delete(self.collections[place], by=self.by, with_versions=True)
+        self.collections[place] = self.services.collections.create(self.changes[place], by=self.by).id
 
     def migrate(self):
         """Move all blobs, as `storage:migrate` does."""
@@ -163,7 +183,29 @@ class World(RandomHistory):
             self.services.database.execute(update(Version).where(Version.id == self.draw.choice(ids)).values(**change))
 
     def compact(self):
-        self.run("compact")
+        report = self.run("compact")
+        if not (report["failed"] or report["skipped"] or report["waiting"]):
+            self._check_consent()
+
+    def _check_consent(self):
+        """After a whole run, each base of a version is of its own collection, or lives in one of its group."""
+        with self.services.database.reading() as session:
+            groups = read_groups(session, self.services.backends)
+            versions, trash = defaultdict(set), defaultdict(set)
+            uses = select(File.content_id, Version.collection_id).join(Version, Version.file_id == File.id)
+            for content_id, name in session.execute(uses):
+                versions[content_id].add(name)
+            for content_id, name in session.execute(select(TrashEntry.content_id, TrashEntry.collection_id)):
+                trash[content_id].add(name)
+            ids = {row.digest: row.id for row in session.scalars(select(Content))}
+            current = select(StoredObject).where(StoredObject.slot == 1, StoredObject.state == "present")
+            deltas = [row for row in session.scalars(current) if row.base_digest and row.role == "first"]
+        for row in deltas:
+            users, base = versions[row.content_id], ids[row.base_digest]
+            own = users & (versions[base] | trash[base]) or not users
+            group = {name for user in users if user in groups for name in groups[user].collections}
+            assert own or (users <= group and versions[base] & group), (row.digest, users, self.log)
+            self.tried["base", "own" if own else "of the group"] += 1
 
     def compact_while_clients_work(self):
         self.chance_between = 0.3
@@ -230,6 +272,7 @@ class World(RandomHistory):
 
 WHAT_CLIENTS_DO = ["push", "push_again", "push_other", "upload", "delete", "delete", "restore", "end", "pin", "lock"]
 ALL = [
+    *("regroup", "regroup", "drop"),
     *("push",) * 8,
     *("compact",) * 5,
     *("compact_while_clients_work",) * 4,
@@ -257,4 +300,4 @@ def test_no_history_makes_a_version_unreadable(services, by, run, tmp_path, monk
         world.check()
     world.expand()
     world.check()
-    assert sum(world.tried[name, "done"] for name in ("push", "compact", "compact_while_clients_work")) > STEPS // 4
+    assert sum(world.tried[name, "done"] for name in ("push", "compact", "compact_while_clients_work")) > STEPS // 6

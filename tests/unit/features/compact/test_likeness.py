@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from frepo_core.features.compact import base_choice
-from frepo_core.features.compact.base_choice import Content, Encoding, Freedom, find_unsketched, plan
+from frepo_core.features.compact.base_choice import find_unsketched, plan
 from frepo_core.features.compact.likeness import BINS, EMPTY, estimate_shared, is_telling
+from frepo_core.features.compact.planned_content import Content, Encoding, Freedom
 
 MB = 1_000_000
 fresh = itertools.count(1 << 20)

@@ -52,6 +52,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "strategy_options": None,
         "storage": None,
         "mirror": None,
+        "compact_group": None,
         "limits": {"versions": 0, "version_size": 4_000_000_000, "total_size": 15_000_000_000},
         "guards": {
             "min_retention": "PT0S",
@@ -362,3 +363,16 @@ def test_a_search_finds_each_normal_form_of_a_text(root, stored, wanted):
     assert [made] == [one["id"] for one in root.get("/api/v1/collections", {"q": text}).json["items"]]
     found = root.get("/repository/collection", {"searchQuery": text}).json["elements"]
     assert [made] == [one["id"] for one in found]
+
+
+def test_a_collection_names_a_group_with_which_it_is_compacted(root):
+    made = root.post(COLLECTIONS, {"name": "a", "compact_group": "hosts"}).json
+    path = f"{COLLECTIONS}/{made['id']}"
+
+    assert "hosts" == made["compact_group"] == root.get(path).json["compact_group"]
+    assert patch(root, path, {"compact_group": None}).json["compact_group"] is None
+    for refused in (
+        patch(root, path, {"compact_group": "a group"}),
+        root.post(COLLECTIONS, {"name": "a", "compact_group": "-"}),
+    ):
+        assert (400, True) == (refused.status_int, "compact_group" in refused.text)

@@ -38,6 +38,7 @@ class Collection(Base):
     quarantined for `quarantine_reason`; `quarantine_counted_at` is the time of the one that was counted last.
     `storage` is where its versions are stored, null: in the first storage. `mirror` is the storage with their second
     copies, null: that of the service, `none`: they have none.
+    Versions of collections with the same `compact_group` may be differences to each other's, see docs/compact.md.
     `locked` is how long each version is locked, in seconds; 0: not at all. It never gets less.
     `last_run_at` is when a client reported a run of its job last, with the outcome and the reason.
     """
@@ -104,6 +105,7 @@ class Collection(Base):
     last_run_reason: Mapped[str | None] = mapped_column(String(200))
     storage: Mapped[str | None] = mapped_column(exact(64))
     mirror: Mapped[str | None] = mapped_column(exact(64), index=True)
+    compact_group: Mapped[str | None] = mapped_column(exact(64), index=True)
 
 
 class CollectionSender(Base):

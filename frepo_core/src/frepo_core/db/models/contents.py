@@ -29,7 +29,8 @@ class Content(Base):
 
     `checksum` is null for a content from before migration 0004 until it is verified. `tried_at` is when an encoding was
     tried last and saved too little, see `EncodingTrial`. `expand_since` is since when the content should be stored raw
-    again, because it was uploaded again.
+    again, because it was uploaded again. `unused_since` is since when it is used no more, as the job `compact` has
+    found, and others need it as their base.
     """
 
     __tablename__ = "content"
@@ -43,6 +44,7 @@ class Content(Base):
     created_at: Mapped[datetime]
     tried_at: Mapped[datetime | None]
     expand_since: Mapped[datetime | None] = mapped_column(index=True)
+    unused_since: Mapped[datetime | None] = mapped_column(index=True)
 
     place: Mapped["StoredObject | None"] = relationship(
         primaryjoin=lambda: and_(foreign(StoredObject.content_id) == Content.id, is_place(StoredObject)),

@@ -17,111 +17,16 @@ counters, and a content that is like no other one stays as it is.
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from enum import Enum, IntEnum, StrEnum
 from itertools import islice
 
-from frepo_core.domain.backups.verdicts import Verdict
-
-from .likeness import Sketch, estimate_shared
+from .planned_content import MOST_DEPENDENTS, Content, Encoding, Freedom, Step, shared_part, shares_most
 
 # Less than this part of a content in a base is not worth a trial.
 LEAST_SHARED = 0.2
-# Where more than this part is missing in a base, the next newer contents may be more alike. So many of them are asked.
-MUCH_MISSING, NEXT = 0.25, 8
+# Where much is missing in a base, so many of the next newer contents are asked: they may be more alike.
+NEXT = 8
 # A content is compared with up to CANDIDATES waiting contents; a value of its sketch finds up to OF_A_MINIMUM of them.
 CANDIDATES, OF_A_MINIMUM = 64, 16
-
-
-class Encoding(StrEnum):
-    """How a content is stored."""
-
-    RAW = "raw"
-    ZSTD = "zstd"
-    DELTA = "delta"
-
-
-class Freedom(Enum):
-    """What may be done with a content: it is stored raw, at most compressed, as a difference, or left as it is."""
-
-    RAW = "raw"
-    ZSTD = "zstd"
-    DELTA = "delta"
-    NONE = "none"
-
-
-class Standing(IntEnum):
-    """How good the versions of a content are, the best first. A content never depends on one with a worse standing."""
-
-    GOOD = 0
-    PENDING = 1
-    SUSPICIOUS = 2
-    BAD = 3
-
-
-def find_standing(verdict: str, *, is_quarantined: bool) -> Standing:
-    """Return the standing of a version with this verdict. In quarantine, it is as bad as a broken one."""
-    if is_quarantined:
-        return Standing.BAD
-    return _STANDINGS.get(Verdict(verdict), Standing.GOOD)
-
-
-_STANDINGS = {
-    Verdict.PENDING: Standing.PENDING,
-    Verdict.SUSPICIOUS: Standing.SUSPICIOUS,
-    Verdict.BROKEN: Standing.BAD,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Content:
-    """A content of a collection, in the place of the newest of its versions that use it.
-
-    `ends_at` is when the last of these leaves the trash, by the preview of the strategy; None if they stay. A content
-    in the trash only has no version that `is_alive`. `base_id` is the one that it is the difference to now. If other
-    collections use it, too, `possible` has the ids of the contents that are newer in all of them, and stay.
-
-    `standing` is that of the best version. `tried` are the ids of the bases that lately saved too little, and None if
-    compressing did. `sketch` says what it shares with others; None: it was not made yet, empty: it says nothing.
-    """
-
-    id: int
-    encoding: Encoding
-    freedom: Freedom
-    base_id: int | None = None
-    ends_at: datetime | None = None
-    is_alive: bool = True
-    possible: frozenset[int] | None = None
-    standing: Standing = Standing.GOOD
-    tried: frozenset[int | None] = frozenset()
-    size: int = 0
-    sketch: Sketch | None = ()
-
-    @property
-    def is_new(self) -> bool:
-        """Whether it may get a base and has none, so that what depends on it is arranged anew."""
-        return self.freedom is Freedom.DELTA and self.base_id is None
-
-    def may_rely_on(self, base: "Content") -> bool:
-        """Return whether a base stays at least as long as this content, and is as good."""
-        if base.standing > self.standing or base.id in self.tried:
-            return False
-        if self.possible is not None and base.id not in self.possible:
-            return False
-        return base.ends_at is None or (self.ends_at is not None and self.ends_at <= base.ends_at)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """One content that is to be stored in another way; `base_id` with a difference only.
-
-    `is_base_lasting` says that the base stays whole: it has no room for a base of its own.
-    """
-
-    content_id: int
-    encoding: Encoding
-    base_id: int | None = None
-    is_base_lasting: bool = False
 
 
 def plan(contents: Sequence[Content], *, depth: int) -> list[Step]:
@@ -145,22 +50,16 @@ def find_unsketched(contents: Sequence[Content], steps: Sequence[Step]) -> set[i
             continue
         content, base = contents[places[step.content_id]], contents[places[step.base_id]]
         pair = [content, base]
-        if not _shares_most(content, base):
+        if not shares_most(content, base):
             pair += [one for one in _following(contents, places[base.id]) if one.freedom is not Freedom.NONE]
         found |= {one.id for one in pair if one.sketch is None}
     return found
 
 
-def _shared(content: Content, base: Content) -> float | None:
-    """Return which part of a content a base has; None if that is not known."""
-    if not content.sketch or not base.sketch:
-        return None
-    return estimate_shared(content.sketch, content.size, base.sketch, base.size)
-
-
-def _shares_most(content: Content, base: Content) -> bool:
-    shared = _shared(content, base)
-    return shared is None or shared >= 1 - MUCH_MISSING
+def find_owners(contents: Sequence[Content], steps: Sequence[Step]) -> set[str]:
+    """Return the collections that have what the steps are about: their strategies say how long that stays."""
+    involved = {step.content_id for step in steps} | {step.base_id for step in steps}
+    return {owner for content in contents if content.id in involved for owner in content.owners}
 
 
 def _following(contents: Sequence[Content], place: int) -> Sequence[Content]:
@@ -222,7 +121,8 @@ class _Planner:
         dependents = [other for other in candidates if self._keeps(other, content)]
         height = max((self._heights[other.id] + 1 for other in dependents), default=0)
         for other in reversed(candidates):  # the newest first: the least heights
-            if self._takes(content, height, other):
+            has_room = len(dependents) + content.dependents < MOST_DEPENDENTS
+            if has_room and self._takes(content, height, other):
                 dependents.append(other)
                 height = max(height, self._heights[other.id] + 1)
         self._heights[content.id] = height
@@ -256,7 +156,11 @@ class _Planner:
         return other.freedom is Freedom.NONE or (not content.is_new and self._is_valid(other, content))
 
     def _is_valid(self, other: Content, base: Content) -> bool:
-        return base.standing <= other.standing and (base.is_alive or other.may_rely_on(base))
+        if base.standing > other.standing:
+            return False
+        if not other.is_of_owner_of(base):
+            return base.is_held and not other.is_elsewhere
+        return base.is_alive or other.may_rely_on(base)
 
     def _takes(self, content: Content, height: int, other: Content) -> bool:
         """Return whether this content becomes the base of the other one, which has no lasting base."""
@@ -272,15 +176,15 @@ class _Planner:
 
     def _is_alike(self, other: Content, base: Content) -> bool:
         """Return whether enough of the other one is in a base, and none of the next ones is much more like it."""
-        shared = _shared(other, base)
-        if shared is None or _shares_most(other, base):
+        shared = shared_part(other, base)
+        if shared is None or shares_most(other, base):
             return True
         return shared >= LEAST_SHARED and max(self._shared_by_next(other, base), default=0.0) < (1 + shared) / 2
 
     def _shared_by_next(self, other: Content, base: Content) -> Iterator[float]:
         for later in _following(self.contents, self._places[base.id]):
             if later.freedom is not Freedom.NONE and other.may_rely_on(later):
-                yield _shared(other, later) or 0.0
+                yield shared_part(other, later) or 0.0
 
     def _has_lasting_base(self, other: Content) -> bool:
         base = self._by_id.get(other.base_id) if other.base_id is not None else None

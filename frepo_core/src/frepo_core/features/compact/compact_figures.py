@@ -3,18 +3,19 @@
 import json
 from dataclasses import asdict, dataclass
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session, aliased
 
-from frepo_core.db import Database
+from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Content, Installation, StoredObject
 from frepo_core.services.content.objects.decodable import MOST_LEVELS
 from frepo_core.services.content.objects.states import CURRENT, FIRST
 from frepo_core.services.content.objects.uses import is_used
 
-from .base_choice import Encoding
+from .planned_content import Encoding
 
 _NAME = "compact.figures"
+PAGE = 500
 # First copies: second ones are not counted.
 _IS_STORED = (StoredObject.role == FIRST, StoredObject.slot == CURRENT)
 
@@ -36,7 +37,12 @@ def note_figures(database: Database, waiting: int) -> None:
         encoded, saved = session.execute(query.where(StoredObject.encoding != Encoding.RAW)).one()
         figures = Figures(encoded=encoded, saved=int(saved), depth=_depth(session), waiting=waiting)
     value = json.dumps(asdict(figures))
-    database.write(lambda session: session.merge(Installation(name=_NAME, value=value)))
+
+    def write(session: Session) -> None:
+        session.merge(Installation(name=_NAME, value=value))
+        note_unused(session)
+
+    database.write(write)
 
 
 def read_figures(session: Session) -> Figures | None:
@@ -71,14 +77,31 @@ def measure_debt(session: Session) -> int:
 
     An index finds the bases. Objects that only superseded ones need are not counted: they end with them.
     """
-    query = select(StoredObject.id, OBJECT_SIZE, StoredObject.base_digest)
+    return sum(_find_debt(session).values())
+
+
+def note_unused(session: Session) -> None:
+    """Note since when contents are in no use of their own: those that `measure_debt` counts."""
+    content_ids = {content_id for content_id, _ in _find_debt(session)}
+    noted = set(session.scalars(select(Content.id).where(Content.unused_since.is_not(None))))
+    for ids, value in ((noted - content_ids, None), (content_ids - noted, utc_now())):
+        ordered = sorted(ids)
+        for start in range(0, len(ordered), PAGE):
+            page = update(Content).where(Content.id.in_(ordered[start : start + PAGE]))
+            session.execute(page.values(unused_since=value))
+
+
+def _find_debt(session: Session) -> dict[tuple[int, int], int]:
+    """Return the sizes of such objects by the ids of their contents and their own."""
+    query = select(StoredObject.content_id, StoredObject.id, OBJECT_SIZE, StoredObject.base_digest)
     query = query.join(Content, Content.id == StoredObject.content_id).where(*_IS_STORED, ~is_used())
     needing, used = aliased(StoredObject), aliased(Content)
     bases = select(needing.base_digest).join(used, used.id == needing.content_id)
     needed = needing.base_digest.is_not(None), needing.role == FIRST, needing.slot == CURRENT, is_used(used)
-    debt, level = dict[int, int](), list(session.execute(query.where(Content.digest.in_(bases.where(*needed)))))
+    debt = dict[tuple[int, int], int]()
+    level = list(session.execute(query.where(Content.digest.in_(bases.where(*needed)))))
     while level:
-        debt |= {id_: size for id_, size, _ in level}
-        below = session.execute(query.where(Content.digest.in_([base for _, _, base in level if base])))
-        level = [row for row in below if row.id not in debt]
-    return sum(debt.values())
+        debt |= {(content_id or 0, id_): size for content_id, id_, size, _ in level}
+        below = session.execute(query.where(Content.digest.in_([base for *_, base in level if base])))
+        level = [row for row in below if (row[0] or 0, row[1]) not in debt]
+    return debt

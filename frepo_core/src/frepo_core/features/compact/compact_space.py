@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -14,10 +15,13 @@ from frepo_core.services.content.objects.states import CURRENT, FIRST
 from frepo_core.services.reports.sizes import read_sizes
 from frepo_core.settings import Settings
 
-from .base_choice import Encoding
 from .compact_figures import Figures, is_any_encoded, measure_debt, read_figures
+from .foreign_bases import has_foreign_base, select_of_deleted, select_unused
+from .planned_content import Encoding
 
 PAGE = 500
+# For so long, a content may be a base after it has left, or after its collection was deleted.
+LONGEST_AS_BASE = timedelta(days=7)
 # First copies: second ones are not counted.
 _IS_STORED = (StoredObject.role == FIRST, StoredObject.slot == CURRENT)
 
@@ -37,6 +41,9 @@ class CompactSpace:
 @dataclass(frozen=True, kw_only=True)
 class CollectionSpace:
     """The bytes of the versions of a collection, and those that are stored for them: equal contents once.
+
+    What is stored as the difference to a content of another collection counts as if it was stored as it is: the sizes
+    of a collection say nothing of others.
 
     `encoded` is the number of contents that are compressed or differences. `depth` is how many differences are read
     for the version that needs most.
@@ -74,9 +81,10 @@ class CompactSpaces:
             ids = versions.where(Version.collection_id == collection_id)
             size = select(func.coalesce(func.sum(Content.size), 0)).join(File, File.content_id == Content.id)
             size = size.join(Version, Version.file_id == File.id).where(Version.collection_id == collection_id)
-            stored = select(func.count(), func.coalesce(func.sum(OBJECT_SIZE), 0)).where(*_IS_STORED)
+            is_foreign = has_foreign_base(collection_id)
+            stored = select(func.count(), func.coalesce(func.sum(_shown_size(is_foreign)), 0)).where(*_IS_STORED)
             contents, stored_size = session.execute(stored.where(StoredObject.content_id.in_(ids))).one()
-            encoded = select(StoredObject.digest, StoredObject.base_digest).where(*_IS_STORED)
+            encoded = select(StoredObject.digest, StoredObject.base_digest).where(*_IS_STORED, ~is_foreign)
             encoded = encoded.where(StoredObject.content_id.in_(ids), StoredObject.encoding != Encoding.RAW)
             bases = {digest: base for digest, base in session.execute(encoded)}
             return CollectionSpace(
@@ -94,7 +102,8 @@ class CompactSpaces:
             of_page = Version.collection_id.in_(collection_ids[start : start + PAGE])
             uses = select(Version.collection_id, File.content_id).join(File, File.id == Version.file_id).where(of_page)
             each = uses.distinct().subquery()
-            query = select(each.c.collection_id, func.sum(OBJECT_SIZE)).join(
+            size = _shown_size(has_foreign_base(each.c.collection_id))
+            query = select(each.c.collection_id, func.sum(size)).join(
                 StoredObject, StoredObject.content_id == each.c.content_id
             )
             with self._database.reading() as session:
@@ -103,15 +112,30 @@ class CompactSpaces:
         return found
 
     def check(self) -> None:
-        """Raise `CompactLateError` if bases that nothing else uses take more than `compact.debt` percent."""
+        """Raise `CompactLateError` if bases that nothing else uses take more than `compact.debt` percent.
+
+        Or if one of them, or one of a deleted collection, has been needed for longer than a week.
+        """
         with self._database.reading() as session:
+            before = utc_now() - LONGEST_AS_BASE
+            found = session.scalar(select_unused(before).limit(1)) or session.scalar(select_of_deleted(before).limit(1))
             debt = measure_debt(session)
             stored = read_sizes(session, utc_now()).stored if debt else 0
+        if found:
+            raise CompactLateError(
+                f"The content {found} was deleted more than {LONGEST_AS_BASE.days} days ago, or its collection was, "
+                "and others still need it as their base. The job compact gives these another base: "
+                "`frepo jobs compact` says why it does not"
+            )
         if stored and debt * 100 > stored * self._settings.compact_debt:
             raise CompactLateError(
                 f"{readable_size(debt)} of {readable_size(stored)} are only kept because others need them as their "
                 "base. The job compact gives these another base: `frepo jobs compact` says why it does not"
             )
+
+
+def _shown_size(is_foreign: ColumnElement[bool]) -> ColumnElement[int]:
+    return case((is_foreign, StoredObject.size), else_=OBJECT_SIZE)
 
 
 def _depth(session: Session, bases: dict[str, str | None]) -> int:

@@ -19,7 +19,6 @@ from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.settings import Settings
 
 from ..preview.preview import Previews
-from .base_choice import Encoding, Freedom, Step
 from .compact_figures import note_figures
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
@@ -29,8 +28,10 @@ from .encodings.format import WINDOWS_FORMAT, read_head
 from .encodings.libraries import require_libraries
 from .expansion import Expansion, is_unchanged
 from .likeness import Sketch
+from .planned_content import Encoding, Freedom, Step
 from .plans import Plans
 from .processor_share import ProcessorShare
+from .series import may_rely_on
 from .sketches import note_sketch, telling
 from .survey import Survey
 from .trials import ALONE, note_tried
@@ -269,6 +270,8 @@ class Compaction:
         users = read_users(session, ids, utc_now())
         if users[ids[0]].standing < users[ids[-1]].standing:
             return False  # the base is worse
+        if base is not None and not may_rely_on(session, self._blobs.backends, users[ids[0]], users[ids[-1]], ids[-1]):
+            return False  # it is of another collection, without its consent or a second copy
         freedom = read_freedom(session, row, self._settings)
         return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)
 

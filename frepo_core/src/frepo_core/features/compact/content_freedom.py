@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from .base_choice import Encoding, Freedom
+from .planned_content import Encoding, Freedom
 
 
 @dataclass(frozen=True, kw_only=True)

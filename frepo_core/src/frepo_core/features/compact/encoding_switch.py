@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import BinaryIO
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -28,6 +28,7 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.write_guard import Presence
 
 from .encodings.format import Head
+from .planned_content import MOST_DEPENDENTS
 
 log = logging.getLogger(__name__)
 
@@ -207,12 +208,21 @@ def outdate_others(session: Session, row: StoredObject) -> None:
 
 
 def _find_base(session: Session, row: StoredObject, digest: str, most_levels: int) -> StoredObject | None:
-    """Return the current object of the new base, if it can be decoded without this content and is not too deep."""
+    """Return the current object of the new base, if it can be decoded without this content and is not too deep.
+
+    None, too, if as many others as a base may have depend on it already.
+    """
     path = find_base_path(session, row, digest, row.storage)
-    if path is None:
+    if path is None or _count_dependents(session, row, digest) >= MOST_DEPENDENTS:
         return None
     above = sum(1 for _ in find_dependents(session, row.digest, row.storage, only_current=True))
     return path[0] if len(path) + above <= most_levels else None
+
+
+def _count_dependents(session: Session, row: StoredObject, base_digest: str) -> int:
+    """Return how many other current objects depend on a base, in the storage of an object."""
+    others = (StoredObject.base_digest == base_digest, StoredObject.storage == row.storage, StoredObject.id != row.id)
+    return session.scalar(select(func.count()).where(*others, StoredObject.slot == CURRENT)) or 0
 
 
 def _lock_chain(session: Session, row: StoredObject, base_digest: str | None) -> None:

@@ -13,10 +13,10 @@ from frepo_core.services.content.blobs.lifecycle import Blobs
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.services.content.objects.uses import is_second
 
-from .base_choice import Encoding, Freedom
 from .compact_report import CompactReport
 from .content_encoder import ContentEncoder
 from .encoding_switch import EncodingSwitch
+from .planned_content import Encoding, Freedom
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Plans one collection after the other, and knows at which hours uploads come."""
+"""Plans one series of collections after the other, and knows at which hours uploads come."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,8 +13,10 @@ from frepo_core.services.content.storages.backends import Backends
 from frepo_core.settings import Settings
 
 from ..preview.preview import Previews
-from .base_choice import Step, find_unsketched, plan
+from .base_choice import find_owners, find_unsketched, plan
 from .likeness import Sketch
+from .planned_content import Step
+from .series import read_groups
 from .settled_collections import Mark, SettledCollections, read_marks
 from .survey import Survey, Surveys
 
@@ -30,6 +32,7 @@ class Plans:
 
     def __init__(self, database: Database, backends: Backends, previews: Previews, settings: Settings) -> None:
         self._database = database
+        self._backends = backends
         self._surveys = Surveys(database, backends, previews, settings)
         self._settings = settings
         self._depth = settings.compact_depth
@@ -45,12 +48,16 @@ class Plans:
         sketches of what would become a difference or its base; what it returns none of counts as alike.
         """
         with self._database.reading() as session:
-            mark_of = read_marks(session)
+            mark_of, groups = read_marks(session), read_groups(session, self._backends)
         for name in self._collections():
-            if self._settled.has(name, mark_of(name), utc_now()):
+            series = groups.get(name)
+            if series and series.name != name:
+                continue  # it is planned with the first one
+            mark: Mark = (series, *map(mark_of, series.collections)) if series else mark_of(name)
+            if self._settled.has(name, mark, utc_now()):
                 continue
             keep_going()
-            for survey, steps in self._plan(name, mark_of(name), failed, sketch):
+            for survey, steps in self._plan(name, mark, failed, sketch):
                 for step in steps:
                     yield survey, step
 
@@ -82,25 +89,34 @@ class Plans:
             times = [time for survey in surveys if (time := survey.find_next_change(now, self._settings))]
             self._settled.note(name, mark, now, min(times, default=None))
         for survey in busy:
-            try:
-                known = self._surveys.with_ends(name, survey)
-            except FrepoError as error:
-                failed(f"collection {name}", error)
-                continue
-            known, steps = self._sketched(known, sketch)
+            known, steps = self._decide(survey, failed, sketch)
             if steps:
                 yield known, steps
 
-    def _sketched(self, survey: Survey, sketch: MakeSketches) -> tuple[Survey, list[Step]]:
-        """Return the survey with the sketches that decide about its steps, and these."""
-        asked = set[int]()
+    def _decide(
+        self, survey: Survey, failed: Callable[[str, FrepoError], None], sketch: MakeSketches
+    ) -> tuple[Survey, list[Step]]:
+        """Return the survey with what decides about its steps, and these: ends of versions, then sketches."""
+        asked, sketched = set[str](), set[int]()
         while True:
             steps = plan(survey.contents, depth=self._depth)
-            wanted = find_unsketched(survey.contents, steps) - asked
+            if owners := find_owners(survey.contents, steps) - asked:
+                asked |= owners
+                for name in sorted(owners):
+                    survey = self._with_ends(name, survey, failed)
+                continue
+            wanted = find_unsketched(survey.contents, steps) - sketched
             if not wanted:
                 return survey, steps
-            asked |= wanted
+            sketched |= wanted
             survey = survey.with_sketches(sketch(survey.rows[content_id] for content_id in sorted(wanted)))
+
+    def _with_ends(self, name: str, survey: Survey, failed: Callable[[str, FrepoError], None]) -> Survey:
+        try:
+            return self._surveys.with_ends(name, survey)
+        except FrepoError as error:
+            failed(f"collection {name}", error)
+            return survey.without(name)
 
 
 HOURS = 24

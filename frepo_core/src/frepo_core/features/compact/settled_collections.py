@@ -60,7 +60,7 @@ def _of_rows() -> Marks:
     """The settings that decide how long versions stay, and where."""
     row = Collection
     limits = (row.max_backups_count, row.max_collection_size, row.strategy, row.strategy_options, row.min_retention)
-    return select(row.id, *limits, row.expected_every, row.storage, row.mirror, row.locked)
+    return select(row.id, *limits, row.expected_every, row.storage, row.mirror, row.locked, row.compact_group)
 
 
 def _of_versions() -> Marks:

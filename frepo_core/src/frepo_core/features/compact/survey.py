@@ -1,14 +1,16 @@
-"""Reads a collection for its plan: its contents in the order of its versions, and how long they stay.
+"""Reads a series of collections for its plan: the contents in the order of the versions, and how long they stay.
 
 How long follows from the strategy's own preview, with the uploads that the collection expects, or those it had lately.
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -16,15 +18,15 @@ from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Ver
 from frepo_core.db.models import Content as ContentRow
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.services.backups.rows.collection_change import CollectionChange
-from frepo_core.services.backups.rows.removal import incarnation_of
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.services.content.objects.uses import is_second
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.settings import Settings
 
 from ..preview.preview import NIGHTLY, Previews, UploadPlan
-from .base_choice import Content, Encoding, Freedom
 from .likeness import Sketch
+from .planned_content import Content, Encoding, Freedom
+from .series import Series, find_copied, read_series
 from .sketches import read_sketches
 from .trials import Tried, read_tried
 from .uses import Heads, Users, freedom_of, read_heads, read_users
@@ -37,13 +39,22 @@ LONGEST = timedelta(days=730)
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """The contents of a collection in one storage, in ascending order, and their objects there, by their ids."""
+    """The contents of a series in one storage, in ascending order, and their objects there, by their ids.
 
-    collection_id: str
+    `ends` says when versions leave, by their ids, as far as their strategies were asked.
+    """
+
+    series: Series
     storage: str
     contents: list[Content]
     rows: Mapping[int, StoredObject]
     users: Mapping[int, Users]
+    ends: Mapping[str, datetime] = field(default_factory=dict)
+
+    @property
+    def collection_id(self) -> str:
+        """The id of the first collection."""
+        return self.series.name
 
     def find_next_change(self, now: datetime, settings: Settings) -> datetime | None:
         """Return when something is to be done at the earliest, if nothing changes but the time."""
@@ -54,6 +65,11 @@ class Survey:
     def with_sketches(self, sketches: Mapping[int, Sketch]) -> "Survey":
         """Return the same with these sketches."""
         contents = [replace(one, sketch=sketches.get(one.id, one.sketch)) for one in self.contents]
+        return replace(self, contents=contents)
+
+    def without(self, collection_id: str) -> "Survey":
+        """Return the same, with all that a collection has left as it is."""
+        contents = [replace(one, freedom=Freedom.NONE) if collection_id in one.owners else one for one in self.contents]
         return replace(self, contents=contents)
 
 
@@ -67,14 +83,13 @@ class Surveys:
         self._settings = settings
 
     def read(self, collection_id: str, now: datetime) -> list[Survey]:
-        """Return a collection for each storage that has contents of it. No version counts as leaving."""
+        """Return the series of a collection for each storage that has contents of it. No version counts as leaving."""
         # Between two statements, a version may go into the trash, or come back from it.
         with self._database.reading(is_snapshot=True) as session:
-            collection = session.get(Collection, collection_id)
-            if collection is None:
+            series = read_series(session, self._backends, collection_id)
+            if series is None or series.name != collection_id:
                 return []
-            incarnation = incarnation_of(collection)
-            rows = _read_rows(session, collection_id, incarnation)
+            rows = _read_rows(session, series)
             objects = _read_objects(session, self._backends, rows)
             users = read_users(session, rows, now)
             heads = read_heads(session, {name for each in users.values() for name in each.collections})
@@ -82,30 +97,41 @@ class Surveys:
                 settings=self._settings,
                 users=users,
                 heads=heads,
-                collection_id=collection_id,
-                incarnation=incarnation,
+                series=series,
+                members={incarnation: name for name, incarnation in series.incarnations},
+                ids=frozenset(series.collections),
                 now=now,
                 base_ids=_read_base_ids(session, objects),
                 tried=read_tried(session, rows, now),
                 sketches=read_sketches(session, rows),
+                copied=find_copied(session, series, rows),
+                possible=_find_possible(session, series.collections, rows, users),
+                dependents=_count_dependents(session, objects),
             )
-            possible = _find_possible(session, collection_id, rows, users)
-        surveys = []
-        for storage in sorted({row.storage for row in objects}):
-            there = {row.content_id or 0: row for row in objects if row.storage == storage}
-            mine = sorted(there, key=lambda id_: facts.place(rows[id_]))
-            contents = [facts.content(rows[id_], there[id_], possible.get(id_)) for id_ in mine]
-            survey = Survey(collection_id=collection_id, storage=storage, contents=contents, rows=there, users=users)
-            surveys.append(survey)
-        return surveys
+        return [self._of_storage(storage, rows, objects, facts) for storage in sorted({row.storage for row in objects})]
+
+    def _of_storage(
+        self, storage: str, rows: Mapping[int, ContentRow], objects: Iterable[StoredObject], facts: "_Facts"
+    ) -> Survey:
+        there = {row.content_id or 0: row for row in objects if row.storage == storage}
+        contents = [
+            facts.content(rows[id_], there[id_]) for id_ in sorted(there, key=lambda id_: facts.place(rows[id_]))
+        ]
+        planned = Counter(one.base_id for one in contents)
+        contents = [replace(one, dependents=one.dependents - planned[one.id]) for one in contents]
+        return Survey(series=facts.series, storage=storage, contents=contents, rows=there, users=facts.users)
 
     def with_ends(self, collection_id: str, survey: Survey) -> Survey:
-        """Return the survey with the ends of the versions that the strategy will evict. Raises what a preview does."""
+        """Return the survey with the ends of the versions that a collection's strategy will evict.
+
+        Raises what a preview does.
+        """
         plan = self._plan(collection_id, survey)
         timeline = self._previews.preview(collection_id, CollectionChange(limits={}), plan).timeline
-        ends = {fate.version.id: fate.eviction.at for fate in timeline.fates if fate.eviction and not fate.is_imagined}
+        fates = [fate for fate in timeline.fates if fate.eviction and not fate.is_imagined]
+        ends = {**survey.ends, **{fate.version.id: fate.eviction.at for fate in fates if fate.eviction}}
         contents = [self._ended(content, survey.users[content.id], ends) for content in survey.contents]
-        return replace(survey, contents=contents)
+        return replace(survey, contents=contents, ends=ends)
 
     def _ended(self, content: Content, users: Users, ends: Mapping[str, datetime]) -> Content:
         if not users.versions or any(version.id not in ends for version in users.versions):
@@ -137,31 +163,38 @@ def _usual(times: Sequence[datetime]) -> Expectation:
 
 @dataclass(frozen=True, kw_only=True)
 class _Facts:
-    """What the contents of one collection are made of."""
+    """What the contents of one series are made of. `members` are the ids of its collections by their incarnations."""
 
     settings: Settings
     users: Mapping[int, Users]
     heads: Heads
-    collection_id: str
-    incarnation: str
+    series: Series
+    members: Mapping[str, str]
+    ids: AbstractSet[str]
     now: datetime
     base_ids: Mapping[str, int]
     tried: Mapping[int, Tried]
     sketches: Mapping[int, Sketch]
+    copied: AbstractSet[int]
+    possible: Mapping[int, frozenset[int]]
+    dependents: Mapping[str, int]
 
-    def place(self, row: ContentRow) -> int:
-        """Return the number of the newest version of the collection that uses the content."""
+    def place(self, row: ContentRow) -> tuple[float, int]:
+        """Return the place of a content: the number of its newest version; in a group, when that arrived."""
         users = self.users[row.id]
-        versions = [each.number for each in users.versions if each.collection_id == self.collection_id]
-        return max([*versions, *(number for name, number, _ in users.trash if name == self.incarnation)])
+        if self.series.is_group:
+            return max(users.arrived).timestamp(), row.id
+        versions = [each.number for each in users.versions if each.collection_id in self.ids]
+        return 0.0, max([*versions, *(number for name, number, _ in users.trash if name in self.members)])
 
-    def content(self, row: ContentRow, stored: StoredObject, possible: frozenset[int] | None) -> Content:
+    def content(self, row: ContentRow, stored: StoredObject) -> Content:
         """Return what the plan needs to know of a content."""
         users = self.users[row.id]
         freedom = freedom_of(row, stored, users, self.heads, self.settings, self.now)
-        if users.collections and min(users.collections) != self.collection_id:
+        if users.collections and min(users.collections) not in self.ids:
             freedom = Freedom.NONE  # it is planned with the other collection
         tried = self.tried.get(row.id, Tried())
+        trashed, known = {name for name, _, _ in users.trash}, self.members.keys()
         return Content(
             id=row.id,
             encoding=Encoding(stored.encoding),
@@ -169,20 +202,30 @@ class _Facts:
             base_id=self.base_ids.get(stored.base_digest or ""),
             ends_at=None if users.versions else max(end for _, _, end in users.trash),
             is_alive=bool(users.versions),
-            possible=frozenset() if tried.is_enough else possible,
+            possible=frozenset() if tried.is_enough else self.possible.get(row.id),
             standing=users.standing,
             tried=tried.bases,
             size=row.size,
             sketch=self.sketches.get(row.id),
+            owners=frozenset(
+                users.collections & self.ids | {self.members[name] for name in trashed & self.members.keys()}
+            ),
+            is_elsewhere=not trashed <= known,
+            serves_others=row.id in self.copied,
+            is_held=bool(users.collections & self.ids),
+            dependents=self.dependents.get(row.digest, 0) if stored.slot == CURRENT else 0,
         )
 
 
-def _read_rows(session: Session, collection_id: str, incarnation: str) -> dict[int, ContentRow]:
-    """Return the contents of a collection and of its trash."""
-    versions = select(File.content_id).join(Version, Version.file_id == File.id)
-    ids = set(session.scalars(versions.where(Version.collection_id == collection_id)))
-    ids |= set(session.scalars(select(TrashEntry.content_id).where(TrashEntry.incarnation == incarnation)))
-    ordered, rows = sorted(ids), dict[int, ContentRow]()
+def _read_rows(session: Session, series: Series) -> dict[int, ContentRow]:
+    """Return the contents of the collections and of their trash."""
+    ids, rows = set[int](), dict[int, ContentRow]()
+    for start in range(0, len(series.incarnations), PAGE):
+        names, incarnations = zip(*series.incarnations[start : start + PAGE], strict=True)
+        versions = select(File.content_id).join(Version, Version.file_id == File.id)
+        ids |= set(session.scalars(versions.where(Version.collection_id.in_(names))))
+        ids |= set(session.scalars(select(TrashEntry.content_id).where(TrashEntry.incarnation.in_(incarnations))))
+    ordered = sorted(ids)
     for start in range(0, len(ordered), PAGE):
         page = select(ContentRow).where(ContentRow.id.in_(ordered[start : start + PAGE]))
         rows |= {row.id: row for row in session.scalars(page)}
@@ -208,11 +251,24 @@ def _read_base_ids(session: Session, objects: Iterable[StoredObject]) -> dict[st
     return found
 
 
+def _count_dependents(session: Session, objects: Iterable[StoredObject]) -> dict[str, int]:
+    """Return how many current objects depend on each of these, in the storage where most do."""
+    digests, found = sorted({row.digest for row in objects}), Counter[str]()
+    for start in range(0, len(digests), PAGE):
+        query = select(StoredObject.base_digest, StoredObject.storage, func.count()).where(
+            StoredObject.base_digest.in_(digests[start : start + PAGE]), StoredObject.slot == CURRENT
+        )
+        for digest, _, count in session.execute(query.group_by(StoredObject.base_digest, StoredObject.storage)):
+            found[digest or ""] = max(found[digest or ""], count)
+    return found
+
+
 def _find_possible(
-    session: Session, collection_id: str, rows: Iterable[int], users: Mapping[int, Users]
+    session: Session, collection_ids: Iterable[str], rows: Iterable[int], users: Mapping[int, Users]
 ) -> dict[int, frozenset[int]]:
     """Return, for contents that other collections use, too, which contents are newer in all of these."""
-    shared = {content_id: users[content_id].collections - {collection_id} for content_id in rows}
+    mine = set(collection_ids)
+    shared = {content_id: users[content_id].collections - mine for content_id in rows}
     numbers: dict[str, dict[int, int]] = {}
     for name in {name for names in shared.values() for name in names}:
         query = select(File.content_id, Version.number).join(Version, Version.file_id == File.id)

@@ -14,8 +14,8 @@ from frepo_core.services.backups.rows.newest_good import read_newest_good
 from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.settings import Settings
 
-from .base_choice import Encoding, Freedom, Standing, find_standing
 from .content_freedom import Use, find_freedom
+from .planned_content import Encoding, Freedom, Standing, find_standing
 
 PAGE = 500
 

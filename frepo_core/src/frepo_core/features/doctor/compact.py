@@ -37,6 +37,8 @@ def check_compact(services: Services) -> Iterator[Finding]:
     elif figures.waiting > figures.encoded:
         yield warning("compact", f"{text}, and {figures.waiting} wait", _REMEDY)
     elif services.settings.compact_format < WINDOWS_FORMAT:
-        yield good("compact", f"{text}. `compact.format` may be 2 as soon as all processes run this version")
+        # Earlier versions cannot use the tables of this database, see migration 0045.
+        remedy = "no process that cannot read it can use this database"
+        yield good("compact", f"{text}. `compact.format` may be set to 2 now: {remedy}")
     else:
         yield good("compact", text)

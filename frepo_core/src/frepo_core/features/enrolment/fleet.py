@@ -216,6 +216,7 @@ def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "C
         password=check_length("--password", merged.password, 250),
         storage=merged.storage,
         mirror=merged.mirror,
+        compact_group=merged.compact_group,
     )
 
 

@@ -22,6 +22,7 @@ class CollectionValues:
     - `locked`: for how long nobody can remove a version. It can be extended, never shortened, and needs a role.
     - `expected_every`: a duration, or cron with a time zone; `grace`: a duration. An empty text resets them.
     - `storage`, `mirror`: where its versions and their second copies are. An empty text resets them.
+    - `compact_group`: its versions may be stored as the difference to those of others in this group. Empty: no group.
     """
 
     name: str | None = None
@@ -38,6 +39,7 @@ class CollectionValues:
     grace: str | None = None
     storage: str | None = None
     mirror: str | None = None
+    compact_group: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

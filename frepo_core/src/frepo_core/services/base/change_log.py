@@ -86,6 +86,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         **(_both("expected_every", "expectedEvery", record.expected_every) if record.expected_every else {}),
         **({"storage": record.storage} if record.storage else {}),
         **({"mirror": record.mirror} if record.mirror else {}),
+        **({"compact_group": record.compact_group} if record.compact_group else {}),
         **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),
     }
 

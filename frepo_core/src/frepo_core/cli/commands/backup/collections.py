@@ -146,6 +146,7 @@ class EditCollection(ShowCommand):
             labels=read_labels(arguments),
             storage=arguments.storage,
             mirror=arguments.mirror,
+            compact_group=arguments.compact_group,
         )
         if change == CollectionChange(limits={}):
             raise FrepoError("Nothing to change was given: `frepo backup:edit --help` lists the options")
@@ -197,6 +198,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "labels": Words(record.labels),
         "storage": record.storage,
         "mirror": record.mirror,
+        "compact_group": record.compact_group,
         "password": "set" if record.password_hash else None,
         "created_at": Moment(record.created_at),
         "tokens": Words([token.fingerprint for token in tokens]),

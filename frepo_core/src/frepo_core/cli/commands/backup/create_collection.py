@@ -80,6 +80,7 @@ class CreateCollection(ActionCommand):
             labels=read_labels(arguments),
             storage=arguments.storage,
             mirror=arguments.mirror,
+            compact_group=arguments.compact_group,
         )
         services = self.services()
         made = services.collections_with_tokens.make(
@@ -166,6 +167,7 @@ def _form(change: "CollectionChange") -> dict[str, Any]:
         **({"strategy_options": dict(change.strategy_options)} if change.strategy_options is not None else {}),
         **({"storage": change.storage} if change.storage else {}),
         **({"mirror": change.mirror} if change.mirror else {}),
+        **({"compact_group": change.compact_group} if change.compact_group else {}),
         "id": change.id,
         "limits": dict(change.limits),
         "guards": {name: str(value) for name, value in change.guards.items()},

@@ -24,6 +24,7 @@ OPTIONS = (
         "label",
         "storage",
         "mirror",
+        "compact_group",
         "password",
     ),
 )

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.db.models.base import copy_of
+from frepo_core.domain.backups.groups import check_group
 from frepo_core.domain.backups.guard_values import field_of
 from frepo_core.domain.backups.guards import Guards
 from frepo_core.domain.backups.locks import NONE, check_length
@@ -172,6 +173,7 @@ class Collections:
             lambda: check_options(self._plugins, strategy, change.strategy_options),
             lambda: self._storages.check(change.storage),
             lambda: self._storages.check_mirror(change.mirror, change.storage),
+            lambda: check_group(change.compact_group),
         )
         row = Collection(
             id=new_id(change.id),
@@ -197,6 +199,7 @@ class Collections:
             pending_size=0,
             storage=change.storage or None,
             mirror=change.mirror or None,
+            compact_group=change.compact_group or None,
             locked=int((change.locked or NONE).total_seconds()),
         )
         set_guards(row, replace(default_guards, **{**self._guards_of(strategy), **change.guards}))
@@ -224,6 +227,7 @@ class Collections:
         check_roles(change, by)
         check_strategy(self._plugins, change.strategy)
         self._storages.check(change.storage)
+        check_group(change.compact_group)
         password_hash = self._passwords.hash(change.password or "")
 
         question = question_about(self._strategies, collection_id, change, self._ceilings)
@@ -243,6 +247,7 @@ class Collections:
             row.description = row.description if change.description is None else change.description
             row.filename = change.filename or row.filename
             self._set_storages(row, change)
+            row.compact_group = row.compact_group if change.compact_group is None else change.compact_group or None
             if row.mirror != current.mirror and not simulate:
                 self._copies.note_mirror_change(session, row.id)
             row.password_hash = row.password_hash if change.password is None else password_hash

@@ -15,6 +15,7 @@ class CollectionChange:
     empty `password` removes the password. `expected_every` is a duration or cron with a time zone, empty: none. `grace`
     is a duration, empty: the default. `labels` replace all labels. `storage` is where versions are stored, empty: in
     the first storage. `mirror` is where their second copies are, `none`: nowhere, empty: where the service has them.
+    `compact_group` lets versions become differences to those of others in it, empty: of no group.
     `locked` is how long each version is locked; it can only be extended.
     """
 
@@ -31,4 +32,5 @@ class CollectionChange:
     labels: Sequence[str] | None = None
     storage: str | None = None
     mirror: str | None = None
+    compact_group: str | None = None
     locked: timedelta | None = None

@@ -69,6 +69,7 @@ class CollectionRecord:
     last_run: LastRun | None = None
     storage: str | None = None
     mirror: str | None = None
+    compact_group: str | None = None
 
     @property
     def unchanged_nights(self) -> int:
@@ -130,6 +131,7 @@ class CollectionRecord:
             else None,
             storage=row.storage,
             mirror=row.mirror,
+            compact_group=row.compact_group,
         )
 
 

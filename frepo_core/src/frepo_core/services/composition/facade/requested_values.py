@@ -69,6 +69,7 @@ def collection_change(values: CollectionValues, *, is_new: bool) -> CollectionCh
         labels=checks.of("labels", values.labels, _labels),
         storage=checks.of("storage", values.storage, partial(_text, MAX_NAME)),
         mirror=checks.of("mirror", values.mirror, partial(_text, MAX_NAME)),
+        compact_group=checks.of("compact_group", values.compact_group, partial(_text, MAX_NAME)),
         locked=checks.of("locked", values.locked, _lock),
     )
     checks.end()

@@ -15,6 +15,7 @@ from frepo_core.errors import (
     DamagedObjectError,
     FrepoError,
     ReadersBusyError,
+    SpoolFullError,
 )
 
 from ...base.records import BlobRecord
@@ -86,18 +87,25 @@ class ObjectReads:
     ) -> tuple[BinaryIO, StoredObject]:
         """Open `length` bytes from `start` of another object than those that have failed; return it, too.
 
-        Note the failure of the last one. Raises `error` if there is no other.
+        Note the failure of the last one. Raises `error` if there is no other. If only the disk for temporary files is
+        full, the last one has not failed: it is opened again, without a file.
         """
         self.note_failed(blob, failed[-1], error)
+        but = failed[:-1] if isinstance(error, SpoolFullError) else failed
         try:
-            return self.use(blob, lambda place: (self._chains.open_part(place, start, length), place), but=failed)
+            return self.use(blob, lambda place: (self._chains.open_part(place, start, length), place), but=but)
         except ReadersBusyError:
             raise
         except READ_FAILURES:
             raise error from None
 
     def note_failed(self, blob: BlobRecord, place: StoredObject, error: Exception) -> None:
-        """Note that an object could not be read. If its bytes are certainly missing, mark it."""
+        """Note that an object could not be read. If its bytes are certainly missing, mark it.
+
+        That a disk for temporary files is full says nothing of an object.
+        """
+        if isinstance(error, SpoolFullError):
+            return
         problem = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
         doubt = _doubt(error)
         if doubt is Doubt.UNREADABLE:

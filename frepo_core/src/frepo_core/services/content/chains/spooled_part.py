@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import BinaryIO, Self
 
-from frepo_core.errors import BlobNotFound
+from frepo_core.errors import BlobNotFound, SpoolFullError
 
 from ..held_bytes import HeldBytes
 from ..spool import UnnamedFile
@@ -91,7 +91,7 @@ class SpooledPart:
                     piece = content.read(min(PIECE, left))
                     if not piece:
                         raise BlobNotFound(f"The content ends before its byte {self._end}")
-                    self._file.write(piece)
+                    self._write(piece)
                     self._count(len(piece))
                     self._note(len(piece))
                     moved()
@@ -100,6 +100,14 @@ class SpooledPart:
         finally:
             ended()
             self._finish(error)
+
+    def _write(self, piece: bytes) -> None:
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            text = f"The disk for temporary files has no room to decode this version: {error.strerror}"
+            log.error("%s. It is sent from the decoder, if it can be opened again", text)
+            raise SpoolFullError(text) from error
 
     def _note(self, size: int) -> None:
         with self._changed:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from frepo_core.domain.backups.groups import PATTERN as GROUP_PATTERN
 from frepo_core.domain.backups.locks import LONGEST, NONE
 from frepo_core.domain.backups.runs import RunOutcome
 from frepo_core.domain.backups.verdicts import Verdict
@@ -48,6 +49,7 @@ ExpectedEvery = Annotated[
 Label = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_LABEL})]
 Labels = Annotated[list[Label], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
 StorageName = Annotated[str, Field(max_length=64, examples=["local"])]
+Group = Annotated[str, Field(max_length=64, pattern=GROUP_PATTERN, examples=["databases"])]
 Grace = Annotated[Duration, AfterValidator(_grace)]
 Lock = Annotated[Duration, AfterValidator(_lock)]
 
@@ -120,6 +122,8 @@ class Collection(Reply):
     `console:` and a user; null if it is not known. `may` are the actions that the token of the request is allowed in
     this collection. `storage` is where its new versions are stored; null: in the first storage, which is `current` in
     `/storages`. `mirror` is the storage with their second copies; null: that of the service, `none`: they have none.
+    Versions of collections with the same `compact_group` may be stored as the difference to each other's; null: to
+    those of the same collection only.
     """
 
     id: str
@@ -130,6 +134,7 @@ class Collection(Reply):
     strategy_options: dict[str, Any] | None
     storage: str | None
     mirror: str | None
+    compact_group: str | None
     limits: Limits
     guards: Guards
     size_bounds: SizeBounds
@@ -174,6 +179,7 @@ class Collection(Reply):
             strategy_options=None if record.strategy_options is None else dict(record.strategy_options),
             storage=record.storage,
             mirror=record.mirror,
+            compact_group=record.compact_group,
             limits=Limits(**vars(record.limits)),
             guards=guards_of(record.guards),
             size_bounds=SizeBounds(**vars(details.size_bounds)),
@@ -218,11 +224,11 @@ class LimitsPatch(Patch):
 class CollectionPatch(Patch):
     """What can be changed of a collection. `strategy_options` and `labels` are replaced as a whole.
 
-    Null resets `strategy_options`, `storage`, `mirror` and `grace` to their defaults; no backups are expected if
-    `expected_every` is null. Another `storage` is for versions that arrive from now on; `frepo storage:migrate` moves
-    the others. Another `mirror` is for all versions: missing second copies are made, and those that no collection wants
-    are deleted after `mirror.delete_delay`. `locked` is how long nobody can remove a version, administrators included:
-    `P30D`. It can be extended, never shortened or removed, and needs the role
+    Null resets `strategy_options`, `storage`, `mirror`, `compact_group` and `grace` to their defaults; no backups are
+    expected if `expected_every` is null. Another `storage` is for versions that arrive from now on; `frepo
+    storage:migrate` moves the others. Another `mirror` is for all versions: missing second copies are made, and those
+    that no collection wants are deleted after `mirror.delete_delay`. `locked` is how long nobody can remove a version,
+    administrators included: `P30D`. It can be extended, never shortened or removed, and needs the role
     `collections.lock_versions_in_allowed_collections`.
     """
 
@@ -238,6 +244,7 @@ class CollectionPatch(Patch):
     grace: Grace | None = unset()
     storage: StorageName | None = unset()
     mirror: Annotated[str, Field(max_length=64, examples=["none"])] | None = unset()
+    compact_group: Group | None = unset()
 
     def change(self) -> CollectionChange:
         """Convert the patch for the service. A missing value keeps the old one, or takes its default."""
@@ -276,6 +283,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
         labels=sent.get("labels"),
         storage=(sent["storage"] or "") if "storage" in sent else None,
         mirror=(sent["mirror"] or "") if "mirror" in sent else None,
+        compact_group=(sent["compact_group"] or "") if "compact_group" in sent else None,
         locked=(sent["locked"] or NONE) if "locked" in sent else None,
     )
 
