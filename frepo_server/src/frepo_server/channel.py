@@ -157,6 +157,8 @@ class Channel(EarlyResponseChannel):
 
     def writable(self) -> bool:
         """Return whether to send: not while the file that is sent has no bytes yet, because a thread reads them."""
+        if not self.total_outbufs_len:  # most connections, each time this thread waits for events
+            return bool(self.will_close or self.close_when_flushed)
         file = getattr(self.outbufs[0], "file", None)
         if getattr(file, "is_waiting", False) and not self.will_close:
             return False

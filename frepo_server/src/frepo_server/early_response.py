@@ -255,7 +255,7 @@ class EarlyResponseChannel(HTTPChannel):  # type: ignore[misc]  # waitress has n
         """Return whether to read. While a decision or a sink is pending, nothing beyond the allowed size is."""
         if self.is_discarding:
             return True
-        if self._ignores_input or self._is_half_closed or self._is_full():
+        if self._ignores_input or self._is_half_closed or (self.request is not None and self._is_full()):
             return False
         return bool(super().readable())
 

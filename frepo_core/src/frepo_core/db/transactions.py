@@ -71,18 +71,20 @@ class Database:
         """The URL of the database for messages, without its password."""
         return public_url(self.engine.url)
 
-    @contextlib.contextmanager
-    def request(self, seconds: float, more: float = 0) -> Iterator[None]:
+    def request(self, seconds: float, more: float = 0) -> contextlib.AbstractContextManager[object]:
         """Let this thread wait for the database `seconds` in all, while the body of the `with` statement runs.
 
         An upload that is too large to send again may wait `more`, if few others do.
         """
+        return self._long_request(seconds, more) if more else waiting_at_most(seconds)
+
+    @contextlib.contextmanager
+    def _long_request(self, seconds: float, more: float) -> Iterator[None]:
         with waiting_at_most(seconds, more) as patience:
             try:
                 yield
             finally:
-                if more:
-                    self._watch.forget(patience)
+                self._watch.forget(patience)
 
     def serve_with(self, threads: Threads) -> None:
         """Take the threads of the server into account: one is kept free of requests that wait."""

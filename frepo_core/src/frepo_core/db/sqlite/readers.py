@@ -4,7 +4,7 @@ To take one from the pool, begin and return it takes longer than most queries.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import Engine, Row, Select
 
@@ -16,7 +16,7 @@ MAX_KEPT = 4
 
 def read(engine: Engine, query: "Select[*tuple[Any, ...]]", values: Mapping[str, Any]) -> Sequence[Row[Any]]:
     """Return the rows of a query outside of a transaction: it sees the last commit."""
-    pool = cast(WriterPool, engine.pool)
+    pool: WriterPool = engine.pool  # type: ignore[assignment]
     try:
         connection = pool.readers.pop()
     except IndexError:

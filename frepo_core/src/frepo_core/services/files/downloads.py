@@ -80,9 +80,10 @@ class Downloads:
         are never sent. They are read again first.
         """
         file = self._find(name, credentials, checked=checked)
-        if not self._stored_content.has_sound_copy(file.blob) and self._rereading.heals(file.blob.id):
-            file = self._find(name, credentials, checked=checked)
-        self._stored_content.refuse_damaged(file.blob)
+        if not self._stored_content.has_sound_copy(file.blob):
+            if self._rereading.heals(file.blob.id):
+                file = self._find(name, credentials, checked=checked)
+            self._stored_content.refuse_damaged(file.blob)
         by = credentials.identity or Actor(name="anonymous", address=credentials.address)
         self._policies.check_download(file, by=by)
         return file

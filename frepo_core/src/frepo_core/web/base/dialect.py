@@ -1,7 +1,7 @@
 """What differs between the two APIs. `views/dialect.py` is the first one's, `conventions/dialect.py` the second's."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 from pyramid.httpexceptions import HTTPException
@@ -73,9 +73,11 @@ class Dialect(ABC):
 
 def dialect_of(request: FrepoRequest) -> Dialect:
     """Return the dialect of the API to which the path of the request belongs."""
-    return cast(Dialect, request.registry.dialects[request.is_v1])
+    dialect: Dialect = request.registry.dialects[request.is_v1]
+    return dialect
 
 
 def dialect_at(registry: Any, path: str) -> Dialect:
     """Return the dialect of a path without the base path."""
-    return cast(Dialect, registry.dialects[is_v1_path(path)])
+    dialect: Dialect = registry.dialects[is_v1_path(path)]
+    return dialect

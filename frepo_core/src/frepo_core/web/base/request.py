@@ -4,8 +4,7 @@ import contextlib
 import re
 import time
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 from pyramid.request import Request
@@ -19,6 +18,8 @@ from frepo_core.services.backups.trash.version_room import VersionRoom
 from frepo_core.services.base.records import CollectionRecord
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.spool import Spool
+
+from .lazy_property import LazyProperty
 
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
@@ -55,13 +56,13 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
     parsed_body: BaseModel
     parsed_query: BaseModel
 
-    @property
+    @LazyProperty
     def services(self) -> Services:
         """The services."""
         services: Services = self.registry.services
         return services
 
-    @property
+    @LazyProperty
     def is_v1(self) -> bool:
         """Whether the path is below `/api/v1`."""
         return is_v1_path(self.environ.get("PATH_INFO", ""))
@@ -76,13 +77,13 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         except UnicodeDecodeError:
             raise MalformedRequestError("The query is not UTF-8") from None
 
-    @cached_property
+    @LazyProperty
     def client_address(self) -> str:
         """The client's address; behind trusted proxies the one in X-Forwarded-For."""
         forwarded_for = self.headers.get("X-Forwarded-For", "") if self.is_from_proxy else ""
         return client_address(self.remote_addr or "", forwarded_for, self.services.settings.trusted_proxies)
 
-    @cached_property
+    @LazyProperty
     def is_from_proxy(self) -> bool:
         """Whether a trusted proxy sent the request. Only then X-Forwarded-* headers count."""
         return is_in_networks(parse_address(self.remote_addr or ""), self.services.settings.trusted_proxies)
@@ -128,7 +129,7 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         room: VersionRoom = buffer.room
         return room
 
-    @property
+    @LazyProperty
     def token_id(self) -> str:
         """The token id in the request, or an empty text. The API decides where it may be."""
         return str(self.registry.dialects[self.is_v1].token_of(self))
@@ -142,17 +143,35 @@ class FrepoRequest(Request):  # type: ignore[misc]  # Pyramid has no types
         except UnicodeError:
             return raw
 
+    @LazyProperty
+    def identity(self) -> Identity | None:
+        """The identity of the token, None if no token was sent. Raises `AccessDeniedError` for an invalid one."""
+        if not self.token_id:
+            return None
+        now = time.monotonic()
+        identity = self.services.tokens.identify(
+            self.token_id,
+            address=self.client_address,
+            user_agent=self.user_agent or "",
+            age=now - self.environ.get(HEAD_AT, now),
+            earlier=self.environ.get(SENDER),
+        )
+        self.is_authenticated = True
+        return identity
+
     @property
     def sender(self) -> Identity:
         """The identity of the token. Raises `AccessDeniedError` if no token was sent."""
-        if self.identity is None:
+        identity = self.identity
+        if identity is None:
             raise AccessDeniedError(NO_ACCESS)
-        return cast(Identity, self.identity)
+        return identity
 
     @property
     def collection(self) -> CollectionRecord:
         """The collection that the path or the body names."""
-        return cast(CollectionRecord, self.context.collection)
+        collection: CollectionRecord = self.context.collection
+        return collection
 
     @property
     def sending(self) -> Sending:

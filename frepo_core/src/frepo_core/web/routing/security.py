@@ -1,27 +1,22 @@
 """The security policy: finds the identity of the token, and checks permissions by the rules of `domain.permissions`."""
 
-import time
-from typing import Any, cast
+from typing import Any
 
-from pyramid.request import RequestLocalCache
 from pyramid.security import Allowed, Denied
 
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 
 from ..base.context import Context
-from ..base.request import HEAD_AT, SENDER, FrepoRequest
+from ..base.request import FrepoRequest
 
 
 class TokenPolicy:
     """Pyramid's security policy, with tokens only: no sessions and no accounts."""
 
-    def __init__(self) -> None:
-        self._cache = RequestLocalCache(self._load)
-
     def identity(self, request: FrepoRequest) -> Identity | None:
         """Return the token's identity, None without a token. Raises `AccessDeniedError` for an invalid token."""
-        return cast("Identity | None", self._cache.get_or_create(request))
+        return request.identity
 
     def authenticated_userid(self, request: FrepoRequest) -> str | None:
         """Return the token's fingerprint, which logs may contain."""
@@ -43,17 +38,3 @@ class TokenPolicy:
     def forget(self, request: FrepoRequest, **options: Any) -> list[tuple[str, str]]:
         """Set no cookie."""
         return []
-
-    def _load(self, request: FrepoRequest) -> Identity | None:
-        if not request.token_id:
-            return None
-        now = time.monotonic()
-        identity = request.services.tokens.identify(
-            request.token_id,
-            address=request.client_address,
-            user_agent=request.user_agent or "",
-            age=now - request.environ.get(HEAD_AT, now),
-            earlier=request.environ.get(SENDER),
-        )
-        request.is_authenticated = True
-        return identity
