@@ -1,15 +1,26 @@
 """Parts of backups for frepo: one table of a dump, one file of an archive."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from frepo_core.plugins import ConsoleSlot, Job, Pages, PartReader, PartRestorer, SettingsSpec, hookimpl
+from frepo_core.plugins import (
+    ConsoleSlot,
+    FoundPart,
+    Job,
+    JobContext,
+    OpenedContent,
+    Pages,
+    PartReader,
+    PartRestorer,
+    PluginContext,
+    SettingsSpec,
+    hookimpl,
+)
 
 from .settings import PartsSettings
 
 if TYPE_CHECKING:
-    from frepo_core.plugins import PluginContext
     from frepo_core.web import Endpoint
 
 __all__ = [
@@ -41,13 +52,11 @@ def frepo_part_readers() -> Sequence[PartReader]:
 @hookimpl
 def frepo_part_restorers() -> Sequence[PartRestorer]:
     """Serve `frepo restore --table` and `--path`."""
-    from . import restoring
-
-    return [PartRestorer(name="parts", table=restoring.find_table, path=restoring.write_path)]
+    return [PartRestorer(name="parts", table=_find_table, path=_write_path)]
 
 
 @hookimpl
-def frepo_endpoints(context: "PluginContext") -> "Sequence[Endpoint]":
+def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
     """Serve `contents` below a version."""
     from .web.endpoints import make_endpoints  # `frepo` loads this module, too, and needs no web
 
@@ -68,7 +77,27 @@ def frepo_console_slots() -> Sequence[ConsoleSlot]:
 
 @hookimpl
 def frepo_jobs() -> Sequence[Job]:
-    """List contents before somebody asks."""
-    from .job import make_job
+    """List large contents before somebody asks."""
+    summary = "List the tables and files in large backups"
+    return [Job(name="parts", schedule="every 15m", run=_list_contents, lane="medium", summary=summary)]
 
-    return [make_job()]
+
+# Most commands need none of what these import.
+
+
+def _find_table(content: OpenedContent, name: str, context: PluginContext) -> FoundPart:
+    from .restoring import find_table
+
+    return find_table(content, name, context)
+
+
+def _write_path(content: OpenedContent, path: str, folder: Path, context: PluginContext) -> Sequence[str]:
+    from .restoring import write_path
+
+    return write_path(content, path, folder, context)
+
+
+def _list_contents(context: JobContext) -> Mapping[str, Any]:
+    from .job import run
+
+    return run(context)

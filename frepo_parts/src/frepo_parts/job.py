@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from frepo_core.plugins import Event, FrepoError, Job, JobContext, NotFoundError, StoredVersion, readable_size
+from frepo_core.plugins import Event, FrepoError, JobContext, NotFoundError, StoredVersion, readable_size
 
 from .listings import FORMAT, Listings
 
-NAME, SCHEDULE = "parts", "every 15m"
 _DONE = "listed"
 _PAGE = 500
 # How often all versions are looked at: for lists that are missing, and for those that nobody needs.
@@ -19,11 +18,6 @@ _WHOLE = timedelta(days=7)
 _TURN = 600.0
 # A run rests so many times as long as it needs the processor, in the process that also serves requests.
 _REST = 9
-
-
-def make_job() -> Job:
-    """Return the job."""
-    return Job(name=NAME, schedule=SCHEDULE, run=run, lane="medium", summary="List the tables and files in backups")
 
 
 def run(context: JobContext) -> Mapping[str, Any]:

@@ -1,12 +1,13 @@
 """Uploads in parts for frepo: they survive a broken connection, and nothing is stored before they are complete."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import (
     ConsoleSlot,
     Job,
+    JobContext,
     Lifecycle,
     Pages,
     PluginContext,
@@ -16,6 +17,7 @@ from frepo_core.plugins import (
 )
 
 from .settings import UploadsSettings
+from .upkeep import Upkeep
 
 if TYPE_CHECKING:
     from frepo_core.web import Endpoint
@@ -92,14 +94,18 @@ def frepo_console_slots() -> Sequence[ConsoleSlot]:
 @hookimpl
 def frepo_jobs() -> Sequence[Job]:
     """End uploads that wait too long."""
-    from .expiry import make_job
+    summary = "End uploads in parts that wait too long for the next part, and report hosts that are gone"
+    return [Job(name="uploads", schedule="every 10m", run=_end_uploads, summary=summary)]
 
-    return [make_job()]
+
+def _end_uploads(context: JobContext) -> Mapping[str, Any]:
+    from .expiry import run  # most commands need none of it
+
+    return run(context)
 
 
 @hookimpl
 def frepo_lifecycle() -> Lifecycle:
     """Make the folder for open uploads, or refuse the start; look after it while the process serves."""
-    from .upkeep import make_lifecycle
-
-    return make_lifecycle()
+    upkeep = Upkeep()
+    return Lifecycle(start=upkeep.start, stop=upkeep.stop)

@@ -7,26 +7,14 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from frepo_core.plugins import Job, JobContext
+from frepo_core.plugins import JobContext
 
 from .disk.part_file import DATA, LOCK
 from .session import KEEP_OUTCOME
 from .sessions import Sessions
 
-JOB = "uploads"
-SCHEDULE = "every 10m"
 # Seconds. A file without an upload is one whose upload is being made, or one that a crash has left.
 FRESH = 3600
-
-
-def make_job() -> Job:
-    """Return the job."""
-    return Job(
-        name=JOB,
-        schedule=SCHEDULE,
-        run=run,
-        summary="End uploads in parts that wait too long for the next part, and report hosts that are gone",
-    )
 
 
 def run(context: JobContext) -> Mapping[str, Any]:

@@ -2,12 +2,12 @@
 
 import threading
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from frepo_core.plugins import FrepoError, Lifecycle, PluginContext
+from frepo_core.plugins import FrepoError, PluginContext
 
-from .expiry import clear_folder
-from .sessions import Sessions
-from .uploads import now
+if TYPE_CHECKING:
+    from .sessions import Sessions
 
 INTERVAL = timedelta(minutes=10)
 
@@ -20,6 +20,8 @@ class Upkeep:
 
     def start(self, context: PluginContext) -> None:
         """Make the folder for open uploads, or refuse the start."""
+        from .sessions import Sessions  # commands import this module, too, and begin no upkeep
+
         sessions = Sessions(context)
         sessions.place.folder  # noqa: B018  # it is checked and made
         context.service.count_held_bytes(sessions.held_bytes)
@@ -32,13 +34,10 @@ class Upkeep:
         self._stopped.set()
 
 
-def make_lifecycle() -> Lifecycle:
-    """Return what the plug-in does when a process begins and ends to serve."""
-    upkeep = Upkeep()
-    return Lifecycle(start=upkeep.start, stop=upkeep.stop)
+def _run(context: PluginContext, sessions: "Sessions", stopped: threading.Event) -> None:
+    from .expiry import clear_folder
+    from .uploads import now
 
-
-def _run(context: PluginContext, sessions: Sessions, stopped: threading.Event) -> None:
     # Other hosts take this one for gone if it is silent for `uploads.expire`.
     interval = min(INTERVAL, sessions.settings.expire / 3)
     while not stopped.is_set():
