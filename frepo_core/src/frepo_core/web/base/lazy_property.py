@@ -13,10 +13,10 @@ class LazyProperty(Generic[Value]):
     """
 
     def __init__(self, find: Callable[[Any], Value]) -> None:
-        self._find = find
+        self.fget = find
         self.__doc__ = find.__doc__
 
     def __get__(self, owner: Any, kind: type | None = None) -> Value:
         """Find the value. Later uses do not come here: Python looks into the object first."""
-        value = owner.__dict__[self._find.__name__] = self._find(owner)
+        value = owner.__dict__[self.fget.__name__] = self.fget(owner)
         return value
