@@ -88,6 +88,7 @@ FEATURES = {
     "overview": {"compact", "recovery", "second_copies"},
     "documents": set(),
     "enrolment": {"recovery"},
+    "inventory": set(),
     "moves": set(),
     "recovery": set(),
     "restore": set(),
@@ -102,7 +103,7 @@ ORDER = {
     "services/access": "policies visibility rotation",
     "services/backups": "rows rotation holds trash versions runs collections",
     "services/upkeep": "journal engine reconcile storage",
-    "services/reports": "inventory health",
+    "services/reports": "health",
     "web": "base schemas content viewer views conventions openapi v1 routing",
 }
 PURE = {"domain": {"sqlalchemy", "pyramid", "cliff", "pydantic", "os", "pathlib", "time", "socket", "logging"}}

@@ -12,6 +12,7 @@ from frepo_core.services.composition.container import Services
 from .compact.feature import COMPACT
 from .documents.feature import DOCUMENTS
 from .enrolment.feature import ENROLMENT
+from .inventory.feature import INVENTORY
 from .moves.feature import MOVES
 from .overview.feature import OVERVIEW
 from .preview.feature import PREVIEW
@@ -21,6 +22,7 @@ from .second_copies.feature import SECOND_COPIES
 from .storage_check.feature import STORAGE_CHECK
 
 FEATURES = (
+    INVENTORY,
     DOCUMENTS,
     ENROLMENT,
     PREVIEW,

@@ -4,9 +4,9 @@ import pytest
 from webtest import TestApp
 
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.inventory.plugin_offers import offers_of
 from frepo_core.plugins import ConsoleSlot, Pages
 from frepo_core.services.access.tokens import NewToken
-from frepo_core.services.reports.inventory.plugin_offers import offers_of
 from frepo_core.web import make_app
 
 

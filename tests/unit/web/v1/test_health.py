@@ -58,7 +58,7 @@ def test_damage_names_the_versions_and_files_and_says_what_to_do(root, services,
     assert blob.key in found["advice"]
 
 
-def test_an_upload_of_the_same_content_ends_the_damage_as_advised(root, collection, push, damage):
+def test_damage_ends_with_an_upload_of_the_same_content_as_advised(root, collection, push, damage):
     push(collection, b"bad")
     damage(3)
     push(collection, b"bad")

@@ -4,9 +4,9 @@ from pydantic import SecretStr
 
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import StorageFull
+from frepo_core.features.inventory.setting_texts import is_harmless
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.content.storages.storage_troubles import StorageStates
-from frepo_core.services.reports.inventory.setting_texts import is_harmless
 from frepo_core.settings.model import Settings
 from support.client import with_settings
 

@@ -15,7 +15,7 @@ from frepo_core.services.backups.collections.states import (
 from frepo_core.services.base.keyset import Page, PageRequest, cut, paged
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.storage_space import find_free_space, find_total_space
-from frepo_core.services.reports.inventory.damage import count_damaged
+from frepo_core.services.reports.damaged_objects import count_damaged
 from frepo_core.services.reports.sizes import Sizes, read_sizes
 from frepo_core.services.reports.verdict_counts import VerdictCounts, count_by_verdict
 from frepo_core.services.upkeep.engine.job_reports import find_failing_jobs

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from .core_services import CoreServices
 
 if TYPE_CHECKING:
-    from ..reports.inventory.inventory import Inventory
     from ..upkeep.engine.job_catalog import ScheduledJob
     from ..upkeep.engine.jobs import Jobs
     from ..upkeep.engine.worker import Worker
@@ -43,13 +42,6 @@ class Services(CoreServices):
 
         terms = LeaseTerms(length=self.settings.worker_lease)
         return Jobs(self.database, self.scheduled_jobs, mask=self.mask, terms=terms)
-
-    @cached_property
-    def inventory(self) -> "Inventory":
-        from ..reports.inventory.inventory import Inventory
-        from ..reports.inventory.settings_in_force import SettingsInForce
-
-        return Inventory(self, self.scheduled_jobs, SettingsInForce(self.ini, self.environment, self.mask))
 
     @cached_property
     def worker(self) -> "Worker":

@@ -22,8 +22,8 @@ from ..backups.rows.newest_good import newest_good
 from ..content.storages.storage_space import find_free_space, free_on_disk, temporary_folder
 from ..foundation import Foundation
 from ..upkeep.engine.job_reports import report_jobs
+from .damaged_objects import count_damaged
 from .figures import Figures
-from .inventory.damage import count_damaged
 from .verdict_counts import count_by_verdict
 
 

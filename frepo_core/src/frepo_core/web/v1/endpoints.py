@@ -11,9 +11,8 @@ from ..base.endpoint import Endpoint
 from . import about
 from .collections import allowed_tokens, checks, collections, deleted_collections, pins, runs, trash, versions
 from .files import aliases, files
-from .installation import plugins, settings, storages
 from .tokens import tokens
-from .upkeep import damage, events, health, jobs
+from .upkeep import events, health, jobs
 
 MODULES = (
     about,
@@ -31,10 +30,6 @@ MODULES = (
     events,
     jobs,
     health,
-    damage,
-    storages,
-    plugins,
-    settings,
 )
 
 

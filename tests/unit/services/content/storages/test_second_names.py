@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from frepo_core.errors import ConfigurationError, StorageUnavailable
+from frepo_core.services.content.storages.storage_troubles import read_troubles
 from frepo_core.services.content.storages.storage_watch import StorageWatch
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.services.upkeep.storage import find_marks
@@ -37,7 +38,11 @@ def marks(services):
 
 @pytest.fixture
 def troubles(services):
-    return lambda: {one.name for one in services.inventory.storages() if one.trouble}
+    def read():
+        with services.database.reading() as session:
+            return set(read_troubles(session))
+
+    return read
 
 
 def test_each_configured_storage_is_marked(watch, marks, troubles):

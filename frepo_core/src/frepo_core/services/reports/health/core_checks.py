@@ -13,8 +13,8 @@ from frepo_core.plugins import HealthCheck, hookimpl
 from ...content.storages.storage_space import StorageSpace
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport, report_jobs
+from ..damaged_objects import count_damaged
 from ..figures import Figures
-from ..inventory.damage import count_damaged
 from ..job_health import LEADERLESS, check_jobs, check_worker
 
 # Less than the checks of plug-ins have: /health is answered within 5 seconds if only the database hangs.

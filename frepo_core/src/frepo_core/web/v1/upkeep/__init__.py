@@ -1,1 +1,1 @@
-"""What the service did and does: events, jobs, plug-ins and settings."""
+"""What the service did and does: events, jobs and health."""

@@ -1,10 +1,11 @@
 """The endpoint of the installed plug-ins."""
 
-from frepo_core.services.reports.inventory.plugin_offers import InstalledPlugin, Offer
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.schemas.models import Reply
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...schemas.models import Reply
+from ..plugin_offers import InstalledPlugin, Offer
+from ..services import InventoryServices
 
 
 class PluginOffer(Reply):
@@ -56,7 +57,7 @@ class PluginPage(Reply):
 
 def list_plugins(request: FrepoRequest) -> Answer:
     """List the installed plug-ins with their packages, the hooks that they implement, and what they offer."""
-    items = [Plugin.of(one) for one in request.services.inventory.plugins()]
+    items = [Plugin.of(one) for one in request.services.feature(InventoryServices).inventory.plugins()]
     return Answer(body=PluginPage(items=items, next=None))
 
 

@@ -2,12 +2,13 @@
 
 from typing import Literal
 
-from frepo_core.services.reports.inventory.storages import StorageRecord
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.types import Time, Whole
+from frepo_core.web.schemas.models import Reply
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...conventions.types import Time, Whole
-from ...schemas.models import Reply
+from ..services import InventoryServices
+from ..storages import StorageRecord
 
 
 class Storage(Reply):
@@ -60,7 +61,7 @@ class StoragePage(Reply):
 
 def list_storages(request: FrepoRequest) -> Answer:
     """List the installed storages, and whether they work."""
-    items = [Storage.of(one) for one in request.services.inventory.storages()]
+    items = [Storage.of(one) for one in request.services.feature(InventoryServices).inventory.storages()]
     return Answer(body=StoragePage(items=items, next=None))
 
 

@@ -1,10 +1,11 @@
 """The endpoint of the settings in force."""
 
-from frepo_core.services.reports.inventory.settings_in_force import Source
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.schemas.models import Reply
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...schemas.models import Reply
+from ..services import InventoryServices
+from ..settings_in_force import Source
 
 
 class Setting(Reply):
@@ -38,7 +39,8 @@ def list_settings(request: FrepoRequest) -> Answer:
     and environment and were started after the last change.
     """
     items = [
-        Setting.model_validate({**vars(one), "secret": one.is_secret}) for one in request.services.inventory.settings()
+        Setting.model_validate({**vars(one), "secret": one.is_secret})
+        for one in request.services.feature(InventoryServices).inventory.settings()
     ]
     return Answer(body=SettingPage(items=items, next=None))
 

@@ -2,14 +2,15 @@
 
 from pydantic import Field
 
-from frepo_core.services.reports.inventory.damage import DamageRecord
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_request
+from frepo_core.web.conventions.types import Time, Whole
+from frepo_core.web.schemas import json_schemas
+from frepo_core.web.schemas.models import Reply
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...conventions.types import Time, Whole
-from ...schemas import json_schemas
-from ...schemas.models import Reply
+from ..damage import DamageRecord
+from ..services import InventoryServices
 
 
 class DamagedVersion(Reply):
@@ -52,7 +53,7 @@ class DamagePage(Reply):
 def list_damage(request: FrepoRequest) -> Answer:
     """List the damaged contents, the latest finding first, with the versions and files that the token may see."""
     query = request.query_as(PageQuery)
-    page = request.services.inventory.damage(page_request(query), by=request.sender)
+    page = request.services.feature(InventoryServices).inventory.damage(page_request(query), by=request.sender)
     return Answer(body=DamagePage(items=[Damage.of(one) for one in page.items], next=next_cursor(query, page)))
 
 

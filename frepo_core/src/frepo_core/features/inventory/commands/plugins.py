@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cliff.lister import Lister
 
-from ...ini_file import find_ini, is_chosen, read_ini
+from frepo_core.cli.ini_file import find_ini, is_chosen, read_ini
 
 if TYPE_CHECKING:
     from frepo_core.plugins import PluginContext

@@ -8,12 +8,11 @@ from sqlalchemy import func, select
 from frepo_core.db import Database
 from frepo_core.db.models import OBJECT_SIZE, Collection, StoredObject
 from frepo_core.plugins.registry import PluginRegistry
-
-from ...content.objects.states import CURRENT
-from ...content.storages.backends import Backends
-from ...content.storages.storage_space import find_free_space
-from ...content.storages.storage_troubles import StorageTrouble, read_troubles
-from .damage import count_damaged_by_storage
+from frepo_core.services.content.objects.states import CURRENT
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.content.storages.storage_space import find_free_space
+from frepo_core.services.content.storages.storage_troubles import StorageTrouble, read_troubles
+from frepo_core.services.reports.damaged_objects import count_damaged_by_storage
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,23 +1,20 @@
 """Lists the damaged blobs, with the versions and files that use them."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, CollectionToken, File, StoredObject, Version
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
-
-from ...access.visibility.visible_files import Sight, see_files, sees_all_files
-from ...base.keyset import Page, PageRequest, cut, paged
-from ...content.objects.states import CURRENT, ObjectState
-from ...content.objects.uses import is_second, select_lost
-from ...content.storages.backends import Backends
+from frepo_core.services.access.visibility.visible_files import Sight, see_files, sees_all_files
+from frepo_core.services.base.keyset import Page, PageRequest, cut, paged
+from frepo_core.services.content.storages.backends import Backends
+from frepo_core.services.reports.damaged_objects import BAD, is_above_lost, is_wrong
 
 # How many of the versions and files that use a blob are named.
 NAMED = 20
@@ -31,8 +28,6 @@ ADVICE_BASE = (
 ADVICE_KEY = (
     "Or restore the key {key!r} of the storage {storage!r} from its backup; the job verify then finds it sound."
 )
-
-_BAD = (ObjectState.DAMAGED, ObjectState.MISSING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,32 +58,6 @@ class DamageRecord:
     advice: str
 
 
-def _is_wrong(backends: Backends) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for first copies that are wrong or missing. Second ones are in the figures about copies."""
-    return StoredObject.state.in_(_BAD), StoredObject.slot == CURRENT, ~is_second(backends)
-
-
-def _is_above_lost(backends: Backends) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for first copies that are sound, and cannot be read because their base is lost."""
-    is_present = StoredObject.state == ObjectState.PRESENT.value
-    return StoredObject.digest.in_(select_lost()), is_present, StoredObject.slot == CURRENT, ~is_second(backends)
-
-
-def count_damaged(session: Session, backends: Backends) -> int:
-    """Return the number of damaged first copies."""
-    return sum(count_damaged_by_storage(session, backends).values())
-
-
-def count_damaged_by_storage(session: Session, backends: Backends) -> Mapping[str, int]:
-    """Return how many first copies are damaged, for each storage that has any. Without damage it is one statement."""
-    query = select(StoredObject.storage, func.count()).group_by(StoredObject.storage)
-    found = Counter({storage: number for storage, number in session.execute(query.where(*_is_wrong(backends)))})
-    if found:
-        above = session.execute(query.where(*_is_above_lost(backends)))
-        found.update({storage: number for storage, number in above})
-    return found
-
-
 def list_damage(database: Database, backends: Backends, page: PageRequest, *, by: Identity) -> Page[DamageRecord]:
     """Return a page of the damaged blobs, the latest finding first, with the versions and files that the token may see.
 
@@ -97,7 +66,7 @@ def list_damage(database: Database, backends: Backends, page: PageRequest, *, by
     """
     page = replace(page, is_descending=True)
     with database.reading(is_snapshot=True) as session:
-        query = select(StoredObject).where(or_(and_(*_is_wrong(backends)), and_(*_is_above_lost(backends))))
+        query = select(StoredObject).where(or_(and_(*is_wrong(backends)), and_(*is_above_lost(backends))))
         rows = session.scalars(paged(query, page, [StoredObject.since, StoredObject.id])).all()
         found = cut(rows, page, lambda row: [row.since, row.id])
         records = [_record(session, row, by) for row in found.items]
@@ -110,7 +79,7 @@ def _record(session: Session, row: StoredObject, by: Identity) -> DamageRecord:
     used_by = session.scalar(select(func.count()).select_from(File).where(File.content_id == row.content_id)) or 0
     versions, files = _users(session, row, by)
     again = ADVICE_BASE.format(base=row.base_digest)
-    if row.state in _BAD:
+    if row.state in BAD:
         again = ADVICE_KEY.format(key=str(row.key), storage=row.storage)
     return DamageRecord(
         sha256=row.digest,

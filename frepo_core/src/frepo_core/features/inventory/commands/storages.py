@@ -4,11 +4,13 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...columns import Moment, Size
-from ...tables import ListCommand, Rows
+from frepo_core.cli.columns import Moment, Size
+from frepo_core.cli.tables import ListCommand, Rows
+
+from ..services import InventoryServices
 
 if TYPE_CHECKING:
-    from frepo_core.services.reports.inventory.storages import StorageContent, StorageRecord
+    from ..storages import StorageContent, StorageRecord
 
 COLUMNS = ("Name", "Adapter", "Use", "State", "Since", "Free", "Blobs", "Size", "Collections", "Damaged")
 
@@ -26,7 +28,7 @@ class Storages(ListCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each storage."""
-        inventory = self.services().inventory
+        inventory = self.services().feature(InventoryServices).inventory
         found, contents = {one.name: one for one in inventory.storages()}, inventory.contents()
         return COLUMNS, [self._row(name, found.get(name), contents[name]) for name in sorted(contents)]
 

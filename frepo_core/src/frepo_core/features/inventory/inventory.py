@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from frepo_core.domain.identity import Identity
+from frepo_core.services.base.keyset import Page, PageRequest
+from frepo_core.services.foundation import Foundation
+from frepo_core.services.upkeep.engine.job_catalog import ScheduledJob
 
-from ...base.keyset import Page, PageRequest
-from ...foundation import Foundation
-from ...upkeep.engine.job_catalog import ScheduledJob
 from .damage import DamageRecord, list_damage
 from .plugin_offers import InstalledPlugin, installed_plugins
 from .settings_in_force import FilledModel, SettingInForce, SettingsInForce

@@ -7,9 +7,10 @@ from pydantic import BaseModel
 from frepo_core.errors import ConfigurationError
 from frepo_core.plugins import PluginContext
 from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.reports.inventory.plugin_offers import offers_of, plugin_commands
-from frepo_core.services.reports.inventory.setting_texts import default_text
 from frepo_core.settings import environment_name
+
+from ..plugin_offers import offers_of, plugin_commands
+from ..setting_texts import default_text
 
 OFFERS = ("Kind", "Name", "In use", "Entry point", "Package", "Version", "What it is")
 SETTINGS = ("Setting", "Variable", "Default", "What it is")

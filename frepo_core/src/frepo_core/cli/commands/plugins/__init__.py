@@ -1,1 +1,0 @@
-"""Commands for plug-ins and their authors."""

@@ -1,0 +1,25 @@
+"""The services of the inventory."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.container import Services
+
+    from .inventory import Inventory
+
+
+class InventoryServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "Services") -> None:
+        self._core = core
+
+    @cached_property
+    def inventory(self) -> "Inventory":
+        """List what is installed and in force."""
+        from .inventory import Inventory
+        from .settings_in_force import SettingsInForce
+
+        core = self._core
+        return Inventory(core, core.scheduled_jobs, SettingsInForce(core.ini, core.environment, core.mask))

@@ -1,0 +1,1 @@
+"""The endpoints of plug-ins, settings, storages and damaged contents."""

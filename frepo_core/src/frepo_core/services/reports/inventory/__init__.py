@@ -1,1 +1,0 @@
-"""What is installed and how it is set: plug-ins, settings and storages, and the damage that is known."""

@@ -1,1 +1,0 @@
-"""What is installed, and the settings in force."""
