@@ -3,8 +3,10 @@
 from typing import BinaryIO, cast
 
 from frepo_core.db.models import StoredObject
-from frepo_core.services.content.encodings import Bases, Encodings, Form
+from frepo_core.services.content.encodings import Bases, EncodedParts, Encodings, Form
+from frepo_core.services.content.ingest import Ingest
 
+from .decoded_parts import DecodedParts
 from .encodings.decoder import DecodedContent
 from .encodings.format import read_head
 from .encodings.libraries import require_libraries
@@ -28,6 +30,10 @@ class CompactEncodings(Encodings):
             is_base=not is_verified,
         )
         return cast(BinaryIO, content)
+
+    def parts(self, spool: Ingest | None) -> EncodedParts:
+        """Return the parts of one reader, as the port says."""
+        return DecodedParts(spool)
 
     def read_form(self, stored: BinaryIO, digest: str) -> Form | None:
         """Return what the head says. Raises `DamagedObjectError` if there is no head of an object of this content."""

@@ -165,10 +165,8 @@ class FileServices(Foundation):
     @cached_property
     def chain_reader(self) -> "ChainReader":
         from ..content.chains.chain_reader import ChainReader
-        from ..content.chains.spooled_part import SpooledParts
 
-        spools = SpooledParts(self.ingest.directory, self.ingest.held)
-        return ChainReader(self.database, self.backends, spools)
+        return ChainReader(self.database, self.backends, self.ingest)
 
     @cached_property
     def stored_content(self) -> "StoredContent":

@@ -1,10 +1,14 @@
 """The port for contents that are stored encoded. A feature decodes them; without one, only raw ones are read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO, NoReturn, Protocol
 
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import ConfigurationError
+
+from .decoder_memory import DecoderWait
+from .ingest import Ingest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,35 @@ class Bases(Protocol):
         """Open it from another object, after this error with the one before. Raises the error if there is none."""
 
 
+class EncodedParts:
+    """The parts that a reader opens for clients. In the empty form `open_content` raises, since nothing is decoded."""
+
+    @property
+    def is_restoring(self) -> bool:
+        """Whether whole contents are decoded for clients of this process, or wait for that."""
+        return False
+
+    def open(
+        self,
+        open_content: Callable[[], BinaryIO],
+        start: int,
+        length: int | None,
+        *,
+        size: int,
+        wait: DecoderWait,
+        is_spooled: bool,
+    ) -> BinaryIO:
+        """Open `length` bytes from `start` of what `open_content` opens, all if it is None: `size` bytes.
+
+        With `is_spooled`, they are decoded into a temporary file if there is room for it. It has a method `defer(wake)`
+        for a server whose thread must not wait: `read` returns no bytes while there are none yet, and `wake` is called
+        when there are some.
+        Raises `ReadersBusyError` if too many are open and none of them ends within `wait`, and what `open_content`
+        raises.
+        """
+        return open_content()
+
+
 class Encodings:
     """The empty port, of a service without the feature: what is encoded is an error that says so, never missing."""
 
@@ -44,6 +77,10 @@ class Encodings:
         damaged, and `ConfigurationError` if this process cannot decode it.
         """
         _refuse()
+
+    def parts(self, spool: Ingest | None) -> EncodedParts:
+        """Return what opens parts for clients. `spool` has the folder for temporary files, None: there are none."""
+        return EncodedParts()
 
     def read_form(self, stored: BinaryIO, digest: str) -> Form | None:
         """Return what the object of the content with this SHA-256 (hex) says of itself; None if it is not encoded.

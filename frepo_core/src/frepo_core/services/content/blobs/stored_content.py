@@ -15,7 +15,6 @@ from frepo_core.errors import BlobNotFound, BytesMissingError, NotFoundError, Re
 
 from ...base.records import BlobRecord
 from ..chains.chain_reader import ChainReader
-from ..chains.spooled_part import SpooledPart
 from ..content_cache import ContentCache
 from ..copies import Fallbacks, OpenOther
 from ..decoder_memory import DecoderWait
@@ -100,7 +99,7 @@ class StoredContent:
         return self._cache.get(digest)
 
     def open_spooled(self, blob: BlobRecord, start: int, length: int, wait: DecoderWait) -> BinaryIO:
-        """Open a part as `open` does, for a server that sends a file without a thread, see `SpooledPart`.
+        """Open a part as `open` does, for a server that sends a file without a thread, see `EncodedParts.open`.
 
         What is encoded is decoded into a temporary file at full speed. Who waits for a decoder does so as `wait` says.
         """
@@ -109,7 +108,7 @@ class StoredContent:
             return self._chains.open_part(place, start, length, wait=wait, is_spooled=True), place
 
         content, place = self._use(blob, open_at)
-        if not isinstance(content, SpooledPart):
+        if not hasattr(content, "defer"):
             return self._followed(content, place, blob, start, length)
         if notes := self._reads.notes:
             others = self._others(notes, blob, [place], start + length)

@@ -1,9 +1,9 @@
 """Opens contents that are stored encoded. Each base is read from any of its copies that is sound."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO
 
 from frepo_core.db import Database
 from frepo_core.db.models import StoredObject
@@ -15,40 +15,33 @@ from frepo_core.errors import (
     FrepoError,
 )
 
-from ..decoder_memory import NO_WAIT, DecoderWait, Line
+from ..decoder_memory import NO_WAIT, DecoderWait
+from ..ingest import Ingest
 from ..objects.blob_damage import MISSING
 from ..objects.decodable import MOST_LEVELS
 from ..objects.places import find_places
 from ..objects.states import RAW
 from ..seekable_content import seekable_content
 from ..storages.backends import Backends
-from .spooled_part import SpooledParts
 
 log = logging.getLogger(__name__)
 
-# So many whole contents are decoded at a time, and so many parts: a whole one takes longer.
-WHOLES, PARTS = 2, 2
-# What is larger counts as a whole content.
-LARGEST_PART = 16 << 20
-_BUSY = "This process reads as many compressed contents as its memory allows, send this request again later"
-_PIECE = 1 << 20
 _FAILURES = (FrepoError, OSError)
 
 
 class ChainReader:
     """Opens objects. For clients, at most four encoded ones at a time: each takes up to 64 MiB of memory."""
 
-    def __init__(self, database: Database, backends: Backends, spools: SpooledParts | None = None) -> None:
-        """`spools` are the files from which downloads are sent; without them, each holds a decoder until it ends."""
+    def __init__(self, database: Database, backends: Backends, spool: Ingest | None = None) -> None:
+        """`spool` has the folder of the files from which downloads are sent; without one, each holds a decoder."""
         self._database = database
         self._backends = backends
-        self._spools = spools
-        self._wholes, self._parts = Line(WHOLES, _BUSY), Line(PARTS, _BUSY)
+        self._parts = backends.encodings.parts(spool)
 
     @property
     def is_restoring(self) -> bool:
         """Whether whole contents are decoded for clients of this process, or wait for that."""
-        return self._wholes.is_used
+        return self._parts.is_restoring
 
     def open_part(
         self,
@@ -68,20 +61,9 @@ class ChainReader:
         if place.encoding == RAW:
             return self._backends.get(place.storage).open(str(place.key), start, length)
         size = place.size - start if length is None else length
-        line = self._wholes if size > LARGEST_PART else self._parts
-        line.take(1, wait)
-        release = partial(line.give_back, 1)
-        try:
-            content = self.open(place, is_verified=is_spooled and size == place.size)
-            content.seek(start)
-            part = self._spools.new(start, size) if self._spools and is_spooled else None
-        except BaseException:
-            release()
-            raise
-        if part is None:
-            return cast(BinaryIO, _Part(content, length, release))
-        part.fill(content, line.move, release)
-        return cast(BinaryIO, part)
+        is_whole = size == place.size
+        open_content = partial(self.open, place, is_verified=is_spooled and is_whole)
+        return self._parts.open(open_content, start, length, size=size, wait=wait, is_spooled=is_spooled)
 
     def open(self, place: StoredObject, *, is_verified: bool = False, above: tuple[str, ...] = ()) -> BinaryIO:
         """Open the content of an object, seekable. With `is_verified`, the SHA-256 of a whole read is compared.
@@ -143,36 +125,3 @@ class _Bases:
         if isinstance(error, DamagedObjectError | DamagedBaseError) and error.digest == self._base:
             raise DamagedBaseError(self._digest, self._base, error.message) from error
         raise error
-
-
-class _Part:
-    """A stream of a part of a seekable content. Closing it frees its place among the readers."""
-
-    def __init__(self, content: BinaryIO, length: int | None, release: Callable[[], object]) -> None:
-        self._content = content
-        self._left = length
-        self._release: Callable[[], object] | None = release
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Read at most `size` bytes, or all if it is negative."""
-        if size < 0:
-            return b"".join(iter(partial(self.read, _PIECE), b""))
-        data = self._content.read(size if self._left is None else min(size, self._left))
-        if self._left is not None:
-            self._left -= len(data)
-        return data
-
-    def close(self) -> None:
-        """Close the content."""
-        release, self._release = self._release, None
-        if release is not None:
-            try:
-                self._content.close()
-            finally:
-                release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import BinaryIO, Self
 
 from frepo_core.errors import BlobNotFound, SpoolFullError
-
-from ..held_bytes import HeldBytes
-from ..spool import UnnamedFile
+from frepo_core.services.content.held_bytes import HeldBytes
+from frepo_core.services.content.spool import UnnamedFile
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from frepo_core.errors import BlobNotFound, DamagedObjectError
-from frepo_core.services.content.chains import spooled_part
-from frepo_core.services.content.chains.spooled_part import PIECE, SpooledParts
+from frepo_core.features.compact import spooled_part
+from frepo_core.features.compact.spooled_part import PIECE, SpooledParts
 from frepo_core.services.content.held_bytes import HeldBytes
 
 CONTENT = bytes(range(256)) * 12_288  # three pieces
