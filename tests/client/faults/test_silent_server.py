@@ -14,14 +14,14 @@ from frepo_client.server.api import Api
 from frepo_client.server.connection import SLOWEST, Connection, ConnectionFailedError
 from frepo_client.server.retry import Retry
 
-SIZE = 2000
+SIZE = 200
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 # What is sent, how many bytes at once, and of how many seconds each pause is.
 SERVERS = {
     "silent": (b"", 1, 0.05),
-    "silent after its head": (HEAD + b"Content-Length: 2000\r\n\r\n", len(HEAD) + 30, 0.05),
-    "one byte now and then": (HEAD + b"Content-Length: 2000\r\n\r\n" + b" " * SIZE, len(HEAD) + 40, 0.05),
-    "the same in chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * SIZE, len(HEAD) + 40, 0.05),
+    "silent after its head": (HEAD + b"Content-Length: 200\r\n\r\n", len(HEAD) + 30, 0.05),
+    "one byte now and then": (HEAD + b"Content-Length: 200\r\n\r\n" + b" " * SIZE, len(HEAD) + 40, 0.05),
+    "the same in chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 30, len(HEAD) + 40, 0.05),
 }
 
 
@@ -75,7 +75,7 @@ def test_a_download_from_a_silent_server_ends(serve, server):
 
 
 def test_a_slow_server_is_waited_for(serve):
-    content = HEAD + b"Content-Length: 2000\r\n\r\n" + b'{"a": 1}'.ljust(SIZE)
+    content = HEAD + b"Content-Length: 2000\r\n\r\n" + b'{"a": 1}'.ljust(2000)
     url = serve(content, len(HEAD), 0.1, step=SLOWEST // 2)
 
     answer = Connection(url, timeout=1, timeout_of_reading=1).send("GET", "/")
