@@ -45,6 +45,8 @@ def run(results: Results, folder: Path) -> None:
         nights = sorted(path.iterdir())
         with tempfile.TemporaryDirectory() as place:
             found = {"compact": _Compact(Path(place, "compact")).measure(nights)}
+            if path.name == "fleet":
+                found["compact, shared"] = _Compact(Path(place, "shared"), newest="shared").measure(nights)
             if path.name == "interleaved":  # of each difference, the base stays whole: it has windows
                 found["compact, depth 1"] = _Compact(Path(place, "shallow"), depth=1).measure(nights)
             for program in (_Restic, _Borg):
@@ -123,16 +125,21 @@ class _Program:
 
 
 class _Compact(_Program):
-    """A service with the job `compact`: an upload and a run each night, and `compact.newest = zstd`."""
+    """A service with the job `compact`: an upload and a run each night, and `compact.newest = zstd`.
 
-    def __init__(self, folder: Path, depth: int = 4) -> None:
+    A night whose name has a host, as `n1-host2.sql`, is a version of its collection; all are in one group. The job runs
+    when all hosts have sent theirs.
+    """
+
+    def __init__(self, folder: Path, depth: int = 4, newest: str = "zstd") -> None:
         super().__init__(folder)
-        self._depth = depth
+        self._depth, self._newest = depth, newest
         self._services = self._assemble()
         token = self._services.tokens.generate(NewToken(roles=(Role.ADMINISTRATOR,), expires="never")).id
         self._by = self._services.tokens.look_up(token)
-        change = CollectionChange(limits={COUNT: 0}, filename="dump.sql")
-        self._collection = self._services.collections.create(change, by=self._by).id
+        self._collections: dict[str, str] = {}
+        self._places: list[tuple[str, int]] = []
+        self._night = ""
         self._upload_seconds = self._encoded = 0.0
         self._time, self._memory, self._nightly = START, 0, 0
 
@@ -147,7 +154,7 @@ class _Compact(_Program):
             "ids_mapping.file": str(self.folder / "ids.yaml"),
             "trash.min_free": "0",
             "compact": "true",
-            "compact.newest": "zstd",
+            "compact.newest": self._newest,
             "compact.format": "2",
             "compact.depth": str(self._depth),
             "compact.rate": "0",
@@ -157,15 +164,24 @@ class _Compact(_Program):
         return assemble(ini, {}, PluginRegistry.from_entry_points(["integrity"]), engine)
 
     def add(self, number: int, night: Path) -> None:
-        """Upload a night, and run the job eight hours later."""
-        self._time = START + timedelta(days=number)
-        self._upload_seconds += _seconds(lambda: self._upload(night))
-        self._run_job(timedelta(hours=8))
+        """Upload a night, and run the job eight hours after the last one."""
+        name, _, host = night.stem.partition("-")
+        if self._night and not (host and name == self._night):
+            self._run_job(timedelta(hours=8))
+            self._time += timedelta(days=1)
+        self._night, self._time = name, self._time + timedelta(minutes=1)
+        self._upload_seconds += _seconds(lambda: self._upload(host, night))
 
-    def _upload(self, night: Path) -> None:
+    def _upload(self, host: str, night: Path) -> None:
         with simulated_time(self._time), night.open("rb") as stream:
-            facts = self._services.collections.get(self._collection)
+            if host not in self._collections:
+                change = CollectionChange(
+                    limits={COUNT: 0}, filename="dump.sql", compact_group="fleet" if host else None
+                )
+                self._collections[host] = self._services.collections.create(change, by=self._by).id
+            facts = self._services.collections.get(self._collections[host])
             self._services.add_version.add(facts, Incoming(stream=stream), by=self._by)
+            self._places.append((facts.id, facts.last_number + 1))
 
     def _run_job(self, later: timedelta) -> None:
         with simulated_time(self._time + later):
@@ -183,13 +199,15 @@ class _Compact(_Program):
 
     def end(self) -> None:
         """Delete the former bytes, after two days."""
+        self._run_job(timedelta(hours=8))
         self._nightly = self.size()
         self._run_job(timedelta(days=4))
         self._run_job(timedelta(days=7))
 
     def restore(self, number: int) -> None:
         """Read a version as a download does."""
-        version = self._services.versions.find(self._collection, f"v{number + 1}")
+        collection, number = self._places[number]
+        version = self._services.versions.find(collection, f"v{number}")
         with self._services.stored_content.open(version.file.blob) as content:
             while content.read(PIECE):
                 pass
@@ -203,13 +221,12 @@ class _Compact(_Program):
 
         `nightly` has the bytes after the last night, with those that wait 48 hours.
         """
+        versions = [self._services.versions.find(name, f"v{number}") for name, number in dict(self._places).items()]
+        newest_ids = {version.file.blob.id for version in versions}
         with self._services.database.reading() as session:
-            current = (
-                select(StoredObject).where(StoredObject.slot.is_not(None)).order_by(StoredObject.content_id.desc())
-            )
-            objects = session.scalars(current).all()
-            newest, depth = objects[0], [one.encoding for one in objects]
-        raw = self.size() - newest.object_size + newest.size
+            objects = session.scalars(select(StoredObject).where(StoredObject.slot.is_not(None))).all()
+            newest, depth = [one for one in objects if one.content_id in newest_ids], [one.encoding for one in objects]
+        raw = self.size() + sum(one.size - one.object_size for one in newest)
         return {
             "raw": raw,
             "nightly": self._nightly,

@@ -18,11 +18,11 @@ class CompactSettings(BaseModel):
         "Let the job `compact` store older versions as the difference to newer ones. Needs the extra "
         "`frepo-core[compact]`.",
     )
-    compact_newest: Literal["raw", "zstd"] = harmless(
+    compact_newest: Literal["raw", "zstd", "shared"] = harmless(
         "compact.newest",
         "raw",
-        "How the newest version of a collection is stored: `raw`, so that it is sent as fast as without `compact`, or "
-        "`zstd`, compressed.",
+        "How the newest version of a collection is stored: `raw`, so that it is sent as fast as without `compact`, "
+        "`zstd`, compressed, or `shared`, the difference to a like newest version of another collection in its group.",
     )
     compact_depth: int = harmless(
         "compact.depth",

@@ -44,7 +44,7 @@ def ini(ini, tmp_path):
     storages = {f"storage.{name}.adapter": "local" for name in ("second", "archive")}
     folders = {f"storage.{name}.directory": str(tmp_path / name) for name in ("second", "archive")}
     mirror = {"storages": "second archive", "mirror": "second", "mirror.rate": "0", "mirror.delete_delay": "7d"}
-    compact = {"compact.depth": "3", "compact.format": "2", "compact.newest": "zstd"}
+    compact = {"compact.depth": "3", "compact.format": "2", "compact.newest": "shared"}
     return ini | storages | folders | mirror | compact | {"trash.keep": "3d"}
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from .newest_bases import find_newest_bases, keep_bases_whole
 from .planned_content import MOST_DEPENDENTS, Content, Encoding, Freedom, Step, shared_part, shares_most
 
 # Less than this part of a content in a base is not worth a trial.
@@ -36,6 +37,7 @@ def plan(contents: Sequence[Content], *, depth: int) -> list[Step]:
     depends on it. A base that a content has is kept, unless it has left, or may get a base itself now. What has no
     sketch counts as alike.
     """
+    contents = keep_bases_whole(contents)
     planner = _Planner(contents, depth)
     for content in contents:
         planner.place(content)
@@ -114,6 +116,8 @@ class _Planner:
     def __post_init__(self) -> None:
         self._by_id = {content.id: content for content in self.contents}
         self._places = {content.id: place for place, content in enumerate(self.contents)}
+        self._newest = find_newest_bases(self.contents)
+        self._bases |= self._newest
 
     def place(self, content: Content) -> None:
         """Let those that wait become differences to this content, and let it wait itself unless it stays whole."""
@@ -142,7 +146,7 @@ class _Planner:
             is_done = content.base_id == base_id
             if is_done:
                 return None
-            is_lasting = self._heights[base_id] >= self.depth
+            is_lasting = self._heights[base_id] >= self.depth or content.id in self._newest
             return Step(content_id=content.id, encoding=Encoding.DELTA, base_id=base_id, is_base_lasting=is_lasting)
         wanted = Encoding.RAW if content.freedom is Freedom.RAW else Encoding.ZSTD
         if wanted is Encoding.ZSTD and content.encoding is Encoding.RAW and None in content.tried:
@@ -151,16 +155,9 @@ class _Planner:
 
     def _keeps(self, other: Content, content: Content) -> bool:
         """Return whether the other one is a difference to this content, and remains that."""
-        if other.base_id != content.id:
+        if other.base_id != content.id or not self._has_levels(other, content):
             return False
-        return other.freedom is Freedom.NONE or (not content.is_new and self._is_valid(other, content))
-
-    def _is_valid(self, other: Content, base: Content) -> bool:
-        if base.standing > other.standing:
-            return False
-        if not other.is_of_owner_of(base):
-            return base.is_held and not other.is_elsewhere
-        return base.is_alive or other.may_rely_on(base)
+        return other.freedom is Freedom.NONE or (not content.is_new and other.may_stay_on(content))
 
     def _takes(self, content: Content, height: int, other: Content) -> bool:
         """Return whether this content becomes the base of the other one, which has no lasting base."""
@@ -169,10 +166,14 @@ class _Planner:
         if not other.may_rely_on(content) or not self._is_alike(other, content):
             return False
         if content.freedom is not Freedom.DELTA:
-            return True  # it stays whole, whatever depends on it
+            return self._has_levels(other, content)  # it stays whole, whatever depends on it, unless it is shared
         # What was encoded before gets no higher: its own base may have no room for that.
         most = height if content.is_new else height - 1
         return self._heights[other.id] <= most
+
+    def _has_levels(self, other: Content, base: Content) -> bool:
+        """Return whether a base has room for the other one below its own base, if it is one of the newest with one."""
+        return base.id not in self._newest or self._heights[other.id] + 2 <= self.depth
 
     def _is_alike(self, other: Content, base: Content) -> bool:
         """Return whether enough of the other one is in a base, and none of the next ones is much more like it."""
@@ -190,4 +191,4 @@ class _Planner:
         base = self._by_id.get(other.base_id) if other.base_id is not None else None
         if base is None or self._places[base.id] < self._places[other.id]:
             return False
-        return not base.is_new and self._is_valid(other, base)
+        return not base.is_new and other.may_stay_on(base) and self._has_levels(other, base)

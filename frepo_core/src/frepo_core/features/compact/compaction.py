@@ -35,7 +35,7 @@ from .series import may_rely_on
 from .sketches import note_sketch, telling
 from .survey import Survey
 from .trials import ALONE, note_tried
-from .uses import read_freedom, read_users
+from .uses import is_newest, read_freedom, read_heads, read_users
 
 log = logging.getLogger(__name__)
 
@@ -273,7 +273,11 @@ class Compaction:
         if base is not None and not may_rely_on(session, self._blobs.backends, users[ids[0]], users[ids[-1]], ids[-1]):
             return False  # it is of another collection, without its consent or a second copy
         freedom = read_freedom(session, row, self._settings)
-        return freedom is Freedom.DELTA or (freedom is Freedom.ZSTD and base is None)
+        if freedom is Freedom.SHARED and base is not None:
+            return base.encoding != Encoding.DELTA and is_newest(
+                users[ids[-1]], read_heads(session, users[ids[-1]].collections)
+            )
+        return freedom is Freedom.DELTA or (freedom in {Freedom.ZSTD, Freedom.SHARED} and base is None)
 
 
 def _share(keep_going: Callable[[], None]) -> ProcessorShare:

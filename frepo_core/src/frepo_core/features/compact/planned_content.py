@@ -23,10 +23,14 @@ class Encoding(StrEnum):
 
 
 class Freedom(Enum):
-    """What may be done with a content: it is stored raw, at most compressed, as a difference, or left as it is."""
+    """What may be done with a content: it is stored raw, at most compressed, as a difference, or left as it is.
+
+    `SHARED`: it is compressed, or the difference to one of the newest contents of its group, which stays whole.
+    """
 
     RAW = "raw"
     ZSTD = "zstd"
+    SHARED = "shared"
     DELTA = "delta"
     NONE = "none"
 
@@ -68,7 +72,7 @@ class Content:
     In a series of several collections, `owners` are those whose versions or trash use the content, and `is_elsewhere`
     says that the trash of another collection does, too. It may be the base of others' contents if it `serves_others`,
     and remains that while a version of the series uses it: `is_held`. `dependents` counts those that are not planned
-    with it.
+    with it. `is_newest` says that it is the newest one of a collection, or the newest good one.
     """
 
     id: int
@@ -87,6 +91,7 @@ class Content:
     serves_others: bool = True
     is_held: bool = True
     dependents: int = 0
+    is_newest: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -102,6 +107,14 @@ class Content:
         if not self.is_of_owner_of(base) and (self.is_elsewhere or not (base.serves_others and base.is_held)):
             return False
         return base.ends_at is None or (self.ends_at is not None and self.ends_at <= base.ends_at)
+
+    def may_stay_on(self, base: "Content") -> bool:
+        """Return whether a base that this content has is still one."""
+        if base.standing > self.standing:
+            return False
+        if not self.is_of_owner_of(base):
+            return base.is_held and not self.is_elsewhere
+        return base.is_alive or self.may_rely_on(base)
 
     def is_of_owner_of(self, other: "Content") -> bool:
         """Return whether a collection has both."""

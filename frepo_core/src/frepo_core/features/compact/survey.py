@@ -29,7 +29,7 @@ from .planned_content import Content, Encoding, Freedom
 from .series import Series, find_copied, read_series
 from .sketches import read_sketches
 from .trials import Tried, read_tried
-from .uses import Heads, Users, freedom_of, read_heads, read_users
+from .uses import Heads, Users, freedom_of, is_newest, read_heads, read_users
 
 PAGE = 500
 # A simulated collection gets so many uploads, at most over two years: what is left then counts as kept.
@@ -191,6 +191,8 @@ class _Facts:
         """Return what the plan needs to know of a content."""
         users = self.users[row.id]
         freedom = freedom_of(row, stored, users, self.heads, self.settings, self.now)
+        if freedom is Freedom.SHARED and not self.series.is_group:
+            freedom = Freedom.ZSTD
         if users.collections and min(users.collections) not in self.ids:
             freedom = Freedom.NONE  # it is planned with the other collection
         tried = self.tried.get(row.id, Tried())
@@ -214,6 +216,7 @@ class _Facts:
             serves_others=row.id in self.copied,
             is_held=bool(users.collections & self.ids),
             dependents=self.dependents.get(row.digest, 0) if stored.slot == CURRENT else 0,
+            is_newest=is_newest(users, self.heads),
         )
 
 

@@ -144,19 +144,24 @@ def read_heads(session: Session, collection_ids: Iterable[str]) -> Heads:
 
 def describe_use(content: Content, row: StoredObject, users: Users, heads: Heads) -> Use:
     """Return what the rules need to know about the use of a content."""
-
-    def is_head(numbers: dict[str, int]) -> bool:
-        return any(numbers.get(each.collection_id) == each.number for each in users.versions)
-
     return Use(
         has_plain_file=users.has_plain_file,
-        is_newest=is_head(heads.newest),
-        is_newest_good=is_head(heads.good),
+        is_newest=_is_first_of(heads.newest, users),
+        is_newest_good=_is_first_of(heads.good, users),
         is_held=users.is_held_in_trash or any(each.is_held for each in users.versions),
         is_pending=any(each.is_pending for each in users.versions),
         is_damaged=row.state != ObjectState.PRESENT,
         used_at=max(users.arrived, default=content.created_at),
     )
+
+
+def is_newest(users: Users, heads: Heads) -> bool:
+    """Return whether a content is the newest one of a collection, or the newest good one."""
+    return _is_first_of(heads.newest, users) or _is_first_of(heads.good, users)
+
+
+def _is_first_of(numbers: dict[str, int], users: Users) -> bool:
+    return any(numbers.get(each.collection_id) == each.number for each in users.versions)
 
 
 def freedom_of(
