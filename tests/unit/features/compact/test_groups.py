@@ -243,3 +243,21 @@ def test_the_health_says_if_a_content_that_left_stays_a_base(history, monkeypatc
     history.job(days=11, hours=8)
     with simulated_time(history.time + timedelta(days=12)):
         spaces.check()
+
+
+def test_what_two_collections_have_in_the_trash_is_planned_by_one_of_them(history):
+    one, two = history.make(), history.make()
+    shared, *contents = (history.dump() for _ in range(5))
+    for content in (shared, *contents[:2]):
+        history.push(one, content, hours=5)
+    for content in (shared, *contents[2:]):
+        history.push(two, content, hours=5)
+    history.time += timedelta(days=2)
+    for name in (one, two):
+        history.delete(name, "v1")
+    history.job()
+
+    again = [history.job(hours=hours) for hours in (9, 10, 11)]
+
+    assert [(0, 0, 0)] * 3 == [(run["encoded"], run["expanded"], run["left"]) for run in again]
+    history.check()

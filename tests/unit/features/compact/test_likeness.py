@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from frepo_core.features.compact import base_choice
+from frepo_core.features.compact import base_choice, planned_content
 from frepo_core.features.compact.base_choice import find_unsketched, plan
 from frepo_core.features.compact.likeness import BINS, EMPTY, estimate_shared, is_telling
 from frepo_core.features.compact.planned_content import Content, Encoding, Freedom
@@ -90,7 +90,7 @@ def test_only_what_would_be_encoded_is_sketched_and_what_follows_one_that_is_unl
 
 def test_the_most_alike_is_found_with_few_comparisons(monkeypatch):
     compared, estimate = [], estimate_shared
-    monkeypatch.setattr(base_choice, "estimate_shared", lambda *pair: compared.append(1) or estimate(*pair))
+    monkeypatch.setattr(planned_content, "estimate_shared", lambda *pair: compared.append(1) or estimate(*pair))
     contents = [content(number, sketch(number), tried=frozenset({None})) for number in range(2000)]
     crowd = [replace(one, sketch=(*one.sketch[:60], 1, 2, 3, 4)) for one in contents]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection, StoredObject
+from frepo_core.db.models import Collection, StoredObject, TrashEntry
 from frepo_core.services.backups.trash.last_good import INCARNATION
 from frepo_core.services.content.objects.states import CURRENT, ObjectState
 from frepo_core.services.content.storages.backends import Backends
@@ -102,6 +102,17 @@ def may_rely_on(session: Session, backends: Backends, users: Users, base_users: 
         if series and owners <= {incarnation for _, incarnation in series.incarnations}:
             return base_id in find_copied(session, series, [base_id])
     return False
+
+
+def read_living(session: Session, series: Series, users: Iterable[Users]) -> set[str]:
+    """Return the incarnations of other collections that are there, and whose trash has the same contents."""
+    mine = {incarnation for _, incarnation in series.incarnations}
+    ids, found = sorted({name for each in users for name, _, _ in each.trash} - mine), set[str]()
+    query = select(TrashEntry.incarnation).join(Collection, Collection.id == TrashEntry.collection_id).distinct()
+    for start in range(0, len(ids), PAGE):
+        page = TrashEntry.incarnation.in_(ids[start : start + PAGE])
+        found.update(session.scalars(query.where(page, INCARNATION == TrashEntry.incarnation)))
+    return found
 
 
 def _read_incarnations(session: Session, collection_ids: Iterable[str]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from frepo_core.settings import Settings
 from ..preview.preview import NIGHTLY, Previews, UploadPlan
 from .likeness import Sketch
 from .planned_content import Content, Encoding, Freedom
-from .series import Series, find_copied, read_series
+from .series import Series, find_copied, read_living, read_series
 from .sketches import read_sketches
 from .trials import Tried, read_tried
 from .uses import Heads, Users, freedom_of, is_newest, read_heads, read_users
@@ -100,6 +100,7 @@ class Surveys:
                 series=series,
                 members={incarnation: name for name, incarnation in series.incarnations},
                 ids=frozenset(series.collections),
+                living=read_living(session, series, users.values()),
                 now=now,
                 base_ids=_read_base_ids(session, objects),
                 tried=read_tried(session, rows, now),
@@ -163,13 +164,17 @@ def _usual(times: Sequence[datetime]) -> Expectation:
 
 @dataclass(frozen=True, kw_only=True)
 class _Facts:
-    """What the contents of one series are made of. `members` are the ids of its collections by their incarnations."""
+    """What the contents of one series are made of. `members` are the ids of its collections by their incarnations.
+
+    `living` are those of the collections, of all whose trash has a content, that were not deleted.
+    """
 
     settings: Settings
     users: Mapping[int, Users]
     heads: Heads
     series: Series
     members: Mapping[str, str]
+    living: AbstractSet[str]
     ids: AbstractSet[str]
     now: datetime
     base_ids: Mapping[str, int]
@@ -193,10 +198,11 @@ class _Facts:
         freedom = freedom_of(row, stored, users, self.heads, self.settings, self.now)
         if freedom is Freedom.SHARED and not self.series.is_group:
             freedom = Freedom.ZSTD
-        if users.collections and min(users.collections) not in self.ids:
+        trashed, known = {name for name, _, _ in users.trash}, self.members.keys()
+        planned_by = min(users.collections or (trashed & (known | self.living)))
+        if planned_by not in self.ids | known:
             freedom = Freedom.NONE  # it is planned with the other collection
         tried = self.tried.get(row.id, Tried())
-        trashed, known = {name for name, _, _ in users.trash}, self.members.keys()
         return Content(
             id=row.id,
             encoding=Encoding(stored.encoding),
