@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from .checks.upload_check import CollectionInfo
 from .guards import Guards
+
+NO_GUARDS = Guards()
 
 
 class CollectionFull(Exception):  # the contract's name
@@ -67,7 +69,7 @@ class CollectionState:
     versions: Sequence[VersionInfo]
     options: Any = None
     collection: CollectionInfo | None = None
-    guards: Guards = field(default_factory=Guards)
+    guards: Guards = NO_GUARDS
 
     def has_room(self, incoming: IncomingVersion, *, without: Sequence[VersionInfo] = ()) -> bool:
         """Whether the incoming version fits after the versions in `without` are evicted."""

@@ -8,7 +8,7 @@ from .files import Alias, File, Tag, Upload, file_tag
 from .tokens import EnrolmentCode, EnrolmentCollection, Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
 from .upkeep import Installation, PluginValue, Sample, StorageMark
-from .versions import Retained, Run, Version, VersionCheck
+from .versions import Retained, Run, Version, VersionCheck, VersionLabel
 from .worker import JobRequest, JobRun, JobState, Lease, ParkedEvent, Subscription
 
 __all__ = [
@@ -48,5 +48,6 @@ __all__ = [
     "Upload",
     "Version",
     "VersionCheck",
+    "VersionLabel",
     "file_tag",
 ]

@@ -47,6 +47,7 @@ class TrashEntry(Base):
     released_by: Mapped[str | None] = mapped_column(exact(128))
     sent_by: Mapped[str | None] = mapped_column(exact(64))
     locked_until: Mapped[datetime | None]
+    labels: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     # From before migration 0026, which brought `trash_check`; since then an empty list. Loaded only for a restore.
     checks: Mapped[list[dict[str, Any]]] = mapped_column(JSON, deferred=True)
 

@@ -39,6 +39,7 @@ class Version(Base):
     set, a check that could condemn the version has not ended, and rotation waits: limits and strategies do not count
     it. `condemned_at` is when a check of the service found it broken after it had been accepted. A person released it
     at `released_at`. `sent_by` is the key of the first token of the chain of rotations of the one that sent it.
+    `labels` are names that a plug-in has given it, with their values, see `VersionLabel`.
     """
 
     __tablename__ = "version"
@@ -69,6 +70,7 @@ class Version(Base):
     released_at: Mapped[datetime | None]
     released_by: Mapped[str | None] = mapped_column(exact(128))
     sent_by: Mapped[str | None] = mapped_column(exact(64))
+    labels: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
     file: Mapped[File] = relationship()
 
@@ -101,6 +103,18 @@ class Retained(Base):
     storage: Mapped[str] = mapped_column(String(64), primary_key=True)
     key: Mapped[str] = mapped_column(exact(255), primary_key=True)
     until: Mapped[datetime] = mapped_column(index=True)
+
+
+class VersionLabel(Base):
+    """A label of a version, by which it is found. `Version.labels` has all of them."""
+
+    __tablename__ = "version_label"
+    __table_args__ = (Index("ix_version_label_value", "collection_id", "name", "value"),)
+
+    version_id: Mapped[str] = mapped_column(exact(36), ForeignKey("version.id", ondelete="CASCADE"), primary_key=True)
+    name: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    value: Mapped[str] = mapped_column(exact(200))
+    collection_id: Mapped[str] = mapped_column(exact(36))
 
 
 class VersionCheck(Base):

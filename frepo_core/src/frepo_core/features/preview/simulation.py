@@ -12,7 +12,7 @@ from frepo_core.errors import RuleError
 from frepo_core.plugins import CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.rotation.decision import RotationState, decide, visible_collection
-from frepo_core.services.backups.rotation.strategy_answers import call_explain
+from frepo_core.services.backups.rotation.strategy_answers import call_explain, described
 
 from .simulated_versions import SimulatedVersions
 from .timeline import Day, Eviction, Fate, Protection, Refused, Timeline
@@ -152,10 +152,8 @@ class Simulation:
             stored_size=state.stored_size,
             versions=state.versions,
             options=state.options,
-            collection=state.about,
-            guards=state.guards,
         )
-        return call_explain(self._plugins, state.strategy, collection, ids)
+        return call_explain(self._plugins, state.strategy, described(collection, state.record), ids)
 
     def _day(self, now: datetime) -> Day:
         quarantined_count, quarantined_size = self._quarantined

@@ -24,10 +24,12 @@ class ReadingService(Protocol):
         after: str | None = None,
         limit: int = 100,
         verdicts: Sequence[str] = (),
+        label: tuple[str, str] | None = None,
         by: Identity | None = None,
     ) -> ListPage[StoredVersion]:
         """Return a page of the versions of a collection, the newest first; `verdicts`: only those with one of them.
 
+        `label` is the name of a label and a value: only those with it, which an index finds among many.
         Versions in quarantine are in it. Raises `NotFoundError` without such a collection.
         """
 

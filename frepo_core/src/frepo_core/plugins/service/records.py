@@ -1,7 +1,7 @@
 """What the service tells plug-ins about versions and files."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 
@@ -17,6 +17,7 @@ class StoredVersion:
     `name` is the file name of the collection's versions, `stored_name` the one under which links know the content.
     `verdict` is a word of `GET /api/v1/collections/{id}/versions`, such as `complete`, and `verdict_reason` a sentence.
     `removed`: it was stored for this idempotency key, and was deleted or evicted since. Nothing is stored then.
+    `labels` are those of `add_version`.
     """
 
     id: str
@@ -36,6 +37,7 @@ class StoredVersion:
     damaged: bool = False
     note: str = ""
     removed: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,7 @@ class TrashedVersion:
     damaged: bool = False
     note: str = ""
     locked_until: datetime | None = None
+    labels: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -71,6 +71,8 @@ class WritingService(Protocol):
         idempotency_key: str | None = None,
         coding: str | None = None,
         guards: Guards | None = None,
+        note: str = "",
+        labels: Mapping[str, str] | None = None,
     ) -> StoredVersion:
         """Add a version as an upload does, with all rules; a `SessionFile` is neither hashed nor copied again.
 
@@ -95,6 +97,11 @@ class WritingService(Protocol):
         `guards` apply in place of those of the collection, for this content only: all but `min_retention`, which raises
         `ValueError`. If none of them looks at it, later versions are not compared with it, but with the three before. A
         check that ends later uses the guards of the collection.
+
+        `labels` are names for the version, each with a value, as `{"segment": "000000010000000A000000FE"}`: `versions`
+        finds it by them. At most 20, each name of small letters, digits and `-_.`, and each value of at most 200
+        characters. They and the `note`, a text of at most 1000 characters for people, are committed with the version,
+        stay with it in the trash, and are recovered with it. Raises `ValueError` for others.
 
         Raises `NotFoundError` without such a collection, `AccessDeniedError`, `FieldsError`, `StorageFull`, and other
         errors of frepo that refuse the version. Nothing has changed then.

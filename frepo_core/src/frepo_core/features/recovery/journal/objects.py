@@ -34,6 +34,7 @@ from frepo_core.db.models import (
     TrashEntry,
     Version,
     VersionCheck,
+    VersionLabel,
     file_tag,
 )
 from frepo_core.services.access.token_phrase import PHRASE_CHECK
@@ -225,7 +226,11 @@ OBJECTS: tuple[ObjectKind, ...] = (
             "file": (_FILE, _FILE.c.id == table_of(Version).c.file_id),
             "blob": (_CONTENT, _CONTENT.c.id == _FILE.c.content_id),
         },
-        lists={"checks": children(VersionCheck, "version_id"), PLACES: _places("file")},
+        lists={
+            "checks": children(VersionCheck, "version_id"),
+            "label_rows": children(VersionLabel, "version_id"),
+            PLACES: _places("file"),
+        },
     ),
     kind_of(
         "trash",

@@ -18,15 +18,15 @@ from frepo_core.errors import (
     VersionTooBigError,
     VersionTooYoungError,
 )
-from frepo_core.plugins import CollectionFull, CollectionInfo, CollectionState, Guards, IncomingVersion, VersionInfo
+from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion, VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
+from ...base.records import CollectionRecord
 from ..rows.quarantine import OVERTAKEN
-from .strategy_answers import call_strategy
+from .strategy_answers import call_strategy, described
 
 # Returns the versions that the strategy evicts. Raises `CollectionFull` if it refuses the incoming one.
 Ask: TypeAlias = Callable[[], Sequence[VersionInfo]]
-NO_GUARDS = Guards()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class RotationState:
     None for an imagined collection. `find_bad` returns those of `versions` that are bad, in ascending order, without
     reading the others. `overtaken` are the whole versions in quarantine that newer ones have overtaken, in ascending
     order: they leave when the strategy would evict them, and reduce the limit of the size until then.
-    `acts_only_when_full` is as in the `StrategySpec`, `about` and `guards` as in the `CollectionState`.
+    `acts_only_when_full` is as in the `StrategySpec`. `record` is the collection itself.
     """
 
     limits: Limits
@@ -55,8 +55,7 @@ class RotationState:
     find_bad: Callable[[], Sequence[VersionInfo]] | None = None
     overtaken: Sequence[VersionInfo] = ()
     acts_only_when_full: bool = False
-    about: CollectionInfo | None = None
-    guards: Guards = NO_GUARDS
+    record: CollectionRecord | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +170,9 @@ def _with_overtaken(state: RotationState, incoming: IncomingVersion) -> Collecti
 def _caller(
     plugins: PluginRegistry, state: RotationState, incoming: IncomingVersion
 ) -> Callable[[CollectionState], Sequence[VersionInfo]]:
-    return lambda visible: call_strategy(plugins, state.strategy, visible, incoming, collection_id=state.collection_id)
+    return lambda visible: call_strategy(
+        plugins, state.strategy, described(visible, state.record), incoming, collection_id=state.collection_id
+    )
 
 
 def _check_room_beside(state: RotationState, incoming: IncomingVersion) -> None:
@@ -216,8 +217,6 @@ def visible_collection(state: RotationState, incoming: IncomingVersion) -> Colle
         stored_size=state.stored_size,
         versions=state.versions,
         options=state.options,
-        collection=state.about,
-        guards=state.guards,
     )
 
 

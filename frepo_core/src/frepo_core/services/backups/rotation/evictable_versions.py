@@ -18,7 +18,7 @@ from frepo_core.domain.backups.locks import is_locked
 from frepo_core.plugins import VersionInfo
 from frepo_core.plugins.registry import PluginRegistry
 
-from ...base.records import CollectionRecord, collection_info, plugin_guards
+from ...base.records import CollectionRecord
 from ..rows.quarantine import is_overtaken
 from ..rows.verdicts import BAD, find_newest_good
 from ..rows.version_rows import is_restored
@@ -71,8 +71,7 @@ def read_state(
         spared=spared.id if spared else None,
         find_bad=versions.find_bad,
         overtaken=_find_overtaken(session, collection, now, version_id) if collection.quarantined_count else (),
-        about=collection_info(collection),
-        guards=plugin_guards(collection.guards),
+        record=collection,
     )
 
 

@@ -23,7 +23,7 @@ from ...base.records import CollectionRecord
 from ..rows.collection_rows import read_collection
 from .decision import RotationState, choose
 from .evictable_versions import LazyVersions, read_state
-from .strategy_answers import call_strategy
+from .strategy_answers import call_strategy, described
 
 Result = TypeVar("Result")
 
@@ -173,7 +173,9 @@ class Strategies:
         def call(visible: CollectionState) -> Sequence[VersionInfo]:
             return self.guard(
                 name,
-                lambda: call_strategy(self.plugins, name, visible, incoming, collection_id=state.collection_id),
+                lambda: call_strategy(
+                    self.plugins, name, described(visible, state.record), incoming, collection_id=state.collection_id
+                ),
                 is_excused=lambda: isinstance(versions, LazyVersions) and versions.is_loading,
             )
 

@@ -1,6 +1,7 @@
 """Calls the strategy of a plug-in and checks its answer; an error names the plug-in's package."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -10,6 +11,14 @@ from frepo_core.plugins import CollectionFull, CollectionState, IncomingVersion,
 from frepo_core.plugins.registry import PluginRegistry
 
 from ...base.plugin_failures import PLUGIN_FAILURES, raise_interrupt
+from ...base.records import CollectionRecord, collection_info, plugin_guards
+
+
+def described(state: CollectionState, record: CollectionRecord | None) -> CollectionState:
+    """Return the state with what a strategy is told of the collection itself; None for one that is imagined."""
+    if record is None:
+        return state
+    return replace(state, collection=collection_info(record), guards=plugin_guards(record.guards))
 
 
 def call_strategy(

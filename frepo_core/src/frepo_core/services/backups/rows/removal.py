@@ -127,6 +127,7 @@ def _entry(
         "released_by": row.released_by,
         "sent_by": row.sent_by,
         "locked_until": row.locked_until,
+        "labels": row.labels,
         "checks": [],
     }
 

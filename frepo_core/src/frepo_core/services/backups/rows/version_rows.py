@@ -24,6 +24,8 @@ from .expected_backups import set_arrived
 from .locks import end_of_new, require_removable
 from .quarantine import OVERTAKEN, end_nights, enter_quarantine, is_overtaken
 from .verdicts import BAD, note_verdict
+from .version_labels import insert_labels
+from .version_values import NO_VALUES, VersionValues
 
 # Called with a locked version before a change; what it raises prevents the change.
 VersionPrecondition: TypeAlias = Callable[[VersionRecord], None] | None
@@ -128,10 +130,11 @@ def insert_version(
     waits: bool = False,
     quarantine_reason: str | None = None,
     by: Identity,
+    values: VersionValues = NO_VALUES,
 ) -> VersionRecord:
     """Insert the version under the next number, which is never used again, and update the collection's counters.
 
-    `waits` says that its verdict is pending, so that limits do not count it yet.
+    `waits` says that its verdict is pending, so that limits do not count it yet. `values` are what its sender chose.
     """
     collection.last_number += 1
     now = incoming.created_at
@@ -147,7 +150,7 @@ def insert_version(
     file = insert_file(
         session, blob, name=name, kind="version", public=False, password_hash=collection.password_hash, at=now
     )
-    values: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "id": new_uuid4(),
         "collection_id": collection.id,
         "number": collection.last_number,
@@ -157,15 +160,18 @@ def insert_version(
         "pin_reason": "",
         "quarantined_at": now if quarantine_reason else None,
         "quarantine_reason": quarantine_reason,
-        "note": "",
+        "note": values.note,
         "verdict": judgement.verdict,
         "verdict_reason": judgement.reason or None,
         "pending_since": now if waits else None,
         "locked_until": end_of_new(session, collection) if collection.locked else None,
+        "labels": dict(values.labels) or None,
     }
     sent_by = by.client if by.token else None
-    insert_rows(session, _INSERT, [{**values, "file_id": file.id, "sent_by": sent_by}])
-    return VersionRecord(file=file, **values)
+    insert_rows(session, _INSERT, [{**columns, "file_id": file.id, "sent_by": sent_by}])
+    if values.labels:
+        insert_labels(session, collection.id, columns["id"], values.labels)
+    return VersionRecord(file=file, **columns)
 
 
 def _count(collection: Collection, size: int, *, waits: bool) -> None:

@@ -9,9 +9,14 @@ from ...base.records import CollectionRecord
 
 @dataclass(frozen=True, kw_only=True)
 class VersionValues:
-    """`guards` contains what applies in place of the collection's guards; its keys are the fields of `Guards`."""
+    """`guards` contains what applies in place of the collection's guards; its keys are the fields of `Guards`.
+
+    `labels` are names with values, by which the version is found. `note` is for people.
+    """
 
     guards: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def guarded(self, collection: CollectionRecord) -> CollectionRecord:
         """Return the collection with the guards that apply to this version."""

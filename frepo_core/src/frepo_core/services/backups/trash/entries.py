@@ -58,6 +58,7 @@ class TrashedVersion:
     verdict: Verdict
     quarantine_reason: str | None
     locked_until: datetime | None = None
+    labels: Mapping[str, str] | None = None
 
     @classmethod
     def of(cls, row: TrashEntry) -> "TrashedVersion":
@@ -80,6 +81,7 @@ class TrashedVersion:
             verdict=Verdict(row.verdict),
             quarantine_reason=row.quarantine_reason,
             locked_until=row.locked_until,
+            labels=row.labels,
         )
 
 

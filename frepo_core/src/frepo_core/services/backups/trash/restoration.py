@@ -23,6 +23,7 @@ from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
 from ..rows.removal import give_checks_back
 from ..rows.verdicts import is_bad, judge_again, release
+from ..rows.version_labels import insert_labels
 
 
 def require_room(session: Session, row: Collection, entry: TrashEntry, *, is_recovered: bool = False) -> None:
@@ -127,6 +128,8 @@ def give_back(
     session.add(version)
     session.flush()
     give_checks_back(session, entry)
+    if entry.labels:
+        insert_labels(session, collection.id, version.id, entry.labels)
     if releases:
         release(session, version, by)
     if releases or version.verdict == Verdict.UNCHECKED:  # also of a version that code from before migration 0028 moved
@@ -164,6 +167,7 @@ def _version_of(
         released_by=entry.released_by,
         sent_by=entry.sent_by,
         locked_until=entry.locked_until,
+        labels=entry.labels,
     )
 
 

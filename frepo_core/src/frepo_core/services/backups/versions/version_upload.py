@@ -158,6 +158,7 @@ class VersionUpload(UploadTransaction[Committed]):
             waits=admission.decision.waits,
             quarantine_reason=reason,
             by=self.by,
+            values=self._values,
         )
         change = ""
         if not admission.is_overtaken and self._values.is_compared(self.collection):

@@ -40,6 +40,7 @@ from ..rows.newest_good import takes_last_good
 from ..rows.quarantine import is_there_for
 from ..rows.removal import TrashReason, move_to_trash
 from ..rows.verdicts import failures_of, is_good, note_newest
+from ..rows.version_labels import has_label
 from ..rows.version_rows import VersionPrecondition, records_of, select_with_files
 
 log = logging.getLogger(__name__)
@@ -138,13 +139,15 @@ class Versions:
         verdicts: Sequence[Verdict] = (),
         reasons: Sequence[str] = (),
         only_damaged: bool = False,
+        label: tuple[str, str] | None = None,
     ) -> Page[VersionRecord]:
         """Return a page of the versions, by number: those with one of the verdicts and reasons, if any are given.
 
-        `only_damaged` are those whose bytes are lost. Raises `FieldsError` for an invalid cursor.
+        `only_damaged` are those whose bytes are lost, `label` is a name and the value that they have. Raises
+        `FieldsError` for an invalid cursor.
         """
         query = select_with_files().where(Version.collection_id == collection_id)
-        query = query.where(*_restrictions(verdicts, reasons))
+        query = query.where(*_restrictions(verdicts, reasons), *([has_label(collection_id, *label)] if label else []))
         if only_damaged:
             lost = select(Content.id).where(is_lost())
             query = query.where(Version.file_id.in_(select(File.id).where(File.content_id.in_(lost))))

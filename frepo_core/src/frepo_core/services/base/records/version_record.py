@@ -1,6 +1,7 @@
 """The record of a version."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 
 from frepo_core.db.models import Version
@@ -17,7 +18,7 @@ class VersionRecord:
     kept, or is in quarantine since `quarantined_at` (UTC, aware). A restored one is not evicted before
     `protected_until`, a locked one not removed before `locked_until`. `verdict` is what is known about it. Rotation
     waits for it while `pending_since` is set; it was accepted and found broken at `condemned_at`; `released_by` has
-    released it.
+    released it. `labels` are names with values that a plug-in has given it.
     """
 
     id: str
@@ -40,6 +41,7 @@ class VersionRecord:
     condemned_at: datetime | None = None
     released_at: datetime | None = None
     released_by: str | None = None
+    labels: Mapping[str, str] | None = field(default=None, hash=False)
 
     @property
     def is_quarantined(self) -> bool:

@@ -27,6 +27,7 @@ def stored_version(version: VersionRecord, collection: CollectionRecord) -> Stor
         pinned=version.pinned,
         damaged=blob.is_damaged,
         note=version.note,
+        labels=version.labels or {},
     )
 
 
@@ -46,6 +47,7 @@ def trashed_version(entry: entries.TrashedVersion) -> TrashedVersion:
         verdict=entry.verdict.value,
         damaged=entry.is_damaged,
         note=entry.note,
+        labels=entry.labels or {},
         locked_until=entry.locked_until,
     )
 

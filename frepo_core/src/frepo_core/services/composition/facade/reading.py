@@ -37,12 +37,14 @@ class ReadingFacade(ConnectedFacade):
         after: str | None = None,
         limit: int = 100,
         verdicts: Sequence[str] = (),
+        label: tuple[str, str] | None = None,
         by: Identity | None = None,
     ) -> ListPage[StoredVersion]:
         """See `ReadingService.versions`."""
         request = _request(after, limit, is_descending=True)
         collection = self._collection_for(collection_id, "version.list", by) if by else self._find(collection_id)
-        found = self._services.versions.page(collection.id, request, verdicts=[Verdict(one) for one in verdicts])
+        judged = [Verdict(one) for one in verdicts]
+        found = self._services.versions.page(collection.id, request, verdicts=judged, label=label)
         return _page(found, lambda version: stored_version(version, collection))
 
     def version(self, collection_id: str, selector: str | int, *, by: Identity | None = None) -> StoredVersion:

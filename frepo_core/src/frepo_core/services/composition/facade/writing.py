@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from frepo_core.db import utc_now
 from frepo_core.domain.backups.guard_values import field_of
+from frepo_core.domain.backups.version_labels import check_labels, check_note
 from frepo_core.domain.identity import Actor, Identity
 from frepo_core.domain.naming import check_file_name, check_tag
 from frepo_core.errors import FieldsError, StorageFull
@@ -96,6 +97,8 @@ class WritingFacade(ConnectedFacade):
         idempotency_key: str | None = None,
         coding: str | None = None,
         guards: Guards | None = None,
+        note: str = "",
+        labels: Mapping[str, str] | None = None,
     ) -> StoredVersion:
         """See `WritingService.add_version`."""
         # A command that stores nothing need not import these.
@@ -109,7 +112,9 @@ class WritingFacade(ConnectedFacade):
         sending = Sending(noted=noted, began_at=began_at or utc_now(), silent_since=silent_since)
         key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
         run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
-        values = VersionValues(guards=_guards_of_content(guards))
+        values = VersionValues(
+            guards=_guards_of_content(guards), note=check_note(note), labels=check_labels(labels or {})
+        )
         with self._incoming(content, size, sha256, coding) as incoming:
             added = services.reported_uploads.add(
                 collection, incoming, by=by, run=run, idempotency=key, sending=sending, values=values
