@@ -238,7 +238,10 @@ def test_the_table_of_what_grows_names_each_table_of_the_database():
 
 
 # What is looked up, not read: lists of all that there is, and figures.
-REFERENCES = {"commands.md", "errors.md", "hooks.md", "performance.md", "performance-figures.md", "settings.md"}
+REFERENCES = {
+    *("commands.md", "errors.md", "hooks.md", "performance.md", "performance-figures.md", "reliability-tests.md"),
+    "settings.md",
+}
 LONGEST = 3000  # words
 
 
