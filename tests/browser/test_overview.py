@@ -1,6 +1,5 @@
 """Charts that cannot be shown, and the figures of the overview."""
 
-import re
 import sqlite3
 from datetime import UTC, date, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
@@ -215,42 +214,6 @@ def test_it_says_that_not_all_of_very_many_collections_are_shown(console, world,
     console.sign_in(api.token(Role.LIST_COLLECTIONS, Role.MODIFY_ANY_COLLECTION, *roles))
 
     expect(page.locator("header.head").get_by_text("Only the worst")).to_contain_text(shown)
-
-
-def test_the_first_tiles_need_two_requests(open_console, service, world):
-    console, held = open_console(is_first=True), []
-    needed = re.compile(r"/api/v1$|/api/v1/collections\?state=damaged&.*sort=state.*fields=")
-    console.page.route(
-        "**/api/v1**", lambda route: route.continue_() if needed.search(route.request.url) else held.append(route)
-    )
-    console.page.goto(f"{console.url}#token={service.admin}")
-
-    expect(console.page.locator(".tile", has_text="mail.tar")).to_contain_text("No backup for 3 days")
-    assert held
-    for route in held:
-        route.continue_()
-    console.page.unroute_all(behavior="ignoreErrors")
-    expect(console.page.get_by_role("navigation", name="Collections by state")).to_contain_text("Overdue")
-
-
-def test_the_frame_is_there_before_any_program(open_console, service):
-    console, held = open_console(is_first=True), []
-
-    def hold(route):
-        held.append(route)
-
-    console.page.route(re.compile(r"\.m?js$"), hold)
-    console.page.goto(f"{console.url}#token={service.admin}", wait_until="commit")
-
-    expect(console.page.locator(".side .brand")).to_have_text("frepo")
-    expect(console.page.locator("main .skel")).to_be_visible()
-    # Nothing jumps: the name stays where it is.
-    before = console.page.locator(".side .brand").bounding_box()
-    for route in held:
-        route.continue_()
-    console.page.unroute_all(behavior="ignoreErrors")
-    console.page.wait_for_selector("nav.side")
-    assert before == console.page.locator(".side .brand").bounding_box()
 
 
 def test_very_many_that_are_well_are_read_from_both_ends_at_once(signed_in, world, api):

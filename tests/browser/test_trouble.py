@@ -18,6 +18,11 @@ def test_each_cause_has_a_banner_with_its_version_its_reason_and_one_main_button
     for button in ("Compare version 4", "Release version 4", "Delete version 4"):
         expect(notes.get_by_role("button", name=button)).to_be_visible()
 
+    # Its row does not repeat them.
+    row = page.get_by_role("table", name="Versions").locator("tbody tr").first
+    expect(row).to_contain_text("Does not count, evicts nothing")
+    expect(row.get_by_role("button", name=re.compile("Release|Compare"))).to_have_count(0)
+
     # Its job fails, too, and a stored version is lost; that nothing good arrives follows from both.
     run = {"outcome": "failed", "error_output": "pg_dump: error: no such table", "stored_nothing": True}
     api("POST", f"/collections/{made}/runs", run)

@@ -281,7 +281,7 @@ def test_the_commands_of_the_documentation_work(machine):
     machine.home.joinpath("bin/frepo-client").symlink_to(machine.program)
     machine.program.chmod(0o755)
     machine.call("PATCH", f"collections/{machine.collection}", {"name": "shop.sql"})
-    for name in ("shop.db.sql", "shop.sql.age", "site.tar"):
+    for name in ("shop.db.sql", "site.tar.age", "site.tar"):
         collection = machine.call("POST", "collections", {"name": name})["id"]
         machine.call("PUT", f"collections/{collection}/access/{machine.fingerprint}")
     environment = machine.environment | {"PATH": f"{machine.home}/bin:{os.environ['PATH']}"}

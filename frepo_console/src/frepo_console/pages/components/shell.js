@@ -3,7 +3,7 @@
 import { html, useContext, useEffect, useState } from "../lib/html.js";
 import { signOut } from "../lib/api.js";
 import { About, useAccess } from "../lib/access.js";
-import { useResource } from "../lib/data.js";
+import { Overview, POLL_SECONDS, useResource } from "../lib/data.js";
 import { percent } from "../lib/format.js";
 import { go, link, useRoute, useShortcuts } from "../lib/navigation.js";
 import { t } from "../texts.js";
@@ -17,9 +17,13 @@ export const Frame = ({ children = html`<div class="skel"></div>` }) =>
     </div>
     <main>${children}</main>`;
 
+const RARELY_SECONDS = 60;
+
 /** `views` are those that the token may see, `current` is the name of the one that is shown. */
 export function Shell({ current, views, children }) {
   const [isHelping, setHelping] = useState(false);
+  const every = current === "overview" ? POLL_SECONDS : RARELY_SECONDS;
+  const overview = useResource(useAccess().may("metrics.view") ? "/overview" : null, { every });
   useShortcuts({
     "?": () => setHelping(true),
     "/": () => focusOn("[data-search]"),
@@ -29,7 +33,8 @@ export function Shell({ current, views, children }) {
     p: () => press("[data-key=p]"),
     ...Object.fromEntries(views.map((view) => [`g ${view.key}`, () => go([view.name])])),
   });
-  return html`<nav class="side" aria-label=${t.menu.label}>
+  return html`<${Overview.Provider} value=${overview}
+    ><nav class="side" aria-label=${t.menu.label}>
       <button class="skip btn" onClick=${() => document.querySelector("main")?.focus()}>${t.menu.skip}</button>
       <div class="brand row"><${Logo} /><span>${t.product}</span></div>
       ${views.map((view) => html`<${MenuEntry} key=${view.name} view=${view} isCurrent=${view.name === current} />`)}
@@ -44,7 +49,8 @@ export function Shell({ current, views, children }) {
       <${Foot} help=${() => setHelping(true)} />
     </nav>
     <main tabindex="-1">${children}<${Tray} /></main>
-    ${isHelping && html`<${Lazy} load=${loadShortcuts} close=${() => setHelping(false)} />`}`;
+    ${isHelping && html`<${Lazy} load=${loadShortcuts} close=${() => setHelping(false)} />`}<//
+  >`;
 }
 
 /** The uploads and downloads that run, on the pages that do not show them. They announce themselves by events. */
@@ -86,7 +92,7 @@ function MenuEntry({ view, isCurrent }) {
  * How many collections need attention, "?" if that cannot be read. It is drawn only if the token may read the overview.
  */
 function BadCollections() {
-  const overview = useResource(useAccess().may("metrics.view") ? "/overview" : null, { every: 60 });
+  const overview = useContext(Overview);
   if (!overview.data) return overview.error && html`<span class="badge end" title=${t.menu.attentionUnknown}>?</span>`;
   const bad = overview.data.collections.in_trouble;
   return bad > 0 && html`<span class="badge overdue end" title=${t.menu.needAttention(bad)}>${bad}</span>`;
@@ -94,7 +100,7 @@ function BadCollections() {
 
 /** How many health checks have found a problem. */
 function FailingChecks() {
-  const health = useResource(useAccess().may("jobs.view") ? "/health" : null, { every: 60 });
+  const health = useResource(useAccess().may("jobs.view") ? "/health" : null, { every: RARELY_SECONDS });
   const failing = health.data?.checks.filter((one) => !one.good).length ?? 0;
   return failing > 0 && html`<span class="badge overdue end" title=${t.menu.failingChecks(failing)}>${failing}</span>`;
 }

@@ -1,9 +1,9 @@
 // Data of views: they are read when a view opens, and again every few seconds while the tab is visible.
 
-import { useEffect, useRef, useState } from "./html.js";
+import { createContext, useContext, useEffect, useRef, useState } from "./html.js";
 import { Problem, read } from "./api.js";
 
-const POLL_SECONDS = 15;
+export const POLL_SECONDS = 15;
 /** The rows of the first page of a list; a phone has room for fewer. */
 export const SCREENFUL = matchMedia("(max-width: 40rem)").matches ? 20 : 50;
 const SLOW_MS = 200;
@@ -21,6 +21,19 @@ const START = { data: null, error: null, hasMoreFailed: false, isSlow: false, at
 export function useResource(path, { query = {}, every = POLL_SECONDS } = {}) {
   const key = path === null ? null : JSON.stringify([path, query]);
   return useReading(key, () => read(path, { query }), every);
+}
+
+/** The overview, which the frame reads for itself and for all views. */
+export const Overview = createContext(/** @type {any} */ (null));
+const FRESH_MS = 1000;
+
+/** The overview of the frame. It is read again when a view opens, unless that was done just now. */
+export function useOverview() {
+  const overview = useContext(Overview);
+  useEffect(() => {
+    if (overview.at && Date.now() - overview.at.getTime() > FRESH_MS) overview.reload();
+  }, []);
+  return overview;
 }
 
 /**

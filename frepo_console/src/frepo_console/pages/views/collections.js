@@ -2,7 +2,7 @@
 
 import { html, useState } from "../lib/html.js";
 import { mayAddServer, useAccess } from "../lib/access.js";
-import { useList, useNow, useResource } from "../lib/data.js";
+import { useList, useNow, useOverview } from "../lib/data.js";
 import { changeQuery, go, link } from "../lib/navigation.js";
 import { ChartError, Empty, ErrorNote, Lazy, Note, Skeleton } from "../components/feedback.js";
 import { Icon } from "../components/icons.js";
@@ -34,7 +34,7 @@ function List({ query, dialog }) {
   const now = useNow();
   const filters = filtersOf(query);
   const list = useList("/collections", { query: filters });
-  const overview = useResource(access.may("metrics.view") ? "/overview" : null, { every: 60 });
+  const overview = useOverview();
   const states = overview.data?.collections;
   const total = states?.total ?? null;
   const isFiltered = Object.entries(filters).some(([name, value]) => name !== "sort" && value.length > 0);

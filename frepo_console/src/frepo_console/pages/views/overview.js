@@ -2,7 +2,7 @@
 
 import { html, useMemo } from "../lib/html.js";
 import { mayAddServer, useAccess } from "../lib/access.js";
-import { readAll, readFromBothEnds, useNow, useReading, useResource } from "../lib/data.js";
+import { readAll, readFromBothEnds, useNow, useOverview, useReading } from "../lib/data.js";
 import { count, relative, timeOfDay, today } from "../lib/format.js";
 import { link } from "../lib/navigation.js";
 import { Lazy, Loaded, NoPermission } from "../components/feedback.js";
@@ -21,7 +21,7 @@ const OF_TILES = `${OF_LINES},overdue_at,grace,guards,limits,state_reason,last_r
 export default function Overview() {
   const access = useAccess();
   const now = useNow();
-  const overview = useResource(access.may("metrics.view") ? "/overview" : null);
+  const overview = useOverview();
   const troubled = useReading(access.may("collection.list") ? "troubled" : null, () =>
     readAll("/collections", { query: { state: TROUBLED, sort: "state", fields: OF_TILES }, most: MANY }),
   );

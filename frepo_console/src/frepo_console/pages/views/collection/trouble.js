@@ -59,12 +59,23 @@ function Damaged({ collection, state, style, startUpload }) {
   >`;
 }
 
+/** Whether a collection failed because of what its job reported, and not of a broken version. */
+const isOfRun = (run, broken) => run?.outcome === "failed" && !(broken && broken.created_at > run.at);
+
+/** The numbers of the versions that the banners name with what can be done about them; `versions` has the newest first. */
+export function numbersInBanners({ states, last_run: run }, versions) {
+  const newest = (verdict) => versions.find((one) => one.verdict === verdict);
+  const broken = newest("broken");
+  const isNamed = states.includes("failed") && !isOfRun(run, broken);
+  return [isNamed && broken, states.includes("suspicious") && newest("suspicious")].map((one) => one && one.number);
+}
+
 /** A job that reported that it failed, or a version that is broken. */
 function Failed(given) {
   const { collection, state, style, now } = given;
   const { last_run: run } = collection;
   const broken = useVersions(collection, { verdict: "broken" })[0];
-  const isRun = run?.outcome === "failed" && !(broken && broken.created_at > run.at);
+  const isRun = isOfRun(run, broken);
   const why = isRun ? run.reason : broken?.verdict_reason;
   const text = html`<${Why} text=${why} />
     <p>${[t.collection.advice.failed, newestGood(collection, now)].join(" ")}</p>

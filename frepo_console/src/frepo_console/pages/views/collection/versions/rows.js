@@ -9,6 +9,7 @@ import { SlotButtons } from "../../../components/slots.js";
 import { inWords } from "../../../texts.js";
 import { t } from "../../../texts/collection.js";
 import { isLocked } from "../lock.js";
+import { numbersInBanners } from "../trouble.js";
 import { downloadVersion, releaseVersion, versionPath } from "./actions.js";
 import { LockedUntil, PinOf } from "./holds.js";
 
@@ -17,6 +18,7 @@ export function columnsFor(items, table) {
   // The size of the version before, for the change. Those in quarantine are not compared with.
   const counted = items.filter((one) => !one.quarantined);
   const before = new Map(items.map((one) => [one.number, counted.find((other) => other.number < one.number)]));
+  const inBanners = numbersInBanners(table.collection, items);
   return [
     {
       title: t.versions_.version,
@@ -32,7 +34,7 @@ export function columnsFor(items, table) {
     {
       title: t.versions_.received,
       className: "main",
-      cell: (one) => html`<${Received} version=${one} ...${table} />`,
+      cell: (one) => html`<${Received} version=${one} isInBanner=${inBanners.includes(one.number)} ...${table} />`,
     },
     { title: t.table.size, className: "n", label: t.table.sizeShort, cell: (one) => size(one.size) },
     {
@@ -51,19 +53,22 @@ export function columnsFor(items, table) {
   ];
 }
 
-const Received = ({ version, now, ...table }) => html`
+const Received = ({ version, isInBanner, now, ...table }) => html`
   <time datetime=${version.created_at} title=${exactTime(version.created_at)}
     >${dateTime(version.created_at, now)}</time
   >
   ${version.pinned && html` <span class="badge"><${Icon} name="pinned" />${t.versions_.pinned}</span>`}
-  <${Standing} version=${version} table=${table} now=${now} />
+  <${Standing} version=${version} isInBanner=${isInBanner} table=${table} now=${now} />
   ${isLocked(version, now) && html` <${LockedUntil} until=${version.locked_until} now=${now} />`}
   ${version.pinned && html`<${PinOf} version=${version} now=${now} />`}
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
 `;
 
-/** What follows from the verdict: quarantine, waiting, or that it is not the latest any more; and who released it. */
-function Standing({ version, table, now }) {
+/**
+ * What follows from the verdict: quarantine, waiting, or that it is not the latest any more; and who released it. What
+ * can be done about it is here only if no banner has it.
+ */
+function Standing({ version, isInBanner, table, now }) {
   const { quarantined, condemned_at: condemned, verdict, released_by: by } = version;
   const isBad = quarantined || condemned || verdict === "broken" || verdict === "suspicious";
   const text = quarantined
@@ -77,8 +82,8 @@ function Standing({ version, table, now }) {
         : by && t.versions_.releasedBy(version.released_by_name, by, dateTime(version.released_at, now));
   if (!isBad && !text) return null;
   return html`<div class="row wrap sm dim">
-    ${text}${isBad && html`<${Release} version=${version} ...${table} />`}
-    ${quarantined && html`<${CompareButton} version=${version} ...${table} />`}
+    ${text}${isBad && !isInBanner && html`<${Release} version=${version} ...${table} />`}
+    ${quarantined && !isInBanner && html`<${CompareButton} version=${version} ...${table} />`}
   </div>`;
 }
 
