@@ -100,4 +100,4 @@ def outcome_of(outcome: str | None, summary: Mapping[str, Any] | None) -> str:
     found = summary or {}
     if outcome == "good" and (found.get("problem") or found.get("waits")):
         return "problem" if found.get("problem") else "waiting"
-    return outcome or "running"
+    return str(outcome or "running")  # a plain text: YAML refuses members of an enumeration
