@@ -16,6 +16,7 @@ from demo.uploads import simulate
 from frepo_core.db.models import Collection, Event, File, JobRun, Sample, StoredObject, Token, TrashEntry
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError
+from frepo_core.features.aliases.services import AliasServices
 from frepo_core.features.doctor import Level, examine
 from frepo_core.features.doctor.permissions import SettingFiles
 from frepo_core.features.overview.services import OverviewServices
@@ -194,7 +195,7 @@ def _id_of(services, name):
 
 
 def _aliases(services):
-    return [alias.name for alias in services.aliases.page(PageRequest(limit=50)).items]
+    return [alias.name for alias in services.feature(AliasServices).aliases.page(PageRequest(limit=50)).items]
 
 
 @pytest.fixture

@@ -82,6 +82,7 @@ MAY_IMPORT = {
 }
 # A feature may import these others.
 FEATURES = {
+    "aliases": set(),
     "preview": set(),
     "compact": {"preview"},
     "doctor": {"compact", "second_copies", "storage_check"},

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
 
+from frepo_core.features.aliases.services import AliasServices
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
 
@@ -75,5 +76,5 @@ def add_file(services: "CoreServices", file: DemoFile, people: People) -> AddedF
     if not isinstance(added, AddedFile):
         raise TypeError("an upload without an Idempotency-Key has no recorded answer")
     for alias in [alias for alias, name in _ALIASES.items() if name == file.name]:
-        services.aliases.put(alias, added.file.stored_name, by=by)
+        services.feature(AliasServices).aliases.put(alias, added.file.stored_name, by=by)
     return added

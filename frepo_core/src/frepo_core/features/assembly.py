@@ -9,6 +9,7 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.composition import assembly
 from frepo_core.services.composition.container import Services
 
+from .aliases.feature import ALIASES
 from .compact.feature import COMPACT
 from .documents.feature import DOCUMENTS
 from .enrolment.feature import ENROLMENT
@@ -22,6 +23,7 @@ from .second_copies.feature import SECOND_COPIES
 from .storage_check.feature import STORAGE_CHECK
 
 FEATURES = (
+    ALIASES,
     INVENTORY,
     DOCUMENTS,
     ENROLMENT,

@@ -13,6 +13,7 @@ from frepo_core.db import migrations
 from frepo_core.db.models import Installation
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
+from frepo_core.features.aliases.services import AliasServices
 from frepo_core.features.assembly import assemble
 from frepo_core.features.enrolment.services import EnrolmentServices
 from frepo_core.features.recovery import recovery as recovery_module
@@ -90,7 +91,7 @@ def busy_day(services, sender, run, make_collection, push, upload, make_token):
         services.trash.restore(kept, 2, by=sender)
         files = [upload(b"%d" % number, name=f"{number}.txt", tags=["red", "blue"]).file for number in range(3)]
         services.files.delete(files[0].stored_name, "", by=sender)
-        services.aliases.put(f"newest-{kept[:8]}", files[1].stored_name, by=sender)
+        services.feature(AliasServices).aliases.put(f"newest-{kept[:8]}", files[1].stored_name, by=sender)
         token = make_token(Role.UPLOAD_VERSIONS, Role.LIST_VERSIONS, name=f"cron {kept[:8]}")
         services.token_lists.grant(kept, services.tokens.fingerprint(token))
         services.token_changes.revoke(services.tokens.fingerprint(make_token(Role.UPLOAD_ALL)))

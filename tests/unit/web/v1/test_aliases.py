@@ -5,6 +5,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
+from frepo_core.features.aliases.services import AliasServices
 
 ALIASES = "/api/v1/aliases"
 
@@ -110,7 +111,7 @@ class TestTheYamlFile:
     @pytest.fixture
     def file_alias(self, services, mapping, file):
         mapping.write_text(f"of-file: {file}\nother: {file}\n")
-        services.aliases._from_file._next_check = 0
+        services.feature(AliasServices).aliases._from_file._next_check = 0
 
     def test_its_aliases_are_shown_and_read_only(self, manager, file, file_alias):
         put(manager, "nice", file)
@@ -127,7 +128,7 @@ class TestTheYamlFile:
     def test_it_wins(self, app, services, manager, mapping, file, upload):
         put(manager, "nice", upload(b"database"))
         mapping.write_text(f"nice: {file}\n")
-        services.aliases._from_file._next_check = 0
+        services.feature(AliasServices).aliases._from_file._next_check = 0
 
         assert b"content" == app.get("/repository/file/nice").body
         assert [("nice", True)] == [(one["alias"], one["read_only"]) for one in manager.get(ALIASES).json["items"]]

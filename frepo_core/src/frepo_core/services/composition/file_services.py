@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from ..files.file_edits import FileEdits
     from ..files.files import Files
     from ..files.listing import Listing
-    from ..files.stored_aliases import StoredAliases
 
 F = TypeVar("F")
 
@@ -238,7 +237,6 @@ class FileServices(Foundation):
             self.links,
             self.policies,
             self.written_aliases,
-            self.aliases,
         )
 
     @cached_property
@@ -252,12 +250,6 @@ class FileServices(Foundation):
         from ..files.aliases import Aliases
 
         return Aliases(self.settings.ids_mapping_file)
-
-    @cached_property
-    def aliases(self) -> "StoredAliases":
-        from ..files.stored_aliases import StoredAliases
-
-        return StoredAliases(self.database, self.written_aliases)
 
     @cached_property
     def listing(self) -> "Listing":

@@ -1,4 +1,4 @@
-"""Aliases: alternative names of files, from a YAML file that an operator may edit while the service runs."""
+"""Aliases: alternative names of files, from a YAML file that an operator may edit at any time, and in the database."""
 
 import logging
 import threading
@@ -8,7 +8,10 @@ from pathlib import Path
 from unicodedata import normalize
 
 import yaml
+from sqlalchemy import bindparam, select
 
+from frepo_core.db import Database
+from frepo_core.db.models import Alias
 from frepo_core.errors import ConfigurationError
 
 log = logging.getLogger(__name__)
@@ -16,6 +19,7 @@ log = logging.getLogger(__name__)
 Stamp = tuple[int, int, int]
 
 CHECK_SECONDS = 0.5
+_TARGET = select(Alias.file).where(Alias.name == bindparam("name"))
 
 
 class Aliases:
@@ -125,3 +129,11 @@ def _compose(path: Path) -> yaml.Node | None:
 
 def _broken(path: Path, line: int, problem: str) -> ConfigurationError:
     return ConfigurationError(f"ids_mapping.file (IDS_MAPPING_FILE): {path}, line {line}: {problem}.")
+
+
+def find_stored(database: Database, name: str) -> str | None:
+    """Return the stored name of an alias in the database. It is read each time: other processes change it, too."""
+    if "\0" in name:
+        return None
+    rows = database.fetch_rows(_TARGET, name=normalize("NFC", name))
+    return str(rows[0][0]) if rows else None

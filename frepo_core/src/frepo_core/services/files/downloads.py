@@ -22,9 +22,8 @@ from ..base.records import FileRecord
 from ..content.blobs.rereading import Rereading
 from ..content.blobs.stored_content import StoredContent
 from ..content.storages.backends import Backends
-from .aliases import Aliases
+from .aliases import Aliases, find_stored
 from .files import Files
-from .stored_aliases import StoredAliases
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +53,6 @@ class Downloads:
         links: SignedLinks,
         policies: Policies,
         aliases: Aliases,
-        stored_aliases: StoredAliases,
     ) -> None:
         self._database = database
         self._files = files
@@ -64,7 +62,6 @@ class Downloads:
         self._links = links
         self._policies = policies
         self._aliases = aliases
-        self._stored_aliases = stored_aliases
         self._requires_token = settings.anti_hotlink_protection_enabled and settings.anti_hotlink_restrict_regular_urls
 
     def is_unrestricted(self, file: FileRecord) -> bool:
@@ -115,7 +112,7 @@ class Downloads:
         try:
             return self._files.find_for_download(resolved)
         except NotFoundError:
-            target = self._stored_aliases.find(name) if resolved == name else None
+            target = find_stored(self._database, name) if resolved == name else None
             if target is None:
                 raise
         return self._files.find_for_download(target)

@@ -10,7 +10,7 @@ from frepo_core.services.composition.features import Feature
 from ..base.endpoint import Endpoint
 from . import about
 from .collections import allowed_tokens, checks, collections, deleted_collections, pins, runs, trash, versions
-from .files import aliases, files
+from .files import files
 from .tokens import tokens
 from .upkeep import events, health, jobs
 
@@ -26,7 +26,6 @@ MODULES = (
     deleted_collections,
     files,
     tokens,
-    aliases,
     events,
     jobs,
     health,

@@ -10,6 +10,7 @@ from sqlalchemy import delete, select, update
 from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageUnavailable
+from frepo_core.features.aliases.services import AliasServices
 from frepo_core.features.moves.services import MoveServices
 from frepo_core.features.recovery.journal_file import JournalDamagedError, JournalFile
 from frepo_core.features.recovery.services import RecoveryServices
@@ -57,7 +58,7 @@ def test_a_catalogue_has_all_objects_with_their_contents(
     for content in (b"one", b"two"):
         push(collection, content)
     file = upload(b"plain", name="plain.txt", tags=["blue"]).file
-    services.aliases.put("newest", file.stored_name, by=None)
+    services.feature(AliasServices).aliases.put("newest", file.stored_name, by=None)
 
     run("catalogue")
 

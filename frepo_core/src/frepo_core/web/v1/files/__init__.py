@@ -1,1 +1,1 @@
-"""Files and aliases."""
+"""Plain files."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
@@ -14,15 +14,13 @@ from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import By, describe_actor
 from frepo_core.domain.naming import check_file_name
 from frepo_core.errors import FieldsError, NotFoundError
-
-from ..base.keyset import Page, PageRequest
-from ..events.recording import NewEvent, record
-from .aliases import Aliases
-from .file_rows import STORED_NAME
+from frepo_core.services.base.keyset import Page, PageRequest
+from frepo_core.services.events.recording import NewEvent, record
+from frepo_core.services.files.aliases import Aliases, find_stored
+from frepo_core.services.files.file_rows import STORED_NAME
 
 log = logging.getLogger(__name__)
 
-_TARGET = select(Alias.file).where(Alias.name == bindparam("name"))
 _IN_FILE, _IN_DATABASE = "file", "database"
 
 
@@ -39,24 +37,17 @@ Precondition = Callable[[AliasRecord], None]
 
 
 class StoredAliases:
-    """Finds, lists and changes aliases. An alias of the YAML file wins over one in the database with the same name."""
+    """Lists and changes aliases. An alias of the YAML file wins over one in the database with the same name."""
 
     def __init__(self, database: Database, from_file: Aliases) -> None:
         self._database = database
         self._from_file = from_file
 
-    def find(self, name: str) -> str | None:
-        """Return the stored name of an alias in the database. It is read each time: other processes change it, too."""
-        if "\0" in name:
-            return None
-        rows = self._database.fetch_rows(_TARGET, name=normalize("NFC", name))
-        return str(rows[0][0]) if rows else None
-
     def get(self, name: str) -> AliasRecord:
         """Return an alias. Raises `NotFoundError`."""
         name = normalize("NFC", name)
         in_file = self._from_file.read_all().get(name)
-        target = in_file or self.find(name)
+        target = in_file or find_stored(self._database, name)
         if target is None:
             raise _not_found(name)
         return AliasRecord(name=name, file=target, is_read_only=in_file is not None)

@@ -2,8 +2,10 @@
 
 import argparse
 
-from ...outcomes import ActionCommand, Outcome
-from ...tables import ListCommand, Record, Rows, ShowCommand
+from frepo_core.cli.outcomes import ActionCommand, Outcome
+from frepo_core.cli.tables import ListCommand, Record, Rows, ShowCommand
+
+from .services import AliasServices
 
 COLUMNS = ("Alias", "File", "Read-only")
 PAGE = 500
@@ -18,7 +20,7 @@ class ListAliases(ListCommand):
         """Return a row for each alias."""
         from frepo_core.services.base.keyset import PageRequest
 
-        aliases = self.services().aliases
+        aliases = self.services().feature(AliasServices).aliases
         page = aliases.page(PageRequest(limit=PAGE))
         found = list(page.items)
         while page.next is not None:
@@ -41,7 +43,7 @@ class SetAlias(ShowCommand):
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Set the alias."""
-        record, is_new = self.services().aliases.put(arguments.alias, arguments.file, by=None)
+        record, is_new = self.services().feature(AliasServices).aliases.put(arguments.alias, arguments.file, by=None)
         return ("alias", "file", "created"), (record.name, record.file, is_new)
 
 
@@ -58,5 +60,5 @@ class DeleteAlias(ActionCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Delete the alias."""
-        self.services().aliases.delete(arguments.alias, by=None)
+        self.services().feature(AliasServices).aliases.delete(arguments.alias, by=None)
         return Outcome(text=arguments.alias, records=[{"alias": arguments.alias, "deleted": True}])

@@ -5,14 +5,15 @@ from urllib.parse import quote
 from pydantic import Field
 from pyramid.response import Response
 
-from frepo_core.services.files.stored_aliases import AliasRecord
+from frepo_core.web.base.endpoint import Answer, Endpoint
+from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.answers import created, delete_endpoint, no_content, resource, show_endpoint
+from frepo_core.web.conventions.entity_tags import IF_MATCH, entity_tag, if_match
+from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_request
+from frepo_core.web.schemas.models import Form, Reply
 
-from ...base.endpoint import Answer, Endpoint
-from ...base.request import V1, FrepoRequest
-from ...conventions.answers import created, delete_endpoint, no_content, resource, show_endpoint
-from ...conventions.entity_tags import IF_MATCH, entity_tag, if_match
-from ...conventions.paging import PageQuery, next_cursor, page_request
-from ...schemas.models import Form, Reply
+from .aliases import AliasRecord
+from .services import AliasServices
 
 ALIASES = f"{V1}/aliases"
 ALIAS = f"{ALIASES}/{{alias}}"
@@ -52,19 +53,19 @@ def alias_tag(record: AliasRecord) -> str:
 def list_aliases(request: FrepoRequest) -> Answer:
     """List the aliases."""
     query = request.query_as(PageQuery)
-    page = request.services.aliases.page(page_request(query))
+    page = request.services.feature(AliasServices).aliases.page(page_request(query))
     return Answer(body=AliasPage(items=[Alias.of(one) for one in page.items], next=next_cursor(query, page)))
 
 
 def show(request: FrepoRequest) -> Answer:
     """Show an alias."""
-    record = request.services.aliases.get(request.matchdict["alias"])
+    record = request.services.feature(AliasServices).aliases.get(request.matchdict["alias"])
     return resource(Alias.of(record), alias_tag(record))
 
 
 def put(request: FrepoRequest) -> Answer:
     """Make an alias, or give it another file."""
-    record, is_new = request.services.aliases.put(
+    record, is_new = request.services.feature(AliasServices).aliases.put(
         request.matchdict["alias"],
         request.body_as(AliasTarget).file,
         by=request.sender,
@@ -77,7 +78,7 @@ def put(request: FrepoRequest) -> Answer:
 
 def remove(request: FrepoRequest) -> Response:
     """Delete an alias."""
-    request.services.aliases.delete(
+    request.services.feature(AliasServices).aliases.delete(
         request.matchdict["alias"], by=request.sender, precondition=if_match(request, alias_tag)
     )
     return no_content()

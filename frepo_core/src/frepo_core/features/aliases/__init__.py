@@ -1,0 +1,1 @@
+"""Aliases in the database: listing, making and deleting further names of files."""

@@ -1,0 +1,23 @@
+"""The services of aliases."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .aliases import StoredAliases
+
+
+class AliasServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def aliases(self) -> "StoredAliases":
+        """List and change aliases."""
+        from .aliases import StoredAliases
+
+        return StoredAliases(self._core.database, self._core.written_aliases)
