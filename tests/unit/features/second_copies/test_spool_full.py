@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.services.content.chains import spooled_part
+from frepo_core.features.compact import spooled_part
 from frepo_core.services.content.decoder_memory import DecoderWait
 from support.encodings.nights import nights
 from support.servers.disks import small_disk
