@@ -7,7 +7,7 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import SQLCoreOperations
 
 from frepo_core.db.models import Collection, Content, DeletedCollection, File, StoredObject, TrashEntry, Version
-from frepo_core.services.backups.trash.last_good import INCARNATION
+from frepo_core.services.backups.rows.collection_rows import INCARNATION
 from frepo_core.services.content.objects.states import CURRENT, FIRST
 from frepo_core.services.content.objects.uses import is_base_anywhere, is_used, is_used_by_file
 

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, StoredObject, TrashEntry
-from frepo_core.services.backups.trash.last_good import INCARNATION
+from frepo_core.services.backups.rows.collection_rows import INCARNATION
 from frepo_core.services.content.objects.states import CURRENT, ObjectState
 from frepo_core.services.content.storages.backends import Backends
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO, NoReturn, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, Protocol
 
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import ConfigurationError
 
 from .decoder_memory import DecoderWait
-from .ingest import Ingest
+
+if TYPE_CHECKING:
+    from .ingest import Ingest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ class Encodings:
         """
         _refuse()
 
-    def parts(self, spool: Ingest | None) -> EncodedParts:
+    def parts(self, spool: "Ingest | None") -> EncodedParts:
         """Return what opens parts for clients. `spool` has the folder for temporary files, None: there are none."""
         return EncodedParts()
 

@@ -2,7 +2,7 @@
 
 from shlex import quote
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection
@@ -14,6 +14,9 @@ from frepo_core.error_explanations import not_a_uuid
 from frepo_core.errors import FieldsError
 
 from ...base.records import CollectionRecord
+
+# The incarnation of a collection, as entries of the trash name it.
+INCARNATION = func.coalesce(Collection.incarnation, Collection.id)
 
 _TABLE = Collection.__table__
 _RECORD = select(_TABLE).where(_TABLE.c.id == bindparam("id"))

@@ -16,9 +16,10 @@ from frepo_core.domain.identity import By
 
 from ...content.blobs.lifecycle import Blobs
 from ...content.objects.necessity import is_waiting
+from ..rows.collection_rows import INCARNATION
 from ..rows.locks import is_unlocked
 from .entries import EndReason, end_entries
-from .last_good import INCARNATION, is_evicted, select_last_good
+from .last_good import is_evicted, select_last_good
 
 BATCH = 200
 PROLONGED = timedelta(days=1)

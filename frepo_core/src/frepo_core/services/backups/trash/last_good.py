@@ -19,13 +19,12 @@ from ...content.objects.uses import is_lost
 from ...events.recording import NewEvent
 from ..rotation.evictable_versions import count_hidden
 from ..rotation.newest_size import find_newest_size
+from ..rows.collection_rows import INCARNATION
 from ..rows.newest_good import newest_good
 from ..rows.removal import ON_REQUEST, incarnation_of
 from ..rows.verdicts import find_newest_good
 from .restoration import give_back, lock_for_use
 
-# The incarnation of a collection, as entries of the trash name it.
-INCARNATION = func.coalesce(Collection.incarnation, Collection.id)
 CHANGED = "The trash of the collection has changed meanwhile"
 
 
