@@ -75,7 +75,7 @@ class TestOverview:
         upload(b"123", "b.txt")
         assert 8 == services.feature(OverviewServices).overviews.read().sizes.stored  # there is no sample yet
 
-        take_samples(services.database, now=NOW)
+        take_samples(services.database, services.backends, now=NOW)
         upload(b"1", "c.txt")
 
         found = services.feature(OverviewServices).overviews.read().sizes
@@ -110,7 +110,7 @@ class TestHistory:
         times = [NOW - 36 * timedelta(hours=1), NOW - timedelta(hours=30), NOW - timedelta(hours=1)]
         add_rows(Event, [event("version.added", at) for at in times] + [event("version.refused", NOW, count=3)])
         for at in (NOW - DAY, NOW - timedelta(hours=2), NOW):
-            take_samples(services.database, now=at)
+            take_samples(services.database, services.backends, now=at)
 
         found = services.feature(OverviewServices).overviews.history(None, PageRequest()).items
         assert [(NOW - DAY, 2, 0), (NOW, 1, 3)] == [(one.at, one.uploads, one.refusals) for one in found]

@@ -11,19 +11,17 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, StoredObject, Version
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError, NotFoundError
-from frepo_core.services.content.objects.states import CURRENT, FIRST
+from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.reports.sizes import read_sizes
 from frepo_core.settings import Settings
 
-from .compact_figures import Figures, is_any_encoded, measure_debt, read_figures
+from .compact_figures import Figures, is_any_encoded, is_counted, measure_debt, read_figures
 from .foreign_bases import has_foreign_base, select_of_deleted, select_unused
 from .planned_content import Encoding
 
 PAGE = 500
 # For so long, a content may be a base after it has left, or after its collection was deleted.
 LONGEST_AS_BASE = timedelta(days=7)
-# First copies: second ones are not counted.
-_IS_STORED = (StoredObject.role == FIRST, StoredObject.slot == CURRENT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +57,9 @@ class CollectionSpace:
 class CompactSpaces:
     """Reads the figures."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(self, database: Database, backends: Backends, settings: Settings) -> None:
         self._database = database
+        self._backends = backends
         self._settings = settings
 
     def read(self) -> CompactSpace | None:
@@ -70,7 +69,9 @@ class CompactSpaces:
             is_encoded = bool(found.encoded) if found else is_any_encoded(session)
             if not (self._settings.compact or is_encoded):
                 return None
-            return CompactSpace(figures=found or Figures(), debt=measure_debt(session), is_counted=found is not None)
+            return CompactSpace(
+                figures=found or Figures(), debt=measure_debt(session, self._backends), is_counted=found is not None
+            )
 
     def read_collection(self, collection_id: str) -> CollectionSpace:
         """Return what the versions of a collection take. Raises `NotFoundError`."""
@@ -82,9 +83,12 @@ class CompactSpaces:
             size = select(func.coalesce(func.sum(Content.size), 0)).join(File, File.content_id == Content.id)
             size = size.join(Version, Version.file_id == File.id).where(Version.collection_id == collection_id)
             is_foreign = has_foreign_base(collection_id)
-            stored = select(func.count(), func.coalesce(func.sum(_shown_size(is_foreign)), 0)).where(*_IS_STORED)
+            stored = select(func.count(), func.coalesce(func.sum(_shown_size(is_foreign)), 0))
+            stored = stored.where(is_counted(self._backends))
             contents, stored_size = session.execute(stored.where(StoredObject.content_id.in_(ids))).one()
-            encoded = select(StoredObject.digest, StoredObject.base_digest).where(*_IS_STORED, ~is_foreign)
+            encoded = select(StoredObject.digest, StoredObject.base_digest).where(
+                is_counted(self._backends), ~is_foreign
+            )
             encoded = encoded.where(StoredObject.content_id.in_(ids), StoredObject.encoding != Encoding.RAW)
             bases = {digest: base for digest, base in session.execute(encoded)}
             return CollectionSpace(
@@ -92,7 +96,7 @@ class CompactSpaces:
                 stored=int(stored_size),
                 contents=contents,
                 encoded=len(bases),
-                depth=_depth(session, bases),
+                depth=_depth(session, self._backends, bases),
             )
 
     def read_stored(self, collection_ids: Sequence[str]) -> dict[str, int]:
@@ -107,7 +111,7 @@ class CompactSpaces:
                 StoredObject, StoredObject.content_id == each.c.content_id
             )
             with self._database.reading() as session:
-                rows = session.execute(query.where(*_IS_STORED).group_by(each.c.collection_id))
+                rows = session.execute(query.where(is_counted(self._backends)).group_by(each.c.collection_id))
                 found |= {name: int(size) for name, size in rows}
         return found
 
@@ -118,9 +122,11 @@ class CompactSpaces:
         """
         with self._database.reading() as session:
             before = utc_now() - LONGEST_AS_BASE
-            found = session.scalar(select_unused(before).limit(1)) or session.scalar(select_of_deleted(before).limit(1))
-            debt = measure_debt(session)
-            stored = read_sizes(session, utc_now()).stored if debt else 0
+            found = session.scalar(select_unused(before).limit(1)) or session.scalar(
+                select_of_deleted(self._backends, before).limit(1)
+            )
+            debt = measure_debt(session, self._backends)
+            stored = read_sizes(session, self._backends, utc_now()).stored if debt else 0
         if found:
             raise CompactLateError(
                 f"The content {found} was deleted more than {LONGEST_AS_BASE.days} days ago, or its collection was, "
@@ -138,13 +144,15 @@ def _shown_size(is_foreign: ColumnElement[bool]) -> ColumnElement[int]:
     return case((is_foreign, StoredObject.size), else_=OBJECT_SIZE)
 
 
-def _depth(session: Session, bases: dict[str, str | None]) -> int:
+def _depth(session: Session, backends: Backends, bases: dict[str, str | None]) -> int:
     """Return the length of the longest chain. Bases of other collections are looked up."""
     level, depth = {base for base in bases.values() if base is not None}, 0
     while level:
         depth += 1
         known = {base for one in level if one in bases and (base := bases[one]) is not None}
         others = [one for one in level if one not in bases]
-        found = session.scalars(select(StoredObject.base_digest).where(StoredObject.digest.in_(others), *_IS_STORED))
+        found = session.scalars(
+            select(StoredObject.base_digest).where(StoredObject.digest.in_(others), is_counted(backends))
+        )
         level = known | {base for base in found if base is not None}
     return depth

@@ -106,7 +106,7 @@ class Compaction:
                 progress(report.line())
         for storage in self._blobs.backends.configured:
             report.deleted += self._end_superseded(storage, keep_going, pace)
-        note_figures(self._database, report.failed + report.skipped + report.waiting)
+        note_figures(self._database, self._blobs.backends, report.failed + report.skipped + report.waiting)
         share()
         return report
 
@@ -175,7 +175,7 @@ class Compaction:
         report = CompactReport()
         with self._encoder(0, go_on, pace) as encoder:
             self._expansion(encoder, report, pace).expand_all(progress)
-        note_figures(self._database, 0)
+        note_figures(self._database, self._blobs.backends, 0)
         return report
 
     def _expansion(self, encoder: ContentEncoder, report: CompactReport, pace: Callable[[int], None]) -> Expansion:

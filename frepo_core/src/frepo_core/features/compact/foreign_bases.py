@@ -8,8 +8,10 @@ from sqlalchemy.sql.elements import SQLCoreOperations
 
 from frepo_core.db.models import Collection, Content, DeletedCollection, File, StoredObject, TrashEntry, Version
 from frepo_core.services.backups.rows.collection_rows import INCARNATION
-from frepo_core.services.content.objects.states import CURRENT, FIRST
 from frepo_core.services.content.objects.uses import is_base_anywhere, is_used, is_used_by_file
+from frepo_core.services.content.storages.backends import Backends
+
+from .compact_figures import is_counted
 
 
 def has_foreign_base(collection_id: SQLCoreOperations[str] | str) -> ColumnElement[bool]:
@@ -32,11 +34,11 @@ def select_unused(before: datetime) -> Select[str]:
     return select(Content.digest).where(Content.unused_since < before, ~is_used(), is_base_anywhere())
 
 
-def select_of_deleted(before: datetime) -> Select[str]:
+def select_of_deleted(backends: Backends, before: datetime) -> Select[str]:
     """Select the digests of bases of files that only collections have which were deleted before."""
     needing, deleted = aliased(Content), DeletedCollection
     bases = select(StoredObject.base_digest).join(needing, needing.id == StoredObject.content_id)
-    current = (StoredObject.base_digest.is_not(None), StoredObject.slot == CURRENT, StoredObject.role == FIRST)
+    current = (StoredObject.base_digest.is_not(None), is_counted(backends))
     of_deleted = select(TrashEntry.content_id).join(deleted, deleted.incarnation == TrashEntry.incarnation)
     of_others = select(TrashEntry.id).outerjoin(deleted, deleted.incarnation == TrashEntry.incarnation)
     others = of_others.where(TrashEntry.content_id == Content.id, deleted.incarnation.is_(None)).correlate(Content)

@@ -24,7 +24,7 @@ class CompactServices:
         """Read what compact storage saves."""
         from .compact_space import CompactSpaces
 
-        return CompactSpaces(self._core.database, self._core.settings)
+        return CompactSpaces(self._core.database, self._core.backends, self._core.settings)
 
     @cached_property
     def switch(self) -> "EncodingSwitch":

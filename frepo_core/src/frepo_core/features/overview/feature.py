@@ -16,7 +16,7 @@ def sample(services: "CoreServices", context: JobContext) -> Summary:
     """Record the size of each collection and of the service."""
     from .samples import take_samples
 
-    return take_samples(services.database, now=context.now)
+    return take_samples(services.database, services.backends, now=context.now)
 
 
 def _endpoints() -> Sequence[Any]:

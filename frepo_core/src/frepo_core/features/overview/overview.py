@@ -90,7 +90,7 @@ class Overviews:
                 at=now,
                 collections=collections,
                 verdicts=count_by_verdict(session),
-                sizes=read_sizes(session, now, least=collections.versions),
+                sizes=read_sizes(session, self._backends, now, least=collections.versions),
                 storage=storage,
                 free_space=free_space,
                 total_space=None if free_space is None else find_total_space(self._backends, storage),

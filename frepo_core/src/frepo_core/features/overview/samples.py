@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, File, Sample, Version
+from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.reports.sizes import measure_sizes
 
 from .activity import count_activity
@@ -17,7 +18,7 @@ BATCH = 1000
 _ONLY_OF_SERVICE = {"sent": None, "trash": None, "uploads": None, "refusals": None}
 
 
-def take_samples(database: Database, *, now: datetime) -> dict[str, Any]:
+def take_samples(database: Database, backends: Backends, *, now: datetime) -> dict[str, Any]:
     """Write one row for each collection and one for the service; rows of the same day (UTC) are replaced.
 
     For a collection, the size is the sum of its versions, equal contents counted each time. For the service it is that
@@ -26,7 +27,7 @@ def take_samples(database: Database, *, now: datetime) -> dict[str, Any]:
     with database.reading(is_snapshot=True) as session:
         collections = _collections(session)
         versions = sum(row["versions"] for row in collections)
-        sizes = measure_sizes(session, now)
+        sizes = measure_sizes(session, backends, now)
         activity = count_activity(session, _last_before(session, _midnight(now)) or now - timedelta(days=1), now)
     counted = {
         "versions": versions,

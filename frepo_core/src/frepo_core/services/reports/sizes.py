@@ -8,14 +8,12 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, Sample, StoredObject, TrashEntry
 
-from ..content.objects.states import ENDED, FIRST
+from ..content.objects.states import ENDED
+from ..content.objects.uses import is_second
+from ..content.storages.backends import Backends
 
 # Up to this many files are added up at each request, which takes milliseconds. Beyond, the last sample is used.
 MEASURED_AT_ONCE = 20_000
-
-
-# Objects that are, or were, first copies, and have bytes.
-_OF_FIRST = (StoredObject.role == FIRST, StoredObject.key.is_not(None), StoredObject.state.not_in(ENDED))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +32,11 @@ class Sizes:
     trash: int
 
 
-def measure_sizes(session: Session, now: datetime) -> Sizes:
+def measure_sizes(session: Session, backends: Backends, now: datetime) -> Sizes:
     """Add up the sizes of all blobs, versions, files and what is in the trash. It takes longer the more there are."""
+    stored_of_first = (~is_second(backends), StoredObject.key.is_not(None), StoredObject.state.not_in(ENDED))
     blobs, stored = session.execute(
-        select(func.count(StoredObject.slot), func.coalesce(func.sum(OBJECT_SIZE), 0)).where(*_OF_FIRST)
+        select(func.count(StoredObject.slot), func.coalesce(func.sum(OBJECT_SIZE), 0)).where(*stored_of_first)
     ).one()
     versions = session.scalar(select(func.coalesce(func.sum(Collection.stored_size + Collection.quarantined_size), 0)))
     plain = select(func.coalesce(func.sum(Content.size), 0)).join(File, File.content_id == Content.id)
@@ -47,7 +46,7 @@ def measure_sizes(session: Session, now: datetime) -> Sizes:
     return Sizes(at=now, blobs=blobs, stored=int(stored), sent=sent, trash=trash)
 
 
-def read_sizes(session: Session, now: datetime, *, least: int = 0) -> Sizes:
+def read_sizes(session: Session, backends: Backends, now: datetime, *, least: int = 0) -> Sizes:
     """Return the sizes now, or those of the last sample if there are too many files to add up.
 
     `least` is how many files there are at least; more than `MEASURED_AT_ONCE` need not be counted.
@@ -57,7 +56,7 @@ def read_sizes(session: Session, now: datetime, *, least: int = 0) -> Sizes:
         row = session.scalar(sampled.order_by(Sample.at.desc()).limit(1))
         if row is not None:
             return Sizes(at=row.at, blobs=row.blobs, stored=row.size, sent=row.sent or 0, trash=row.trash or 0)
-    return measure_sizes(session, now)
+    return measure_sizes(session, backends, now)
 
 
 def _has_many_files(session: Session) -> bool:

@@ -162,7 +162,7 @@ def test_figures_leave_quarantined_versions_out(services, collection, push):
     before, newest = services.feature(OverviewServices).overviews.read(), services.versions.find(collection, "latest")
     push(collection, SMALL)
     after = services.feature(OverviewServices).overviews.read()
-    take_samples(services.database, now=datetime.now(UTC) + timedelta(minutes=1))
+    take_samples(services.database, services.backends, now=datetime.now(UTC) + timedelta(minutes=1))
 
     assert before.collections.versions == after.collections.versions
     # The bytes were sent and are stored, and the upload was accepted.
