@@ -23,7 +23,7 @@ from frepo_core.domain.identity import Actor, derived_uuid4
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
 from frepo_core.errors import ConfigurationError, RuleError
 from frepo_core.features.overview.samples import take_samples
-from frepo_core.services.backups.collections.collections import DEFAULT_STRATEGY
+from frepo_core.services.backups.collections.new_collection import DEFAULT_STRATEGY
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_checks import NewCheck

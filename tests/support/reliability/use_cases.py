@@ -7,6 +7,7 @@ from io import BytesIO
 
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
+from frepo_core.services.backups.versions.add_version import UploadOptions
 from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
 from frepo_core.services.content.ingest import Incoming
 from support.reliability.invariants import digest_of
@@ -66,7 +67,8 @@ def repeat_version(world, k):
 
     def push():
         facts, incoming = world.services.collections.get(collection), Incoming(stream=BytesIO(content))
-        added = world.services.add_version.add(facts, incoming, by=world.admin, idempotency=idempotency)
+        options = UploadOptions(idempotency=idempotency)
+        added = world.services.add_version.add(facts, incoming, by=world.admin, options=options)
         number = added.answer["number"] if isinstance(added, RecordedAnswer) else added.version.number
         assert 2 == number
         if (collection, number) not in world.ledger.versions:

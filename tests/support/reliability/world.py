@@ -19,6 +19,7 @@ from frepo_core.plugins import StorageBackend
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.backups.versions.add_version import UploadOptions
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.ingest import Incoming
@@ -60,11 +61,14 @@ class World:
         self.ledger.edited.add(collection)
         self.services.collections.edit(collection, CollectionChange(**({"limits": {}} | change)), by=self.admin)
 
-    def push(self, collection: str, content: bytes, *, stream: Any = None, **more: Any) -> int:
+    def push(
+        self, collection: str, content: bytes, *, stream: Any = None, by: Identity | None = None, **more: Any
+    ) -> int:
         """Add a version; return its number."""
         facts = self.services.collections.get(collection)
         incoming = Incoming(stream=stream or BytesIO(content))
-        added: Any = self.services.add_version.add(facts, incoming, **({"by": self.admin} | more))
+        options = UploadOptions(**more)
+        added: Any = self.services.add_version.add(facts, incoming, by=by or self.admin, options=options)
         self.ledger.acknowledge(collection, added.version.number, content)
         if added.version.quarantined_at:
             self.ledger.quarantined.add((collection, added.version.number))

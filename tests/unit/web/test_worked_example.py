@@ -19,7 +19,7 @@ def _with_the_feature(tmp_path, monkeypatch):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(features, "__path__", [*features.__path__, str(tmp_path)])
-    feature = importlib.import_module("frepo_core.features.age.feature").AGE
+    feature = importlib.import_module("frepo_core.features.age.feature").FEATURE
     monkeypatch.setattr(assembly, "FEATURES", (*assembly.FEATURES, feature))
 
 

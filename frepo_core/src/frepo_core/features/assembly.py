@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
 
 from sqlalchemy import Engine
 
@@ -9,33 +10,22 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.composition import assembly
 from frepo_core.services.composition.container import Services
 
-from .aliases.feature import ALIASES
-from .compact.feature import COMPACT
-from .documents.feature import DOCUMENTS
-from .enrolment.feature import ENROLMENT
-from .inventory.feature import INVENTORY
-from .moves.feature import MOVES
-from .overview.feature import OVERVIEW
-from .preview.feature import PREVIEW
-from .recovery.feature import RECOVERY
-from .restore_tests.feature import RESTORE_TESTS
-from .second_copies.feature import SECOND_COPIES
-from .storage_check.feature import STORAGE_CHECK
-
-FEATURES = (
-    ALIASES,
-    INVENTORY,
-    DOCUMENTS,
-    ENROLMENT,
-    PREVIEW,
-    OVERVIEW,
-    RESTORE_TESTS,
-    STORAGE_CHECK,
-    MOVES,
-    SECOND_COPIES,
-    RECOVERY,
-    COMPACT,
+# The order is that of their endpoints: where two paths match, that of the first one counts.
+NAMES = (
+    "aliases",
+    "inventory",
+    "documents",
+    "enrolment",
+    "preview",
+    "overview",
+    "restore_tests",
+    "storage_check",
+    "moves",
+    "second_copies",
+    "recovery",
+    "compact",
 )
+FEATURES = tuple(import_module(f"{__package__}.{name}.feature").FEATURE for name in NAMES)
 
 
 def assemble(

@@ -14,4 +14,4 @@ def _endpoints() -> Sequence[Any]:
     return ENDPOINTS
 
 
-ALIASES = Feature(services=AliasServices, endpoints=_endpoints)
+FEATURE = Feature(services=AliasServices, endpoints=_endpoints)

@@ -56,7 +56,7 @@ def _encodings() -> "Encodings":
     return CompactEncodings()
 
 
-COMPACT = Feature(
+FEATURE = Feature(
     services=CompactServices,
     encodings=_encodings,
     jobs=[

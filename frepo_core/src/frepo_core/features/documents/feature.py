@@ -22,4 +22,4 @@ def _describe(config: Any) -> None:
     config.registry.v1_documentation = Documentation(endpoints, V1_API, error_list())
 
 
-DOCUMENTS = Feature(endpoints=_endpoints, web=_describe)
+FEATURE = Feature(endpoints=_endpoints, web=_describe)

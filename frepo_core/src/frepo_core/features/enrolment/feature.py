@@ -24,4 +24,4 @@ def _recovered() -> Sequence[Any]:
     return [kind_of("enrolment_code", EnrolmentCode, "id", lists=collections, **place)]
 
 
-ENROLMENT = Feature(services=EnrolmentServices, endpoints=_endpoints, recovered=_recovered)
+FEATURE = Feature(services=EnrolmentServices, endpoints=_endpoints, recovered=_recovered)

@@ -14,4 +14,4 @@ def _endpoints() -> Sequence[Any]:
     return [endpoint for module in (damage, storages, plugins, settings) for endpoint in module.ENDPOINTS]
 
 
-INVENTORY = Feature(services=InventoryServices, endpoints=_endpoints)
+FEATURE = Feature(services=InventoryServices, endpoints=_endpoints)

@@ -41,7 +41,7 @@ def _endpoints() -> Sequence[Any]:
     return ENDPOINTS
 
 
-MOVES = Feature(
+FEATURE = Feature(
     services=MoveServices,
     jobs=[
         BuiltinJob(

@@ -33,7 +33,7 @@ def _recovered() -> Sequence[Any]:
     return [kind_of("sample", Sample, "id", is_journaled=False, after="run")]
 
 
-OVERVIEW = Feature(
+FEATURE = Feature(
     services=OverviewServices,
     jobs=[
         BuiltinJob(

@@ -14,4 +14,4 @@ def _endpoints() -> Sequence[Any]:
     return [*endpoints.ENDPOINTS, *expected_times.ENDPOINTS]
 
 
-PREVIEW = Feature(services=PreviewServices, endpoints=_endpoints)
+FEATURE = Feature(services=PreviewServices, endpoints=_endpoints)

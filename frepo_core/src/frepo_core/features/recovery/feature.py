@@ -37,7 +37,7 @@ def _describe(written: "Written") -> dict[str, Any]:
     return {"objects": written.objects, "size": written.size, "keys": written.keys, **failed}
 
 
-RECOVERY = Feature(
+FEATURE = Feature(
     services=RecoveryServices,
     jobs=[
         BuiltinJob(

@@ -47,7 +47,7 @@ def _has_restore_command(services: "CoreServices") -> bool:
     return bool(services.settings.restore_tests_command)
 
 
-RESTORE_TESTS = Feature(
+FEATURE = Feature(
     services=RestoreTestServices,
     jobs=[
         BuiltinJob(

@@ -68,7 +68,7 @@ def _figures(services: "CoreServices") -> Figures:
     )
 
 
-SECOND_COPIES = Feature(
+FEATURE = Feature(
     services=SecondCopyServices,
     jobs=[
         BuiltinJob(

@@ -12,4 +12,4 @@ def _endpoints() -> Sequence[Any]:
     return ENDPOINTS
 
 
-STORAGE_CHECK = Feature(endpoints=_endpoints)
+FEATURE = Feature(endpoints=_endpoints)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from frepo_core.services.backups.versions.add_version import AddedVersion
-from frepo_core.services.base.idempotency import IdempotentUpload, RecordedAnswer
+from frepo_core.services.backups.versions.add_version import AddedVersion, IdempotentVersion, UploadOptions
+from frepo_core.services.base.idempotency import RecordedAnswer
 
 from ..base.request import FrepoRequest
 from .multipart import is_multipart
@@ -11,7 +11,7 @@ from .request_body import ENVELOPE_BYTES, check_content_headers, coding_of, limi
 from .request_headers import last_version_of
 
 
-def before_add_with(request: FrepoRequest, idempotency: IdempotentUpload[AddedVersion] | None) -> int | None:
+def before_add_with(request: FrepoRequest, idempotency: IdempotentVersion | None) -> int | None:
     """Decide about a version before its content arrives, with the Idempotency-Key that the API has found."""
     check_content_headers(request)
     after = last_version_of(request)
@@ -47,18 +47,18 @@ def _early_refusal(request: FrepoRequest, after: int | None) -> Callable[[], boo
 
 
 def store_version(
-    request: FrepoRequest, after: int | None, idempotency: IdempotentUpload[AddedVersion] | None
+    request: FrepoRequest, after: int | None, idempotency: IdempotentVersion | None
 ) -> AddedVersion | RecordedAnswer:
     """Store the body as a version of the request's collection. Return the recorded answer to a repeated upload."""
     limits = request.services.add_version.limits(request.collection, by=request.sender)
     with read_upload(request, _early_refusal(request, after), limits=limits) as content:
-        return request.services.add_version.add(
-            request.collection,
-            content.incoming,
-            by=request.sender,
+        options = UploadOptions(
             after=after,
             idempotency=idempotency,
             is_decided=request.is_decided,
             room=request.version_room,
             sending=request.sending,
+        )
+        return request.services.add_version.add(
+            request.collection, content.incoming, by=request.sender, options=options
         )

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
@@ -12,12 +12,10 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, CollectionToken, Token
 from frepo_core.db.models.base import copy_of
 from frepo_core.domain.backups.groups import check_group
-from frepo_core.domain.backups.guard_values import field_of
 from frepo_core.domain.backups.guards import Guards
-from frepo_core.domain.backups.locks import NONE, check_length
+from frepo_core.domain.backups.locks import check_length
 from frepo_core.domain.event_kinds import EventKind
-from frepo_core.domain.identity import Identity, describe_actor, new_uuid4, parse_uuid4
-from frepo_core.domain.limits import check_limits
+from frepo_core.domain.identity import Identity, describe_actor, parse_uuid4
 from frepo_core.errors import AccessDeniedError, FieldsError, IdInUseError
 from frepo_core.settings import Settings
 
@@ -33,15 +31,15 @@ from ...events.facts import collection_event
 from ...events.recording import record
 from ..rotation.next_upload import NextUpload, foresee
 from ..rotation.strategies import Strategies
-from ..rotation.strategy_options import check_options
 from ..rows.collection_change import CollectionChange
-from ..rows.collection_rows import collection_not_found, find_by_id_or_name, find_collection, set_guards, set_rules
+from ..rows.collection_rows import collection_not_found, find_by_id_or_name, find_collection, set_rules
 from ..rows.expected_backups import set_expectation
 from ..rows.locks import lock
 from ..rows.newest_good import takes_last_good
 from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
-from .collection_permissions import apply_all, check_roles, new_id
+from .collection_permissions import check_roles
+from .new_collection import NO_GUARDS, NewCollections
 from .planned_change import (
     changes_rotation,
     check_strategy,
@@ -53,13 +51,11 @@ from .planned_change import (
 )
 from .token_list import put_creator_on_list
 
-__all__ = ["DEFAULT_STRATEGY", "CollectionChange", "Collections", "Precondition"]
+__all__ = ["CollectionChange", "Collections", "Precondition"]
 
 log = logging.getLogger(__name__)
 
-NO_GUARDS = Guards()
 LOWER = "A restoration raises limits, and lowers none: leave this one out"
-DEFAULT_STRATEGY = "delete_oldest_when_adding_new"
 _COLLECTION, _LISTED = Collection.__table__, CollectionToken.__table__
 _IS_LISTED = select(_LISTED.c.token_key).where(
     _LISTED.c.collection_id == _COLLECTION.c.id, _LISTED.c.token_key == bindparam("token")
@@ -99,6 +95,7 @@ class Collections:
         self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
         self._longest_lock = settings.locks_max
+        self._new = NewCollections(self._plugins, passwords, storages, self._ceilings, self._longest_lock)
 
     def strategy_problem(self, name: str) -> str | None:
         """Return the text of the refusal of a strategy that no installed package brings, None for a known one."""
@@ -136,7 +133,7 @@ class Collections:
         and `RuleError`.
         """
         check_roles(change, by)
-        planned_row = self._new_row(change, default_guards)
+        planned_row = self._new.row(change, default_guards)
         planned_row.created_by = actor_columns(by)["actor"]
 
         def work(session: Session) -> None:
@@ -160,56 +157,7 @@ class Collections:
 
     def check(self, change: CollectionChange, *, default_guards: Guards = NO_GUARDS) -> None:
         """Raise `FieldsError` or `RuleError` if a new collection cannot have these values. Nothing is made."""
-        self._new_row(replace(change, password=None), default_guards)
-
-    def _new_row(self, change: CollectionChange, default_guards: Guards) -> Collection:
-        """Check the values of a new collection and return its row, which is in no session yet."""
-        check_strategy(self._plugins, change.strategy)
-        check_length(change.locked or NONE, NONE, longest=self._longest_lock)
-        strategy = change.strategy or DEFAULT_STRATEGY
-        limits = replace(self._ceilings, **change.limits)
-        apply_all(
-            lambda: check_limits(limits, ceilings=self._ceilings, requested=change.limits),
-            lambda: check_options(self._plugins, strategy, change.strategy_options),
-            lambda: self._storages.check(change.storage),
-            lambda: self._storages.check_mirror(change.mirror, change.storage),
-            lambda: check_group(change.compact_group),
-        )
-        row = Collection(
-            id=new_id(change.id),
-            max_backups_count=limits.versions,
-            max_one_version_size=limits.version_size,
-            max_collection_size=limits.total_size,
-            strategy=strategy,
-            strategy_options=check_options(self._plugins, strategy, change.strategy_options),
-            description=change.description or "",
-            filename=change.filename,
-            password_hash=self._passwords.hash(change.password or ""),
-            created_at=utc_now(),
-            incarnation=new_uuid4(),
-            last_number=0,
-            versions_count=0,
-            stored_size=0,
-            pinned_count=0,
-            pinned_size=0,
-            quarantined_count=0,
-            quarantined_size=0,
-            quarantine_nights=0,
-            pending_count=0,
-            pending_size=0,
-            storage=change.storage or None,
-            mirror=change.mirror or None,
-            compact_group=change.compact_group or None,
-            locked=int((change.locked or NONE).total_seconds()),
-        )
-        set_guards(row, replace(default_guards, **{**self._guards_of(strategy), **change.guards}))
-        set_expectation(row, change, now=utc_now())
-        return row
-
-    def _guards_of(self, strategy: str) -> Mapping[str, Any]:
-        """Return the guards that a strategy gives its collections, by the names of the fields of `Guards`."""
-        spec = self._plugins.strategies.get(strategy)
-        return {field_of(name): value for name, value in spec.guards.chosen().items()} if spec and spec.guards else {}
+        self._new.row(replace(change, password=None), default_guards)
 
     def edit(
         self,
@@ -229,7 +177,6 @@ class Collections:
         self._storages.check(change.storage)
         check_group(change.compact_group)
         password_hash = self._passwords.hash(change.password or "")
-
         question = question_about(self._strategies, collection_id, change, self._ceilings)
 
         def work(session: Session) -> tuple[EditedCollection, Changes]:
@@ -237,31 +184,21 @@ class Collections:
             current = CollectionRecord.of(row)
             if precondition:
                 precondition(current)
-            future = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
-            check_length(future.locked, current.locked, longest=self._longest_lock)
-            if future.limits.is_below(current.limits):
-                check_pins_leave_room(session, row, future.limits)
-            set_rules(row, future)
+            future = self._change_row(session, row, current, change)
+            row.password_hash = row.password_hash if change.password is None else password_hash
             if not simulate:
                 lock(session, row, future.locked)
-            row.description = row.description if change.description is None else change.description
-            row.filename = change.filename or row.filename
-            self._set_storages(row, change)
-            row.compact_group = row.compact_group if change.compact_group is None else change.compact_group or None
-            if row.mirror != current.mirror and not simulate:
-                self._copies.note_mirror_change(session, row.id)
-            row.password_hash = row.password_hash if change.password is None else password_hash
-            set_expectation(row, change, now=utc_now())
+                if row.mirror != current.mirror:
+                    self._copies.note_mirror_change(session, row.id)
             after = CollectionRecord.of(row)
             changes = collection_changes(current, after)
             if simulate:
                 session.expunge(row)
-            is_changed = changes_rotation(current, after)
-            upcoming = foresee(session, self._plugins, after, question) if is_changed else None
+            upcoming = None
+            if changes_rotation(current, after):
+                upcoming = foresee(session, self._plugins, after, question)
             if changes.after and not simulate:
-                foreseen = {"evicts": upcoming.evicts, "refused": upcoming.refusal()} if upcoming else None
-                data = asdict(changes) | ({"next_upload": foreseen} if foreseen else {})
-                record(session, collection_event(EventKind.COLLECTION_EDITED, row.id, by=by, **data))
+                _record_edit(session, row.id, changes, upcoming, by=by)
             return EditedCollection(collection=after, next_upload=upcoming), changes
 
         def transact() -> tuple[EditedCollection, Changes]:
@@ -272,6 +209,22 @@ class Collections:
             what = describe_changes(changes)
             log.info("collection %s: edited by %s: %s", edited.collection.id, describe_actor(by), what)
         return edited
+
+    def _change_row(
+        self, session: Session, row: Collection, current: CollectionRecord, change: CollectionChange
+    ) -> CollectionRecord:
+        """Check the values against the locked row, and set them. Return the collection with its new rules."""
+        future = planned(current, change, plugins=self._plugins, ceilings=self._ceilings)
+        check_length(future.locked, current.locked, longest=self._longest_lock)
+        if future.limits.is_below(current.limits):
+            check_pins_leave_room(session, row, future.limits)
+        set_rules(row, future)
+        self._set_storages(row, change)
+        row.description = row.description if change.description is None else change.description
+        row.filename = change.filename or row.filename
+        row.compact_group = row.compact_group if change.compact_group is None else change.compact_group or None
+        set_expectation(row, change, now=utc_now())
+        return future
 
     def raise_limits(self, session: Session, row: Collection, limits: Mapping[str, int], *, by: Identity) -> None:
         """Raise limits of a locked collection in the transaction of what needs them, and record that.
@@ -328,6 +281,15 @@ class Collections:
         if not simulate:
             log.info("collection %s: deleted by %s: %s", deleted.id, describe_actor(by), what)
         return deleted
+
+
+def _record_edit(
+    session: Session, collection_id: str, changes: Changes, upcoming: NextUpload | None, *, by: Identity
+) -> None:
+    data = asdict(changes)
+    if upcoming:
+        data["next_upload"] = {"evicts": upcoming.evicts, "refused": upcoming.refusal()}
+    record(session, collection_event(EventKind.COLLECTION_EDITED, collection_id, by=by, **data))
 
 
 def _is_lower(limit: int, current: int) -> bool:

@@ -12,9 +12,7 @@ from ...base.idempotency import RecordedAnswer
 from ...base.records import CollectionRecord, VersionRecord
 from ...content.checks.upload_checks import CheckReport
 from ...content.ingest import Incoming
-from ..rotation.overtaken import Sending
-from ..rows.version_values import NO_VALUES, VersionValues
-from ..versions.add_version import AddVersion, IdempotentVersion
+from ..versions.add_version import NO_OPTIONS, AddVersion, UploadOptions
 from .run_reports import RunReports
 from .run_versions import VOUCHED
 
@@ -38,9 +36,7 @@ class ReportedUploads:
         *,
         by: Identity,
         run: NewRun | None = None,
-        idempotency: IdempotentVersion | None = None,
-        sending: Sending | None = None,
-        values: VersionValues = NO_VALUES,
+        options: UploadOptions = NO_OPTIONS,
     ) -> VersionRecord | RecordedAnswer:
         """Add a version, and record the run that made it.
 
@@ -49,21 +45,13 @@ class ReportedUploads:
         that was recorded for the same key is returned, and no run recorded again.
         """
         if run is None:
-            return self._add(collection, incoming, by=by, idempotency=idempotency, sending=sending, values=values)
+            return self._add(collection, incoming, by, options)
         if run.has_failed:
             self._runs.record(collection.id, replace(run, outcome="failed", stored_nothing=True), by=by)
             shown = ", ".join(map(str, run.exit_statuses)) or run.reason
             raise FieldsError({"exit_statuses": [f"The command ended with {shown}, so its output is not stored"]})
         try:
-            version = self._add(
-                collection,
-                incoming,
-                by=by,
-                vouched=self._report(run),
-                idempotency=idempotency,
-                sending=sending,
-                values=values,
-            )
+            version = self._add(collection, incoming, by, replace(options, vouched=self._report(run)))
         except (DigestMismatchError, BodyEndedError) as error:
             output = f"{run.error_output}\n{error.message}"
             failed = replace(run, outcome="failed", error_output=output, stored_nothing=True)
@@ -90,19 +78,9 @@ class ReportedUploads:
         return CheckReport(check=RUN, origin="the client", outcome="good", message=message, covers=check.covers)
 
     def _add(
-        self,
-        collection: CollectionRecord,
-        incoming: Incoming,
-        *,
-        by: Identity,
-        vouched: CheckReport | None = None,
-        idempotency: IdempotentVersion | None,
-        sending: Sending | None,
-        values: VersionValues,
+        self, collection: CollectionRecord, incoming: Incoming, by: Identity, options: UploadOptions
     ) -> VersionRecord | RecordedAnswer:
-        added = self._add_version.add(
-            collection, incoming, by=by, vouched=vouched, idempotency=idempotency, sending=sending, values=values
-        )
+        added = self._add_version.add(collection, incoming, by=by, options=options)
         return added if isinstance(added, RecordedAnswer) else added.version
 
     def _record(self, collection_id: str, run: NewRun, *, by: Identity) -> None:

@@ -6,7 +6,6 @@ deleted unless the version that replaces it is committed in the same transaction
 
 import contextlib
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from frepo_core.db import Database, utc_now
 from frepo_core.domain.identity import Identity
@@ -14,7 +13,7 @@ from frepo_core.errors import CollectionFullError, VersionTooBigError
 from frepo_core.settings import Settings
 
 from ...access.policies.policies import Policies
-from ...base.idempotency import IdempotentUpload, RecordedAnswer
+from ...base.idempotency import RecordedAnswer
 from ...base.records import CollectionRecord
 from ...content.blobs.lifecycle import Blobs
 from ...content.checks.upload_checks import CheckReport, UploadChecks, log_findings
@@ -27,13 +26,12 @@ from ..rotation.overtaken import Sending
 from ..rotation.strategies import Strategies, StrategyAnswer
 from ..rows.version_values import NO_VALUES, VersionValues
 from ..trash.arrivals import Arrivals
-from ..trash.version_room import VersionRoom
 from .addition import AddedVersion, Committed, log_addition
-from .version_upload import VersionUpload
+from .version_upload import IdempotentVersion, UploadOptions, VersionUpload
 
-__all__ = ["AddVersion", "AddedVersion", "IdempotentVersion"]
+__all__ = ["AddVersion", "AddedVersion", "IdempotentVersion", "UploadOptions"]
 
-IdempotentVersion: TypeAlias = IdempotentUpload[AddedVersion]
+NO_OPTIONS = UploadOptions()
 
 
 class AddVersion:
@@ -67,67 +65,51 @@ class AddVersion:
         incoming: Incoming,
         *,
         by: Identity,
-        after: int | None = None,
-        idempotency: IdempotentVersion | None = None,
-        is_decided: bool = False,
-        room: VersionRoom | None = None,
-        vouched: CheckReport | None = None,
-        sending: Sending | None = None,
-        values: VersionValues = NO_VALUES,
+        options: UploadOptions = NO_OPTIONS,
     ) -> AddedVersion | RecordedAnswer:
         """Add a version, or return the answer that was recorded for the same Idempotency-Key.
-
-        `sending` says how the content was sent; None: the upload begins now. If its client gave it up, and newer ones
-        of this client have arrived since, its version is put into quarantine.
-        `after` requires that the last accepted version has this number (`If-Match`). `is_decided` says that the caller
-        has called `refuse_early` for this upload already, before the content arrived. `room` is what the body has used
-        meanwhile. `vouched` is what the client says about the content, `values` what is chosen for the version.
 
         Raises `RuleError`, also for a check or a policy that refuses it, `PolicyFailedError`, `TooBigError`,
         `TypeNotAllowedError`, `VersionConflictError` or `IdempotencyConflictError`. Nothing has changed then.
         """
-        size, early = incoming.declared_size, None
-        sending = sending or Sending(noted=collection.last_number, began_at=utc_now())
+        size = incoming.declared_size
+        sending = options.sending or Sending(noted=collection.last_number, began_at=utc_now())
         with (
             self._refusals.recorded(collection, by=by, size=size) as attempt,
-            contextlib.closing(room or self._arrivals.room(collection, by)) as own_room,
+            contextlib.closing(options.room or self._arrivals.room(collection, by)) as room,
         ):
-            if idempotency is None and not is_decided:
-                self.check_policies(collection, size, by=by)
-                early = self.refuse_early(collection, size or 0, after=after, values=values)
+            early = self._decide_early(collection, size, options, by=by)
             with self._ingest.read(incoming, self.limits(collection, by=by)) as content:
                 attempt.size = content.size
                 check_type_of_version(by, content.mime)
                 upload = VersionUpload(
-                    self._blobs,
-                    self._rules,
-                    content,
-                    own_room,
-                    collection,
-                    sending,
-                    by=by,
-                    after=after,
-                    idempotency=idempotency,
-                    early=early,
-                    values=values,
+                    self._blobs, self._rules, content, room, collection, options, by=by, sending=sending, early=early
                 )
-                asks_policies = idempotency is not None or size is None  # they were not asked, or without the size
-                committed = self._commit(upload, vouched, asks_policies=asks_policies)
+                # They were not asked, or without the size.
+                asks_policies = options.idempotency is not None or size is None
+                committed = self._commit(upload, asks_policies=asks_policies)
             self._blobs.collect(upload.unused)
             if isinstance(committed, Committed):
                 self._report(committed, upload)
         return committed if isinstance(committed, RecordedAnswer) else committed.added
 
-    def _commit(
-        self, upload: VersionUpload, vouched: CheckReport | None, *, asks_policies: bool
-    ) -> Committed | RecordedAnswer:
+    def _decide_early(
+        self, collection: CollectionRecord, size: int | None, options: UploadOptions, *, by: Identity
+    ) -> StrategyAnswer | None:
+        """Refuse a version before its content is read, unless that was done, or an answer may be recorded."""
+        if options.is_decided or options.idempotency is not None:
+            return None
+        self.check_policies(collection, size, by=by)
+        return self.refuse_early(collection, size or 0, after=options.after, values=options.values)
+
+    def _commit(self, upload: VersionUpload, *, asks_policies: bool) -> Committed | RecordedAnswer:
         """Check the content, store it, and write the rows."""
         with upload:
             if recorded := upload.find_recorded():
                 return recorded
             if asks_policies:
                 self.check_policies(upload.collection, upload.content.size, by=upload.by)
-            upload.check_content(self._checks, vouched)
+            upload.check_content(self._checks)
             upload.store()
             return upload.write()
 

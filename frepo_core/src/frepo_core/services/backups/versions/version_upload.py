@@ -1,8 +1,9 @@
 """The write path of one version."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TypeAlias
 
 from sqlalchemy.orm import Session
 
@@ -32,7 +33,7 @@ from ..rows.quarantine import describe_nights
 from ..rows.removal import move_to_trash
 from ..rows.verdicts import is_bad, judge_reports
 from ..rows.version_rows import insert_version
-from ..rows.version_values import VersionValues
+from ..rows.version_values import NO_VALUES, VersionValues
 from ..trash.arrivals import KEPT
 from ..trash.version_room import VersionRoom
 from .addition import AddedVersion, Committed, addition_events, check_of
@@ -40,6 +41,31 @@ from .version_checks import insert_checks
 
 # An answer of the strategy that is older is not used: a day may have ended since.
 FRESH = timedelta(seconds=1)
+
+IdempotentVersion: TypeAlias = IdempotentUpload[AddedVersion]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadOptions:
+    """How a version is uploaded.
+
+    - `after` requires that the last accepted version has this number (`If-Match`).
+    - `idempotency`: its Idempotency-Key.
+    - `is_decided`: the caller has called `AddVersion.refuse_early` already, before the content arrived.
+    - `room` is what the body has used meanwhile.
+    - `vouched` is what the client says about the content.
+    - `sending` says how the content was sent; None: the upload begins now. If its client gave it up, and newer ones of
+      this client have arrived since, its version is put into quarantine.
+    - `values` are chosen for the version.
+    """
+
+    after: int | None = None
+    idempotency: IdempotentVersion | None = None
+    is_decided: bool = False
+    room: VersionRoom | None = None
+    vouched: CheckReport | None = None
+    sending: Sending | None = None
+    values: VersionValues = NO_VALUES
 
 
 class VersionUpload(UploadTransaction[Committed]):
@@ -55,38 +81,41 @@ class VersionUpload(UploadTransaction[Committed]):
         content: Content,
         room: VersionRoom,
         collection: CollectionRecord,
-        sending: Sending,
+        options: UploadOptions,
         *,
         by: Identity,
-        after: int | None,
-        idempotency: IdempotentUpload[AddedVersion] | None,
+        sending: Sending,
         early: StrategyAnswer | None,
-        values: VersionValues,
     ) -> None:
         """`early` is the answer of the strategy before the content was read; None if it was not asked."""
-        super().__init__(blobs, content, room, storage=collection.storage, by=by, idempotency=idempotency)
+        super().__init__(blobs, content, room, storage=collection.storage, by=by, idempotency=options.idempotency)
         self.reports: Sequence[CheckReport] = ()
         self._rules = rules
         self.collection = collection
+        self._options = options
+        self._values = options.values
         self._sending = sending
-        self._after = after
         self._early = early
-        self._values = values
         self._version_room = room
         self._question = Question(rules.strategies, collection.id, self._incoming)
 
-    def check_content(self, checks: UploadChecks, vouched: CheckReport | None = None) -> None:
-        """Run the upload checks, to which `vouched` adds a result. Raises `UploadCheckError` if one refuses it."""
+    def check_content(self, checks: UploadChecks) -> None:
+        """Run the upload checks; what the client says is a further result. Raises `UploadCheckError`."""
         if not self.is_repetition:
             target = UploadTarget(file_name=self.collection.filename, collection=collection_info(self.collection))
-            self.reports = (*checks.run(self.content, target), *([vouched] if vouched else []))
+            vouched = [self._options.vouched] if self._options.vouched else []
+            self.reports = (*checks.run(self.content, target), *vouched)
             self._question.spares_good = bool(self.reports) and is_bad(judge_reports(self.reports).verdict)
 
     def refuse_early(self) -> bool:
         """Raise what refuses the version. Return whether the trash may give way to it: not to one in quarantine."""
         return (
             self._rules.refuse_early(
-                self.collection, self.content.size, after=self._after, reports=self.reports, values=self._values
+                self.collection,
+                self.content.size,
+                after=self._options.after,
+                reports=self.reports,
+                values=self._values,
             )
             is not None
         )
@@ -126,7 +155,7 @@ class VersionUpload(UploadTransaction[Committed]):
             blob,
             incoming,
             self._question,
-            after=self._after,
+            after=self._options.after,
             reports=self.reports,
             is_overtaken=sender is not None
             and sender.noted > sending.noted

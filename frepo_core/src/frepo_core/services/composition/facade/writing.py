@@ -104,21 +104,22 @@ class WritingFacade(ConnectedFacade):
         # A command that stores nothing need not import these.
         from ...backups.rotation.overtaken import Sending
         from ...backups.rows.version_values import VersionValues
+        from ...backups.versions.version_upload import UploadOptions
 
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         # A collection with the same id may have been created since.
         noted = collection.last_number if last_number is None else min(last_number, collection.last_number)
-        sending = Sending(noted=noted, began_at=began_at or utc_now(), silent_since=silent_since)
-        key = idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None
-        run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
-        values = VersionValues(
-            guards=_guards_of_content(guards), note=check_note(note), labels=check_labels(labels or {})
+        options = UploadOptions(
+            idempotency=idempotent_version(idempotency_key, self._plugin, collection) if idempotency_key else None,
+            sending=Sending(noted=noted, began_at=began_at or utc_now(), silent_since=silent_since),
+            values=VersionValues(
+                guards=_guards_of_content(guards), note=check_note(note), labels=check_labels(labels or {})
+            ),
         )
+        run = run and replace(run, exit_statuses=_statuses(run.exit_statuses))
         with self._incoming(content, size, sha256, coding) as incoming:
-            added = services.reported_uploads.add(
-                collection, incoming, by=by, run=run, idempotency=key, sending=sending, values=values
-            )
+            added = services.reported_uploads.add(collection, incoming, by=by, run=run, options=options)
         _taken(content)
         return recorded_version(added) if isinstance(added, RecordedAnswer) else stored_version(added, collection)
 
