@@ -21,7 +21,7 @@ from frepo_core.db.types import simulated_time
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.features.assembly import assemble
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange

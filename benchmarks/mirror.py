@@ -26,7 +26,7 @@ from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.features.assembly import assemble
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.composition.container import Services
 from support.servers.service import Service

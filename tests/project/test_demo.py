@@ -16,10 +16,10 @@ from demo.uploads import simulate
 from frepo_core.db.models import Collection, Event, File, JobRun, Sample, StoredObject, Token, TrashEntry
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.aliases.services import AliasServices
+from frepo_core.features.aliases.feature import AliasServices
 from frepo_core.features.doctor import Level, examine
 from frepo_core.features.doctor.permissions import SettingFiles
-from frepo_core.features.overview.services import OverviewServices
+from frepo_core.features.overview.feature import OverviewServices
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.base.keyset import PageRequest

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
 
-from frepo_core.features.aliases.services import AliasServices
+from frepo_core.features.aliases.feature import AliasServices
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import AddedFile, NewFile
 

@@ -11,11 +11,11 @@ from sqlalchemy import select
 from frepo_core.db.models import Content, File, StoredObject, Version
 from frepo_core.features.compact import encoding_switch
 from frepo_core.features.moves import collection_move
-from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.moves.feature import MoveServices
 from frepo_core.features.recovery import merge
 from frepo_core.features.second_copies import copy_reports
 from frepo_core.features.second_copies.copier import Copier, CopyResult, Outcome
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.base.records import BlobRecord
 from frepo_core.services.content.blobs import lifecycle, object_reads
 from frepo_core.services.content.blobs.blob_write import BlobWrite

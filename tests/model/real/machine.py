@@ -23,8 +23,8 @@ from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.features.compact.encoder_process import EncoderProcess
-from frepo_core.features.compact.services import CompactServices
-from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.compact.feature import CompactServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange

@@ -13,7 +13,7 @@ from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
 from frepo_core.features.compact.encoding_switch import NewObject
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.features.second_copies.copier import Copier, CopyResult, CopyTask, Outcome
 from frepo_core.features.second_copies.copy_claims import _find_source
 from frepo_core.features.second_copies.copy_results import record_results

@@ -11,7 +11,7 @@ from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import BlobRetained
 from frepo_core.features.recovery import recovery
-from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.services.content.objects import gate
 from frepo_core.services.content.objects.states import ObjectState
 

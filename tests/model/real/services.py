@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from frepo_core.domain.naming import parse_digest_in_key
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.content.blobs.blob_reader import BlobReader
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.content.objects.gate import doom, may_end

@@ -17,9 +17,9 @@ from frepo_core.db.models import Content, File, StoredObject, Version
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError, StorageUnavailable
-from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.moves.feature import MoveServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.merge import MergeReport
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.base.records import BlobRecord

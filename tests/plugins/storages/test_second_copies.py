@@ -14,8 +14,8 @@ from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import FrepoError
 from frepo_core.features.assembly import assemble
-from frepo_core.features.recovery.services import RecoveryServices
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.recovery.feature import RecoveryServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs
 from frepo_core.services.composition.facade.plugin_service import PluginService

@@ -16,7 +16,7 @@ import pytest
 from frepo_core.db import migrations
 from frepo_core.errors import NotFoundError
 from frepo_core.features.assembly import assemble
-from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.services.base.failpoints import ENVIRONMENT, JOURNAL_POINTS
 from support.paths import ROOT
 from support.reliability.invariants import eventually

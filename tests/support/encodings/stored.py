@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.features.compact.encoder.encoder import Base, encode
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 
 SEGMENT = 64 << 10
 

@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 from frepo_core.db import clock, types
 from frepo_core.db.models import StoredObject, TrashEntry, Version
 from frepo_core.errors import FrepoError
-from frepo_core.features.moves.services import MoveServices
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.moves.feature import MoveServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.backups.rows import locks
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange

@@ -18,8 +18,8 @@ from frepo_core.db.models import Collection, Event, File, TrashEntry, Version
 from frepo_core.domain.naming import parse_digest_in_key
 from frepo_core.errors import FrepoError
 from frepo_core.features.compact.encodings.decoder import DecodedContent
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.changes import find_last_position
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import Ownership, verify, verify_copies

@@ -14,10 +14,10 @@ from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError
 from frepo_core.features import assembly
 from frepo_core.features.compact.encoder.encoder import encode
-from frepo_core.features.preview.services import PreviewServices
+from frepo_core.features.preview.feature import PreviewServices
 from frepo_core.features.recovery.feature import FEATURE as RECOVERY
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.objects import OBJECTS
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.composition.startup import make_ready
 from frepo_core.services.reports.figures import Figures
 from frepo_core.services.reports.statistics import read_statistics

@@ -15,7 +15,7 @@ from frepo_core.db.types import simulated_time
 from frepo_core.features.compact import encoder_process
 from frepo_core.features.compact.compact_report import CompactReport
 from frepo_core.features.compact.encoder_process import EncoderProcess, EncodingError
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming

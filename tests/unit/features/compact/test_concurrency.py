@@ -9,7 +9,7 @@ import pytest
 from frepo_core.errors import FrepoError
 from frepo_core.features.compact import survey
 from frepo_core.features.compact.encoder_process import EncoderProcess, EncodingError
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from support.scale import IS_BIG
 

@@ -4,9 +4,9 @@ import pytest
 
 from frepo_core.db.types import simulated_time
 from frepo_core.errors import CompactLateError
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.features.doctor.compact import check_compact
-from frepo_core.features.overview.services import OverviewServices
+from frepo_core.features.overview.feature import OverviewServices
 
 
 def levels(services):

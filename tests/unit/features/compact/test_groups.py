@@ -12,9 +12,9 @@ from frepo_core.features.compact import plans
 from frepo_core.features.compact.base_choice import plan
 from frepo_core.features.compact.encoder.choice import Choice
 from frepo_core.features.compact.encoder_process import EncoderProcess
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.features.compact.planned_content import MOST_DEPENDENTS, Encoding, Freedom
 from frepo_core.features.compact.planned_content import Content as Planned
-from frepo_core.features.compact.services import CompactServices
 from frepo_core.features.preview.preview import Previews
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 

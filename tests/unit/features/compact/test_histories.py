@@ -16,8 +16,8 @@ from frepo_core.errors import FrepoError
 from frepo_core.features.compact import content_encoder, encoding_switch
 from frepo_core.features.compact.encoder import choice
 from frepo_core.features.compact.encoder_process import EncoderProcess
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.features.compact.series import read_groups
-from frepo_core.features.compact.services import CompactServices
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.second_copies import copier, departures, mirror_run
 from frepo_core.services.backups.rows.collection_change import CollectionChange

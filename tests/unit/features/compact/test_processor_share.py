@@ -11,8 +11,8 @@ import pytest
 from frepo_core.db.types import simulated_time
 from frepo_core.features.compact import compaction, encoder_process
 from frepo_core.features.compact.encoder_process import NICENESS, EncoderProcess
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.features.compact.processor_share import ProcessorShare
-from frepo_core.features.compact.services import CompactServices
 from support.encodings.nights import nights
 from support.paths import ROOT
 

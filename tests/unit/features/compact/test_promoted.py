@@ -10,8 +10,8 @@ from frepo_core.db.types import simulated_time
 from frepo_core.errors import CompactLateError
 from frepo_core.features.compact.encoder.choice import Choice
 from frepo_core.features.compact.encoder_process import EncoderProcess
-from frepo_core.features.compact.services import CompactServices
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.compact.feature import CompactServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.reports.sizes import measure_sizes
 
 GROUP = {"compact_group": "hosts"}

@@ -3,7 +3,7 @@
 import pytest
 
 from frepo_core.db.types import simulated_time
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.services.upkeep.storage import verify
 from frepo_sealed.backend import SealedStorage
 from frepo_sealed.keys import KeyRing

@@ -9,7 +9,7 @@ import pytest
 
 from frepo_core.db.models import Content
 from frepo_core.db.types import simulated_time
-from frepo_core.features.compact.services import CompactServices
+from frepo_core.features.compact.feature import CompactServices
 from frepo_core.services.base.records import BlobRecord
 from frepo_core.services.upkeep.storage import OwnerMark, verify
 from sshd import NOT_INSTALLED, SSHD, running_sshd

@@ -12,7 +12,7 @@ from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.roles import Role
 from frepo_core.errors import EnrolmentCodeError, FieldsError, NotFoundError
 from frepo_core.features.enrolment.codes import NewCode
-from frepo_core.features.enrolment.services import EnrolmentServices
+from frepo_core.features.enrolment.feature import EnrolmentServices
 from frepo_core.services.upkeep.pruning import prune_codes
 
 pytestmark = pytest.mark.databases

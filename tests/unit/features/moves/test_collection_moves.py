@@ -6,8 +6,8 @@ from sqlalchemy import select
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.limits import COUNT
 from frepo_core.errors import StorageUnavailable
+from frepo_core.features.moves.feature import MoveServices
 from frepo_core.features.moves.migration import Migrator
-from frepo_core.features.moves.services import MoveServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.storage import verify
 from frepo_core.testing import Fail, FaultyStorage

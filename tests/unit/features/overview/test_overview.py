@@ -11,9 +11,9 @@ from frepo_core.db.models import Event, JobState, Sample, StoredObject
 from frepo_core.domain.limits import ONE, TOTAL
 from frepo_core.errors import RuleError, StorageUnavailable
 from frepo_core.features.overview.activity import count_recent
+from frepo_core.features.overview.feature import OverviewServices
 from frepo_core.features.overview.growth import Growth, grow
 from frepo_core.features.overview.samples import take_samples
-from frepo_core.features.overview.services import OverviewServices
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.reports import sizes
 

@@ -11,9 +11,9 @@ from io import BytesIO
 import pytest
 
 from frepo_core.features.assembly import assemble
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.recovery.sources import RecoveryError
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from support.paths import ROOT

@@ -17,9 +17,9 @@ import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.features.compact.encodings.format import MAGIC, Entry, Head
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.recovery.sources import RecoveryError
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.feature import RecoveryServices
 
 
 @pytest.mark.databases

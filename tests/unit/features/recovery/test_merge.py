@@ -9,7 +9,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.identity import Actor
-from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.sound_objects import SoundObjects
 from frepo_core.features.recovery.sources import RecoveryError
 from frepo_core.services.backups.versions.version_checks import NewCheck

@@ -2,9 +2,9 @@
 
 import pytest
 
+from frepo_core.features.moves.feature import MoveServices
 from frepo_core.features.moves.migration import Migrator
-from frepo_core.features.moves.services import MoveServices
-from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.storage import Ownership, verify
 from frepo_core.testing import Fail, FaultyStorage

@@ -15,8 +15,8 @@ from frepo_core.features.doctor.compact import check_compact
 from frepo_core.features.doctor.copies import check_copies
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.overview.status import read_status
-from frepo_core.features.recovery.services import RecoveryServices
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.recovery.feature import RecoveryServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.backups.versions.version_checks import NewCheck
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming

@@ -13,14 +13,14 @@ from frepo_core.db import migrations
 from frepo_core.db.models import Installation
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
-from frepo_core.features.aliases.services import AliasServices
+from frepo_core.features.aliases.feature import AliasServices
 from frepo_core.features.assembly import assemble
-from frepo_core.features.enrolment.services import EnrolmentServices
+from frepo_core.features.enrolment.feature import EnrolmentServices
 from frepo_core.features.recovery import recovery as recovery_module
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.recovery.recovery import RecoveryReport
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.features.recovery.sources import RecoveryError, Source
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange

@@ -8,9 +8,9 @@ from sqlalchemy import select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.naming import parse_digest_in_key
-from frepo_core.features.moves.services import MoveServices
-from frepo_core.features.recovery.services import RecoveryServices
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.moves.feature import MoveServices
+from frepo_core.features.recovery.feature import RecoveryServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.upkeep.journal.keys import JournalKey
 from frepo_core.services.upkeep.storage import OwnerMark

@@ -10,8 +10,8 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject, TrashEntry
 from frepo_core.domain.naming import parse_digest_in_key
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal import journal
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.services.backups.trash.expiry import end_expired
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages import journal_comparison

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from frepo_core.db.models import Event
-from frepo_core.features.restore_tests.services import RestoreTestServices
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from sqlalchemy import update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.features.restore_tests.nightly_tests import find_waiting
-from frepo_core.features.restore_tests.services import RestoreTestServices
 from frepo_core.services.reports.restore_ages import RestoreCounts
 
 DAY = timedelta(days=1)

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.features.second_copies import copier
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.upkeep.storage import verify_copies
 from support.encodings.nights import nights
 from support.encodings.stored import sha256

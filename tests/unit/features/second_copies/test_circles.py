@@ -4,7 +4,7 @@ from io import BytesIO
 
 import pytest
 
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.upkeep.storage import verify, verify_copies
 from support.encodings.nights import nights
 from support.encodings.stored import sha256

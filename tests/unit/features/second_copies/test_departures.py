@@ -10,7 +10,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import SweepStoppedError
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.upkeep.storage import SweepPlan, sweep, verify_copies
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.features.second_copies import copier
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.base import failpoints
 from frepo_core.services.base.failpoints import COMPACT_POINTS
 from frepo_core.services.content.objects.states import ObjectState

@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.services.upkeep.storage import verify, verify_copies
 from support.encodings.nights import nights

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
-from frepo_core.features.recovery.services import RecoveryServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from support.histories.random_history import RandomHistory
 from support.scale import IS_BIG

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from frepo_core.db.models import StoredObject
 from frepo_core.features.assembly import assemble
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.features.second_copies.promotion import PromotionRefusedError
-from frepo_core.features.second_copies.services import SecondCopyServices
 from frepo_core.plugins import StorageUnavailable
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.blobs import upload_transaction

@@ -10,9 +10,9 @@ from frepo_core.db.models import StoredObject
 from frepo_core.errors import MirrorLateError, SweepStoppedError
 from frepo_core.features.doctor.copies import check_copies
 from frepo_core.features.doctor.data import check_storage
-from frepo_core.features.overview.services import OverviewServices
+from frepo_core.features.overview.feature import OverviewServices
 from frepo_core.features.overview.status import read_status
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.reports.statistics import read_statistics
 from frepo_core.services.upkeep.storage import verify_copies
 from frepo_core.testing import Fail

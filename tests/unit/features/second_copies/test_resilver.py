@@ -8,7 +8,7 @@ from sqlalchemy import delete
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.features.second_copies import lacks, work_queue
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.plugins import LeaseLost
 from frepo_core.services.upkeep.storage import OwnerMark
 from frepo_core.testing import Fail

@@ -9,7 +9,7 @@ from sqlalchemy import update
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.features.doctor.data import check_storage
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.features.storage_check.storage_check import check_storages
 from frepo_core.services.base.keyset import PageRequest
 from frepo_core.services.content.objects.marks import mark_damaged

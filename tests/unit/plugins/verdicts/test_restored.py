@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.features.restore_tests.services import RestoreTestServices
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 
 V1 = "/api/v1/collections"
 

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
-from frepo_core.features.aliases.services import AliasServices
+from frepo_core.features.aliases.feature import AliasServices
 
 ALIASES = "/api/v1/aliases"
 

@@ -8,7 +8,7 @@ from sqlalchemy import insert
 from frepo_core.db import utc_now
 from frepo_core.db.models import Sample
 from frepo_core.domain.roles import Role
-from frepo_core.features.restore_tests.services import RestoreTestServices
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 
 COLLECTIONS = "/api/v1/collections"
 NOW = datetime(2026, 5, 31, 12, tzinfo=UTC)

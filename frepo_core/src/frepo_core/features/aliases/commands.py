@@ -5,7 +5,7 @@ import argparse
 from frepo_core.cli.outcomes import ActionCommand, Outcome
 from frepo_core.cli.tables import ListCommand, Record, Rows, ShowCommand
 
-from .services import AliasServices
+from .feature import AliasServices
 
 COLUMNS = ("Alias", "File", "Read-only")
 PAGE = 500

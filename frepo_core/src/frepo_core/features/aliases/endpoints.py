@@ -13,7 +13,7 @@ from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_reque
 from frepo_core.web.schemas.models import Form, Reply
 
 from .aliases import AliasRecord
-from .services import AliasServices
+from .feature import AliasServices
 
 ALIASES = f"{V1}/aliases"
 ALIAS = f"{ALIASES}/{{alias}}"

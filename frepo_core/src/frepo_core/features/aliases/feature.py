@@ -1,17 +1,28 @@
 """Aliases in the database. Downloads of the nucleus find them, as those of the YAML file."""
 
-from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from frepo_core.services.composition.features import Feature
 
-from .services import AliasServices
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .aliases import StoredAliases
 
 
-def _endpoints() -> Sequence[Any]:
-    from .endpoints import ENDPOINTS
+class AliasServices:
+    """The services of this feature."""
 
-    return ENDPOINTS
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def aliases(self) -> "StoredAliases":
+        """List and change aliases."""
+        from .aliases import StoredAliases
+
+        return StoredAliases(self._core.database, self._core.written_aliases)
 
 
-FEATURE = Feature(services=AliasServices, endpoints=_endpoints)
+FEATURE = Feature(services=AliasServices, endpoints=["frepo_core.features.aliases.endpoints"])

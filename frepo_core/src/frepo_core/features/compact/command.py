@@ -8,7 +8,7 @@ from frepo_core.cli.columns import Report, outcome_of
 from frepo_core.cli.progress import ProgressLine
 from frepo_core.cli.tables import StorageCommand
 
-from .services import CompactServices
+from .feature import CompactServices
 
 if TYPE_CHECKING:
     from frepo_core.plugins import JobContext

@@ -7,7 +7,7 @@ from frepo_core.errors import CompactLateError
 from frepo_core.services.composition.container import Services
 
 from ..compact.encodings.format import WINDOWS_FORMAT
-from ..compact.services import CompactServices
+from ..compact.feature import CompactServices
 from .findings import Finding, good, problem, warning
 
 _REMEDY = "Run `frepo jobs compact` to see the last runs, and `frepo compact` to do the work now"

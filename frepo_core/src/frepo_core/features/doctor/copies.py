@@ -6,7 +6,7 @@ from datetime import timedelta
 from frepo_core.db import utc_now
 from frepo_core.services.composition.container import Services
 
-from ..second_copies.services import SecondCopyServices
+from ..second_copies.feature import SecondCopyServices
 from ..storage_check.storage_check import check_storages
 from .findings import Finding, good, problem, warning
 

@@ -1,15 +1,8 @@
 """The documents: the OpenAPI document of `/api/v1`, and the page that shows it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from frepo_core.services.composition.features import Feature
-
-
-def _endpoints() -> Sequence[Any]:
-    from .endpoints import ENDPOINTS
-
-    return ENDPOINTS
 
 
 def _describe(config: Any) -> None:
@@ -22,4 +15,4 @@ def _describe(config: Any) -> None:
     config.registry.v1_documentation = Documentation(endpoints, V1_API, error_list())
 
 
-FEATURE = Feature(endpoints=_endpoints, web=_describe)
+FEATURE = Feature(endpoints=["frepo_core.features.documents.endpoints"], web=_describe)

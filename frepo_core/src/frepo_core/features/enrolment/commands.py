@@ -8,7 +8,7 @@ from frepo_core.cli.columns import Moment, Words
 from frepo_core.cli.outcomes import ActionCommand, Outcome
 from frepo_core.cli.tables import ListCommand
 
-from .services import EnrolmentServices
+from .feature import EnrolmentServices
 
 if TYPE_CHECKING:
     from .codes import CodeRecord, EnrolmentCodes

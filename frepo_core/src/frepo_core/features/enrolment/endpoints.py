@@ -18,8 +18,8 @@ from frepo_core.web.v1.tokens.tokens import TOKENS
 
 from .codes import CodeRecord, NewCode
 from .codes import IssuedCode as Issued
+from .feature import EnrolmentServices
 from .redemption import Enrolment as Redeemed
-from .services import EnrolmentServices
 
 ENROLMENTS = f"{V1}/enrolments"
 ENROLMENT = f"{ENROLMENTS}/{{enrolment}}"

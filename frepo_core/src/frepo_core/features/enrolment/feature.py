@@ -1,17 +1,47 @@
 """Enrolment: hosts get their tokens with one-time codes, and a whole fleet is enrolled by one command."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.services.composition.features import Feature
 
-from .services import EnrolmentServices
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .codes import EnrolmentCodes
+    from .hosts import Hosts
+    from .redemption import EnrolmentRedemption
 
 
-def _endpoints() -> Sequence[Any]:
-    from .endpoints import ENDPOINTS
+class EnrolmentServices:
+    """The services of this feature."""
 
-    return ENDPOINTS
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def codes(self) -> "EnrolmentCodes":
+        """Make, list and revoke one-time codes."""
+        from .codes import EnrolmentCodes
+
+        return EnrolmentCodes(self._core.database, self._core.settings)
+
+    @cached_property
+    def redemption(self) -> "EnrolmentRedemption":
+        """Give a host its token for a code."""
+        from .redemption import EnrolmentRedemption
+
+        core = self._core
+        return EnrolmentRedemption(core.database, core.settings, core.token_inventory, core.passwords.attempts)
+
+    @cached_property
+    def hosts(self) -> "Hosts":
+        """Enrol the hosts of a fleet."""
+        from .hosts import Hosts
+
+        core = self._core
+        return Hosts(core.database, core.collections, core.collections_with_tokens, self.codes)
 
 
 def _recovered() -> Sequence[Any]:
@@ -24,4 +54,6 @@ def _recovered() -> Sequence[Any]:
     return [kind_of("enrolment_code", EnrolmentCode, "id", lists=collections, **place)]
 
 
-FEATURE = Feature(services=EnrolmentServices, endpoints=_endpoints, recovered=_recovered)
+FEATURE = Feature(
+    services=EnrolmentServices, endpoints=["frepo_core.features.enrolment.endpoints"], recovered=_recovered
+)

@@ -18,9 +18,9 @@ from frepo_core.cli.terminal import GREEN, RED, Word, read_password
 from frepo_core.domain.naming import check_token_name
 from frepo_core.errors import FieldsError, FrepoError
 
+from .feature import EnrolmentServices
 from .fleet_files.hosts_file import NAME, read_hosts
 from .fleet_files.secrets_file import CODES, TOKENS, SecretsFile, SecretsTable
-from .services import EnrolmentServices
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.rows.collection_change import CollectionChange

@@ -1,17 +1,38 @@
 """The inventory: what is installed, how it is set, and which stored bytes are damaged."""
 
-from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from frepo_core.services.composition.features import Feature
 
-from .services import InventoryServices
+if TYPE_CHECKING:
+    from frepo_core.services.composition.container import Services
+
+    from .inventory import Inventory
 
 
-def _endpoints() -> Sequence[Any]:
-    from .v1 import damage, plugins, settings, storages
+class InventoryServices:
+    """The services of this feature."""
 
-    return [endpoint for module in (damage, storages, plugins, settings) for endpoint in module.ENDPOINTS]
+    def __init__(self, core: "Services") -> None:
+        self._core = core
+
+    @cached_property
+    def inventory(self) -> "Inventory":
+        """List what is installed and in force."""
+        from .inventory import Inventory
+        from .settings_in_force import SettingsInForce
+
+        core = self._core
+        return Inventory(core, core.scheduled_jobs, SettingsInForce(core.ini, core.environment, core.mask))
 
 
-FEATURE = Feature(services=InventoryServices, endpoints=_endpoints)
+FEATURE = Feature(
+    services=InventoryServices,
+    endpoints=[
+        "frepo_core.features.inventory.v1.damage",
+        "frepo_core.features.inventory.v1.storages",
+        "frepo_core.features.inventory.v1.plugins",
+        "frepo_core.features.inventory.v1.settings",
+    ],
+)

@@ -8,7 +8,7 @@ from frepo_core.cli.progress import ProgressBar
 from frepo_core.cli.tables import StorageCommand
 from frepo_core.errors import FieldsError
 
-from .services import MoveServices
+from .feature import MoveServices
 
 
 class Migrate(StorageCommand):

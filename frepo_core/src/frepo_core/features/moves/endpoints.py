@@ -12,7 +12,7 @@ from frepo_core.web.conventions.types import Time, Whole
 from frepo_core.web.schemas.models import Reply
 
 from .collection_move import MoveState
-from .services import MoveServices
+from .feature import MoveServices
 
 MOVE = f"{V1}/collections/{{collection}}/move"
 

@@ -1,15 +1,30 @@
 """Moves: all contents of a storage, or what a collection has, get into another storage while the service runs."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
 
-from .services import MoveServices
-
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
+
+    from .collection_move import CollectionMoves
+
+
+class MoveServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def collections(self) -> "CollectionMoves":
+        """Move collections into other storages, on request."""
+        from .collection_move import CollectionMoves
+
+        return CollectionMoves(self._core.database, self._core.blobs)
+
 
 EXAMPLES = 10
 
@@ -35,12 +50,6 @@ def move_collections(services: "CoreServices", context: JobContext) -> Summary:
     }
 
 
-def _endpoints() -> Sequence[Any]:
-    from .endpoints import ENDPOINTS
-
-    return ENDPOINTS
-
-
 FEATURE = Feature(
     services=MoveServices,
     jobs=[
@@ -52,5 +61,5 @@ FEATURE = Feature(
             work=move_collections,
         )
     ],
-    endpoints=_endpoints,
+    endpoints=["frepo_core.features.moves.endpoints"],
 )

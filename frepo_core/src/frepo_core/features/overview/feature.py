@@ -1,15 +1,43 @@
 """The overview: figures about the whole service, their history, badges, and the command `frepo status`."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
 
-from .services import OverviewServices
+from ..compact.feature import CompactServices
+from ..second_copies.feature import SecondCopyServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
+
+    from .badges import Badges
+    from .overview import Overviews
+
+
+class OverviewServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def overviews(self) -> "Overviews":
+        """Read figures about the whole service."""
+        from .overview import Overviews
+
+        core = self._core
+        copies, spaces = core.feature(SecondCopyServices).reports, core.feature(CompactServices).spaces
+        return Overviews(core.database, core.backends, copies, spaces)
+
+    @cached_property
+    def badges(self) -> "Badges":
+        """Make and show badges."""
+        from .badges import Badges
+
+        return Badges(self._core.settings, self._core.collections, self._core.collection_pages, self.overviews)
 
 
 def sample(services: "CoreServices", context: JobContext) -> Summary:
@@ -17,12 +45,6 @@ def sample(services: "CoreServices", context: JobContext) -> Summary:
     from .samples import take_samples
 
     return take_samples(services.database, services.backends, now=context.now)
-
-
-def _endpoints() -> Sequence[Any]:
-    from .v1 import badges, history, overview, space
-
-    return [endpoint for module in (overview, badges, history, space) for endpoint in module.ENDPOINTS]
 
 
 def _recovered() -> Sequence[Any]:
@@ -40,6 +62,11 @@ FEATURE = Feature(
             name="samples", schedule="5 0 * * *", lane="short", summary="Record the sizes of collections", work=sample
         ),
     ],
-    endpoints=_endpoints,
+    endpoints=[
+        "frepo_core.features.overview.v1.overview",
+        "frepo_core.features.overview.v1.badges",
+        "frepo_core.features.overview.v1.history",
+        "frepo_core.features.overview.v1.space",
+    ],
     recovered=_recovered,
 )

@@ -13,8 +13,8 @@ from frepo_core.services.reports.figures import StatusLine
 from frepo_core.services.reports.job_health import JobsFailError, check_worker
 from frepo_core.services.reports.restore_ages import RestoreAges
 
+from .feature import OverviewServices
 from .overview import NAMED
-from .services import OverviewServices
 
 UNTESTED_NAMED = 3
 UNCHANGED_NAMED = 3

@@ -14,7 +14,7 @@ from frepo_core.cli.tables import ListCommand, Rows
 from frepo_core.domain.durations import parse_any_duration
 from frepo_core.domain.sizes import parse_size
 
-from .services import PreviewServices
+from .feature import PreviewServices
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.rows.collection_change import CollectionChange

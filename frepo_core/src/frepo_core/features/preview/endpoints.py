@@ -4,8 +4,8 @@ from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import FrepoRequest
 from frepo_core.web.v1.collections.collections import COLLECTION
 
+from .feature import PreviewServices
 from .models import PreviewRequest, RetentionPreview
-from .services import PreviewServices
 
 
 def preview(request: FrepoRequest) -> Answer:

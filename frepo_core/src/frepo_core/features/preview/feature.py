@@ -1,17 +1,34 @@
 """Which versions a collection will keep: a simulation with its own strategy, for people, and for compact storage."""
 
-from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from frepo_core.services.composition.features import Feature
 
-from .services import PreviewServices
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .preview import Previews
 
 
-def _endpoints() -> Sequence[Any]:
-    from . import endpoints, expected_times
+class PreviewServices:
+    """The services of this feature."""
 
-    return [*endpoints.ENDPOINTS, *expected_times.ENDPOINTS]
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def previews(self) -> "Previews":
+        """Simulate uploads to a collection."""
+        from .preview import Previews
+
+        return Previews(self._core.database, self._core.settings, self._core.strategies)
 
 
-FEATURE = Feature(services=PreviewServices, endpoints=_endpoints)
+FEATURE = Feature(
+    services=PreviewServices,
+    endpoints=[
+        "frepo_core.features.preview.endpoints",
+        "frepo_core.features.preview.expected_times",
+    ],
+)

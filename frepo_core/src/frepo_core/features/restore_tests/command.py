@@ -9,7 +9,7 @@ from frepo_core.cli.tables import ShowCommand
 from frepo_core.domain.durations import parse_duration
 from frepo_core.errors import FieldsError
 
-from .services import RestoreTestServices
+from .feature import RestoreTestServices
 
 
 class RestoreTest(ShowCommand):

@@ -1,14 +1,39 @@
 """Restore tests: the job tests one version of each collection in a night, `backup:test-restore` any version."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
 
-from .services import RestoreTestServices
-
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
+
+    from .nightly_tests import NightlyTests
+    from .restore_tests import RestoreTests
+
+
+class RestoreTestServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def tests(self) -> "RestoreTests":
+        """Test one version."""
+        from .restore_tests import RestoreTests
+
+        core = self._core
+        return RestoreTests(core.settings, core.versions, core.stored_content, core.late_results, core.mask)
+
+    @cached_property
+    def nightly_tests(self) -> "NightlyTests":
+        """Test one version of each collection."""
+        from .nightly_tests import NightlyTests
+
+        core = self._core
+        return NightlyTests(core.database, core.settings, core.collections, self.tests)
 
 
 def test_restores(services: "CoreServices", context: JobContext) -> Summary:

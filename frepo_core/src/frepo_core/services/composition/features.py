@@ -36,8 +36,8 @@ class Feature:
 
     - `services`: a class of cached properties, which is made with the other services: `services.feature(CLASS)`.
     - `jobs`: its built-in jobs.
-    - `endpoints`: returns its endpoints below `/api/v1`. It is called when the web application is made, not before: a
-      command need not import them.
+    - `endpoints`: the modules with its endpoints below `/api/v1`. They are imported when the web application is made,
+      not before: no command needs them.
     - `encodings`: returns what decodes contents that are not stored as they are. One feature at most has it; without
       one, it is the empty `Encodings`.
     - `copies`: gets the services, and returns what answers for second copies. One feature at most has it; without one,
@@ -49,7 +49,7 @@ class Feature:
 
     services: type[Any] | None = None
     jobs: Sequence[BuiltinJob] = ()
-    endpoints: Callable[[], Sequence[Any]] = tuple
+    endpoints: Sequence[str] = ()
     encodings: Callable[[], Encodings] | None = None
     copies: Callable[[Any], Copies] | None = None
     figures: Callable[[Any], Figures] = lambda services: Figures()

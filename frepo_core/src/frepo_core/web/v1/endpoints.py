@@ -4,6 +4,7 @@ Where a route with a placeholder and one with a word match the same path, the on
 """
 
 from collections.abc import Iterable
+from importlib import import_module
 
 from frepo_core.services.composition.features import Feature
 
@@ -34,5 +35,5 @@ MODULES = (
 
 def v1_endpoints(features: Iterable[Feature]) -> list[Endpoint]:
     """Return all endpoints below `/api/v1`, also those of the features."""
-    own = [endpoint for module in MODULES for endpoint in module.ENDPOINTS]
-    return own + [endpoint for feature in features for endpoint in feature.endpoints()]
+    modules = [*MODULES, *(import_module(name) for feature in features for name in feature.endpoints)]
+    return [endpoint for module in modules for endpoint in module.ENDPOINTS]

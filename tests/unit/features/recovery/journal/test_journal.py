@@ -10,10 +10,10 @@ from sqlalchemy import delete, select, update
 from frepo_core.db.models import Event
 from frepo_core.domain.roles import Role
 from frepo_core.errors import StorageUnavailable
-from frepo_core.features.aliases.services import AliasServices
-from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.aliases.feature import AliasServices
+from frepo_core.features.moves.feature import MoveServices
+from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal_file import JournalDamagedError, JournalFile
-from frepo_core.features.recovery.services import RecoveryServices
 from frepo_core.plugins import is_blob_key, is_partial_path
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.events.numbering import find_last_position

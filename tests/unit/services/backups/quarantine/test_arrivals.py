@@ -13,9 +13,9 @@ from frepo_core.errors import (
     RuleError,
     VersionTooYoungError,
 )
+from frepo_core.features.overview.feature import OverviewServices
 from frepo_core.features.overview.samples import take_samples
-from frepo_core.features.overview.services import OverviewServices
-from frepo_core.features.restore_tests.services import RestoreTestServices
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.services.backups.collections.states import BackupState
 from frepo_core.services.reports.statistics import read_collection_usage
 from support.model.quarantine import GOOD, GUARDS, RELEASE, SHRANK, SMALL

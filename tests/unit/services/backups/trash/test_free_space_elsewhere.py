@@ -4,7 +4,7 @@ import pytest
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Installation
-from frepo_core.features.second_copies.services import SecondCopyServices
+from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.services.content.storages.kept_blobs import RECONCILE
 
 ARCHIVE, LOCAL = {"storage": "archive"}, {}

@@ -8,7 +8,7 @@ import pytest
 from frepo_core.db.models import Content
 from frepo_core.errors import ReadersBusyError
 from frepo_core.features.compact.decoded_parts import PARTS
-from frepo_core.features.restore_tests.services import RestoreTestServices
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.services.content.decoder_memory import DecoderWait
 from support.encodings.histories import CHANGES, SEGMENT, history
 from support.scale import first_of

@@ -7,7 +7,7 @@ from sqlalchemy import select, update
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import File, StoredObject
-from frepo_core.features.moves.services import MoveServices
+from frepo_core.features.moves.feature import MoveServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.objects.found_objects import FoundObjects
 from frepo_core.services.upkeep.storage import OwnerMark

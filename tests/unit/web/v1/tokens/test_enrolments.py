@@ -7,7 +7,7 @@ import pytest
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.identity import new_uuid4
 from frepo_core.domain.roles import Role
-from frepo_core.features.enrolment.services import EnrolmentServices
+from frepo_core.features.enrolment.feature import EnrolmentServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from support.client import Client, with_settings
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from frepo_core.cli.columns import Moment, Size
 from frepo_core.cli.tables import ListCommand, Rows
 
-from ..services import InventoryServices
+from ..feature import InventoryServices
 
 if TYPE_CHECKING:
     from ..storages import StorageContent, StorageRecord

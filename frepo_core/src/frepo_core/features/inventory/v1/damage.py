@@ -10,7 +10,7 @@ from frepo_core.web.schemas import json_schemas
 from frepo_core.web.schemas.models import Reply
 
 from ..damage import DamageRecord
-from ..services import InventoryServices
+from ..feature import InventoryServices
 
 
 class DamagedVersion(Reply):

@@ -4,8 +4,8 @@ from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.schemas.models import Reply
 
+from ..feature import InventoryServices
 from ..plugin_offers import InstalledPlugin, Offer
-from ..services import InventoryServices
 
 
 class PluginOffer(Reply):

@@ -4,7 +4,7 @@ from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.schemas.models import Reply
 
-from ..services import InventoryServices
+from ..feature import InventoryServices
 from ..settings_in_force import Source
 
 

@@ -7,7 +7,7 @@ from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.types import Time, Whole
 from frepo_core.web.schemas.models import Reply
 
-from ..services import InventoryServices
+from ..feature import InventoryServices
 from ..storages import StorageRecord
 
 

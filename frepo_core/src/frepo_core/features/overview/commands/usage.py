@@ -10,8 +10,8 @@ from frepo_core.cli.columns import Size
 from frepo_core.cli.tables import ListCommand, Rows
 from frepo_core.errors import FieldsError
 
-from ...compact.services import CompactServices
-from ..services import OverviewServices
+from ...compact.feature import CompactServices
+from ..feature import OverviewServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services

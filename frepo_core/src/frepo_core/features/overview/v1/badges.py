@@ -8,7 +8,7 @@ from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.schemas.models import Reply
 
 from ..badges import ALL, Badge
-from ..services import OverviewServices
+from ..feature import OverviewServices
 
 LABEL = "backup"
 HEIGHT = 20

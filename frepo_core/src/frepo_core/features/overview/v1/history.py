@@ -11,8 +11,8 @@ from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_reque
 from frepo_core.web.conventions.types import Moment, Time, Whole
 from frepo_core.web.schemas.models import PageNumber, Query, Reply
 
+from ..feature import OverviewServices
 from ..overview import SampleRecord
-from ..services import OverviewServices
 
 
 class Sample(Reply):

@@ -14,8 +14,8 @@ from frepo_core.web.schemas.models import Reply
 
 from ...second_copies.copy_reports import CopyFigures
 from ..activity import Activity
+from ..feature import OverviewServices
 from ..overview import NAMED, Overview
-from ..services import OverviewServices
 from .space import CompactReply
 
 

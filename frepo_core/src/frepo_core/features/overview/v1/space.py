@@ -6,7 +6,7 @@ from frepo_core.web.conventions.types import Whole
 from frepo_core.web.schemas.models import Reply
 
 from ...compact.compact_space import CompactSpace
-from ...compact.services import CompactServices
+from ...compact.feature import CompactServices
 
 
 class CompactReply(Reply):

@@ -9,7 +9,7 @@ from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.texts.counts import counted
 from frepo_core.errors import FieldsError
 
-from ..services import RecoveryServices
+from ..feature import RecoveryServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services

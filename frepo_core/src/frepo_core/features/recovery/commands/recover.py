@@ -12,7 +12,7 @@ from frepo_core.domain.permissions import administrative_roles
 from frepo_core.domain.texts.counts import counted
 from frepo_core.errors import FieldsError, FrepoError
 
-from ..services import RecoveryServices
+from ..feature import RecoveryServices
 from .lists import write_missing, write_tokens
 from .merging import SHOWN, merge_all, parse_time
 from .secrets_of_old import use_secrets, with_secrets

@@ -7,7 +7,7 @@ from frepo_core.cli.columns import Report
 from frepo_core.cli.tables import StorageCommand
 from frepo_core.errors import FieldsError
 
-from ..services import SecondCopyServices
+from ..feature import SecondCopyServices
 
 
 class Mirror(StorageCommand):

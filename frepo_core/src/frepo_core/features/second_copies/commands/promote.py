@@ -8,7 +8,7 @@ from frepo_core.cli.base import FrepoCommand
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FrepoError
 
-from ..services import SecondCopyServices
+from ..feature import SecondCopyServices
 
 if TYPE_CHECKING:
     from frepo_core.services.composition.container import Services

@@ -10,7 +10,7 @@ from frepo_core.cli.tables import StorageCommand
 from frepo_core.domain.sizes import parse_size
 from frepo_core.errors import FieldsError
 
-from ..services import SecondCopyServices
+from ..feature import SecondCopyServices
 
 if TYPE_CHECKING:
     from frepo_core.plugins import JobContext
