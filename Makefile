@@ -256,7 +256,7 @@ bench: install  ## measure frepo against others that do the same, in a few minut
 
 # make costs WRITE=1
 costs: install  ## count what each request costs: SQL statements, syncs, calls; WRITE=1 writes tests/project/costs.toml
-	PYTHONPATH=tests $(BIN)/python -m benchmarks.costs $(if $(WRITE),--write) 2>/dev/null
+	PYTHONHASHSEED=0 PYTHONPATH=tests $(BIN)/python -m benchmarks.costs $(if $(WRITE),--write) 2>/dev/null
 
 # make breaks, or make breaks RANDOM=20, or with SEED=4711 again, or make breaks SINCE=main
 breaks: install  ## break the source one line at a time: each break of tests/breaks.toml has to turn its test red

@@ -23,7 +23,8 @@ def database(request):
 
 def measure(database):
     """Measure in a process of its own: threads of other tests, and what they have cached, would be counted."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    # Sets of texts have an order of their own in each process, and so has what is asked of their members.
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "tests"), "PYTHONHASHSEED": "0"}
     command = [sys.executable, "-m", "support.costs", database]
     return json.loads(subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout)
 
