@@ -7,12 +7,13 @@ import time
 
 import pytest
 
-from frepo_client.errors import UnreachableError
+from frepo_client.errors import RefusedError, UnreachableError
 from frepo_client.reporter import Reporter
 from frepo_client.restores.download import Download
 from frepo_client.server.api import Api
-from frepo_client.server.connection import SLOWEST, Connection, ConnectionFailedError
+from frepo_client.server.connection import Connection, ConnectionFailedError
 from frepo_client.server.retry import Retry
+from frepo_client.server.waiting import SLOWEST, pieces
 
 SIZE = 200
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -21,6 +22,7 @@ SERVERS = {
     "silent": (b"", 1, 0.05),
     "silent after its head": (HEAD + b"Content-Length: 200\r\n\r\n", len(HEAD) + 30, 0.05),
     "one byte now and then": (HEAD + b"Content-Length: 200\r\n\r\n" + b" " * SIZE, len(HEAD) + 40, 0.05),
+    "its head byte by byte": (HEAD + b"X-A: " + b"a" * 20 * SIZE, 5, 0.05),
     "the same in chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 30, len(HEAD) + 40, 0.05),
 }
 
@@ -64,6 +66,17 @@ def test_a_silent_server_is_no_answer(serve, server):
     assert time.monotonic() - started < 30
 
 
+def test_an_error_whose_reason_arrives_byte_by_byte_is_that_error(serve):
+    started = time.monotonic()
+    head = b"HTTP/1.1 409 Conflict\r\nContent-Length: 2000\r\n\r\n"
+    connection = Connection(serve(head + b" " * 2000, len(head), 0.05), timeout=1)
+
+    with pytest.raises(RefusedError, match="Conflict"):
+        connection.send("GET", "/")
+
+    assert time.monotonic() - started < 30
+
+
 @pytest.mark.parametrize("server", [*SERVERS][1:])
 def test_a_download_from_a_silent_server_ends(serve, server):
     url = serve(*SERVERS[server])
@@ -81,6 +94,18 @@ def test_a_slow_server_is_waited_for(serve):
     answer = Connection(url, timeout=1, timeout_of_reading=1).send("GET", "/")
 
     assert {"a": 1} == answer.json()
+
+
+def test_who_takes_the_pieces_slowly_does_not_make_the_server_silent(serve):
+    content = HEAD + b"Content-Length: 90\r\n\r\n" + b"a" * 90
+    connection = Connection(serve(content, len(HEAD) + 50, 0, step=1))
+    found = []
+
+    for piece in pieces(connection.open("GET", "/"), 1):
+        time.sleep(1.2 if not found else 0)
+        found.append(piece)
+
+    assert b"a" * 90 == b"".join(found)
 
 
 def test_what_only_reads_is_answered_within_a_minute():

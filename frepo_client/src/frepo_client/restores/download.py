@@ -11,7 +11,8 @@ from typing import Any
 from ..errors import WrongContentError
 from ..reporter import Reporter
 from ..server.api import Api
-from ..server.connection import ConnectionFailedError, TransientAnswerError, describe_failure, pieces
+from ..server.connection import ConnectionFailedError, TransientAnswerError, describe_failure
+from ..server.waiting import pieces
 
 PIECE = 1 << 20
 

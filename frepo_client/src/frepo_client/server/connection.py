@@ -6,11 +6,10 @@ import http.client
 import json
 import re
 import ssl
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from functools import cached_property
@@ -19,14 +18,12 @@ from typing import Any, BinaryIO
 from .. import __version__
 from ..errors import RefusedError, UsageError
 from .throttle import Throttled
+from .waiting import pieces, timed_handlers
 
 # Seconds without a byte from the server. Its checks of a large backup may take minutes before it answers; what only
 # reads is answered at once.
 TIMEOUT = 300.0
 TIMEOUT_OF_READING = 60.0
-# Bytes a second, on average over that time, as `curl --speed-limit`: a server that sends less counts as silent.
-SLOWEST = 100
-_PIECE = 1 << 20
 MOST_OF_AN_ANSWER = 16 << 20
 # What the server or the proxy before it may answer while it starts, stops, or is busy.
 TOO_LARGE = 413
@@ -159,7 +156,7 @@ class Connection:
             found = self._opener.open(request, timeout=self.timeout if timeout is None else timeout)
         except urllib.error.HTTPError as error:
             with error:
-                raise _error_of(error) from None
+                raise _error_of(error, timeout or self.timeout) from None
         except (OSError, http.client.HTTPException) as error:
             raise ConnectionFailedError(f"{describe_failure(error)}{_proxy_of(self.url)}") from error
         except ValueError:  # of a header, which may be the one with the token
@@ -176,34 +173,14 @@ class Connection:
     @cached_property
     def _opener(self) -> urllib.request.OpenerDirector:
         """What opens the requests. The certificates of a system are a file of hundreds, which is read once."""
-        handlers: list[Any] = [_NoRedirects()]
-        if urllib.parse.urlsplit(self.url).scheme == "https":
-            handlers.append(urllib.request.HTTPSHandler(context=self._certificates()))
-        return urllib.request.build_opener(*handlers)
+        is_https = urllib.parse.urlsplit(self.url).scheme == "https"
+        return urllib.request.build_opener(_NoRedirects(), *timed_handlers(self._certificates() if is_https else None))
 
     def _certificates(self) -> ssl.SSLContext:
         try:
             return ssl.create_default_context(cafile=self.ca_file or None)
         except (OSError, ssl.SSLError) as error:
             raise UsageError(f"ca_file {self.ca_file}: {error}") from None
-
-
-def pieces(answer: http.client.HTTPResponse, timeout: float, *, most: int | None = None) -> Iterator[bytes]:
-    """Yield the body of an answer as it arrives, at most `most` bytes.
-
-    Raises `TimeoutError` if fewer than `SLOWEST` bytes a second arrive on average within `timeout` seconds.
-    """
-    lengths = [length for length in (answer.length, most) if length is not None]
-    left = min(lengths, default=None)
-    until, arrived = time.monotonic() + timeout, 0
-    while left != 0 and (piece := answer.read1(_PIECE if left is None else min(left, _PIECE))):
-        left = None if left is None else left - len(piece)
-        arrived += len(piece)
-        if time.monotonic() > until:
-            if arrived < SLOWEST * timeout:
-                raise TimeoutError
-            until, arrived = time.monotonic() + timeout, 0
-        yield piece
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -213,9 +190,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _error_of(error: urllib.error.HTTPError) -> Exception:
+def _error_of(error: urllib.error.HTTPError, timeout: float) -> Exception:
+    assert isinstance(error.fp, http.client.HTTPResponse)
     try:
-        body = error.read(1 << 16)
+        body = b"".join(pieces(error.fp, timeout, most=1 << 16))
     except (OSError, http.client.HTTPException):
         body = b""
     if error.code in {301, 302, 303, 307, 308}:
