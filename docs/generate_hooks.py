@@ -52,7 +52,15 @@ SERVICE = {
     "Write": (
         *("store", "state_folder", "storage_folder", "may_add_version", "require_upload_right", "add_version"),
         *("find_added_version", "may_upload_file", "upload_file", "find_added_file", "record_lack_of_room"),
-        *("delete_versions", "count_held_bytes", "record_run", "attempt", "record_check", "record_version_check"),
+        *(
+            "delete_versions",
+            "report_problem",
+            "count_held_bytes",
+            "record_run",
+            "attempt",
+            "record_check",
+            "record_version_check",
+        ),
     ),
     "Set up": ("create_collection", "edit_collection", "create_token", "allow_token"),
     "Rights": ("identify", "permits", "require_download_right", "ends_with_upload", "is_revoked", "derive_key"),

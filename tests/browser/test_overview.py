@@ -16,7 +16,7 @@ pytestmark = pytest.mark.costly
 
 FAILS = {"status": 503, "body": "{}", "content_type": "application/problem+json"}
 DAY = 24 * 3600 * 1000  # milliseconds
-STATES = ("damaged", "overdue", "failed", "full", "suspicious", "late", "new", "ok")
+STATES = ("damaged", "overdue", "failed", "full", "problem", "suspicious", "late", "new", "ok")
 CARDS = {"Last 24 hours": "**/api/v1/events?*since=*", "Storage": "**/api/v1/history?*"}
 
 

@@ -17,7 +17,7 @@ NAME = "notify_summary"
 # The period of the first summary, and the longest, after a pause.
 FIRST, LONGEST = timedelta(days=1), timedelta(days=31)
 READ, LISTED = 1000, 20
-# What is wrong with backups that have arrived; those that have not are named as missing.
+# What is wrong with backups that have arrived; those that have not are named as missing, and problems by the health.
 NOT_WELL = ("damaged", "failed", "full", "suspicious")
 
 

@@ -24,6 +24,8 @@ PROBLEMS = (
     "collection.overdue",
     "collection.recovered",
     "collection.full",
+    "collection.problem",
+    "collection.problem_ended",
     "blob.*",
     "storage.*",
     "job.*",

@@ -16,10 +16,17 @@ from support.client import COLLECTIONS, Client, with_settings
 
 CODE = "let-me-see"
 HEALTHY = {
-    "status": {"storage": True, "database": True, "worker": True, "jobs": True},
-    "messages": {"database": [], "storage": [], "worker": [], "jobs": []},
+    "status": {"storage": True, "database": True, "worker": True, "jobs": True, "collection_problems": True},
+    "messages": {"database": [], "storage": [], "worker": [], "jobs": [], "collection_problems": []},
     "global_status": True,
-    "ident": ["global_status=True", "storage=True", "database=True", "worker=True", "jobs=True"],
+    "ident": [
+        "global_status=True",
+        "storage=True",
+        "database=True",
+        "worker=True",
+        "jobs=True",
+        "collection_problems=True",
+    ],
     "jobs": {},
 }
 
@@ -94,10 +101,17 @@ def test_a_broken_storage_is_reported(unmount, anonymous):
 
     assert (answer.status_int, answer.json["status"]) == (
         503,
-        {"storage": False, "database": True, "worker": True, "jobs": True},
+        {"storage": False, "database": True, "worker": True, "jobs": True, "collection_problems": True},
     )
     assert (answer.json["global_status"], len(answer.json["messages"]["storage"])) == (False, 1)
-    assert answer.json["ident"] == ["global_status=False", "storage=False", "database=True", "worker=True", "jobs=True"]
+    assert answer.json["ident"] == [
+        "global_status=False",
+        "storage=False",
+        "database=True",
+        "worker=True",
+        "jobs=True",
+        "collection_problems=True",
+    ]
 
 
 @with_settings(health_check__code=CODE)
@@ -107,7 +121,7 @@ def test_a_broken_database_is_reported(anonymous, break_database):
 
     assert (answer.status_int, answer.json["status"]) == (
         503,
-        {"storage": True, "database": False, "worker": False, "jobs": False},
+        {"storage": True, "database": False, "worker": False, "jobs": False, "collection_problems": False},
     )
     assert len(answer.json["messages"]["database"]) == 1
 

@@ -9,7 +9,7 @@ from .context import Context
 
 OK, WARNING, CRITICAL, UNKNOWN = 0, 1, 2, 3
 _STATUS = {
-    **dict.fromkeys(("damaged", "overdue", "failed", "full"), CRITICAL),
+    **dict.fromkeys(("damaged", "overdue", "failed", "full", "problem"), CRITICAL),
     **dict.fromkeys(("suspicious", "late"), WARNING),
     **dict.fromkeys(("new", "ok"), OK),
 }

@@ -102,6 +102,7 @@ export const t = {
     overdue: "Overdue",
     failed: "Failed",
     full: "Full",
+    problem: "Problem",
     suspicious: "Suspicious",
     late: "Late",
     new: "New",
@@ -154,6 +155,7 @@ export const t = {
 
   details: {
     damaged: (versions) => `${plural(versions, "version", "versions")} are kept`,
+    reported: (since) => `Reported ${since}`,
     used: (value, limit) => `${value} of ${limit}`,
     kept: (used, time) => `${used}, each kept for ${time}`,
     late: (due, end) => (end ? `Was due ${due}, grace until ${end}` : `Was due ${due}`),

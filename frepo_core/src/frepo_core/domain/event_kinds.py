@@ -154,6 +154,16 @@ class EventKind(StrEnum):
         "An upload was refused because there is no room for it. It is written once until a version is accepted.",
         *("reason", "message", "versions", "stored_size", "size"),
     )
+    COLLECTION_PROBLEM = (
+        "collection.problem",
+        "A plug-in reported a problem of a collection. It is written once until the problem ends.",
+        *("plugin", "name", "message"),
+    )
+    COLLECTION_PROBLEM_ENDED = (
+        "collection.problem_ended",
+        "A problem that a plug-in had reported ended: it says so, or it is not installed any more.",
+        *("plugin", "name", "message", "since"),
+    )
     COLLECTION_ACCESS_GRANTED = "collection.access_granted", "A token was put on the list of a collection."
     COLLECTION_ACCESS_REVOKED = "collection.access_revoked", "A token was taken off the list of a collection."
 

@@ -45,6 +45,10 @@ class BytesMissingError(FrepoError):
     number = 7016105
 
 
+class CollectionProblemError(FrepoError):
+    """A plug-in reports a problem of a collection."""
+
+
 class SweepStoppedError(FrepoError):
     """A sweep stopped before it deleted blobs that may still be needed."""
 

@@ -224,6 +224,21 @@ BACKUPS: Mapping[str, Text] = {
         advice="Raise the limits of the collection, delete versions, or choose a strategy that deletes old versions.",
         level="failure",
     ),
+    "collection.problem": Text(
+        title="Problem of {collection}",
+        counted=("problem of a collection", "problems of collections"),
+        what="The plug-in {plugin} reports a problem of the collection {collection}: {message}.",
+        advice="The page of the collection in the web console says when it ends. The pages of the plug-in say what to "
+        "do.",
+        level="failure",
+    ),
+    "collection.problem_ended": Text(
+        title="Problem of {collection} ended",
+        counted=("problem of a collection ended", "problems of collections ended"),
+        what="The problem of the collection {collection} that the plug-in {plugin} reported since {since} ended: "
+        "{message}.",
+        level="success",
+    ),
     "collection.access_granted": Text(
         title="Access to {collection} granted",
         counted=("access granted", "accesses granted"),

@@ -34,6 +34,9 @@ def make(services):
     return make
 
 
+GAPS = {"acme": {"gaps": {"message": "a gap", "since": "2026-05-01T02:15:00+00:00"}}}
+
+
 @pytest.fixture
 def led(services):
     """Let a worker lead."""
@@ -99,6 +102,7 @@ class TestStatus:
             "overdue": (2, {**expected, "overdue_at": since}),
             "failed": (2, {"failed_since": since}),
             "full": (2, {"full_since": since}),
+            "problem": (2, {"problem_since": since, "problems": GAPS}),
             "suspicious": (1, {"suspicious_since": since}),
             "late": (1, {**expected, "overdue_at": utc_now() + HOUR}),
             "ok": (0, {"versions_count": 1}),

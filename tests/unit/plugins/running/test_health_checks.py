@@ -15,7 +15,7 @@ from frepo_core.web import make_app
 CODE = "a-code"
 
 
-OWN = {"storage": True, "database": True, "worker": True, "jobs": True}
+OWN = {"storage": True, "database": True, "worker": True, "jobs": True, "collection_problems": True}
 
 
 ORIGIN = "the plug-in 'acme' of the package acme-paint 1.2.3"

@@ -82,6 +82,7 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
         "pending_versions": 0,
         **dict.fromkeys(("restore_tested_at", "restore_tried_at", "restore_outcome")),
         "state_reason": "",
+        "problems": [],
         "states": ["new"],
         "arrived_at": None,
     }

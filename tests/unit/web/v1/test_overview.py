@@ -112,7 +112,7 @@ class TestOverview:
 
         shown = holder(Role.VIEW_METRICS).get("/api/v1/overview").json
 
-        none = dict.fromkeys(("damaged", "overdue", "failed", "full", "suspicious", "late"), 0)
+        none = dict.fromkeys(("damaged", "overdue", "failed", "full", "problem", "suspicious", "late"), 0)
         assert {**none, "new": 1, "ok": 1, "total": 2, "in_trouble": 0} == shown["collections"]
         assert (5, 5, 1) == tuple(shown["size"][name] for name in ("sent", "stored", "blobs"))
         assert {"uploads": 1, "refusals": 0} == shown["last_24_hours"] == shown["last_30_days"]

@@ -18,6 +18,8 @@ const STATES = {
   "collection.overdue": "overdue",
   "collection.recovered": "ok",
   "collection.full": "full",
+  "collection.problem": "problem",
+  "collection.problem_ended": "ok",
   "blob.damaged": "damaged",
   "blob.healed": "ok",
   "copy.damaged": "damaged",
@@ -63,6 +65,8 @@ const TITLES = {
   "collection.overdue": () => "Backup overdue",
   "collection.recovered": () => "Backup arrived again",
   "collection.full": () => "Collection full",
+  "collection.problem": () => "Problem reported",
+  "collection.problem_ended": () => "Problem ended",
   "collection.access_granted": () => "Access granted",
   "collection.access_revoked": () => "Access removed",
   "file.added": () => "File uploaded",
@@ -185,7 +189,7 @@ export function worstState(event) {
   return SEVERITY.find((state) => states.includes(state)) ?? states[0];
 }
 
-const SEVERITY = ["damaged", "failed", "overdue", "full", "suspicious", "late"];
+const SEVERITY = ["damaged", "failed", "overdue", "full", "problem", "suspicious", "late"];
 
 /** The state; `new` stands for what is neither good nor bad. */
 export function eventState({ kind, data }) {

@@ -10,10 +10,10 @@ const SIZES_OF = 100;
 const SIZE_DAYS = 20;
 
 /** The states, the worst first. */
-export const STATES = ["damaged", "overdue", "failed", "full", "suspicious", "late", "new", "ok"];
+export const STATES = ["damaged", "overdue", "failed", "full", "problem", "suspicious", "late", "new", "ok"];
 
 /** The states that need somebody. */
-export const BAD_STATES = STATES.slice(0, 5);
+export const BAD_STATES = STATES.slice(0, STATES.indexOf("late"));
 
 export const StateIcon = ({ state, label = t.states[state] }) =>
   html`<${Icon} name=${state} label=${label} isColoured />`;
@@ -81,6 +81,7 @@ const REASONS = {
   },
   failed: ({ state_reason: why }) => (why ? inWords(why.replace(FOLLOWS, "")) : t.reasons.failed),
   full: () => t.reasons.full,
+  problem: ({ problems }) => inWords(problems.map((one) => one.message).join("; ")),
   suspicious: ({ last_version: last }) =>
     last?.suspicious ? t.reasons.suspicious(last.number) : t.reasons.quarantined,
   late: ({ due_at }, now) => t.reasons.late(elapsed(due_at, now)),
@@ -101,6 +102,7 @@ const DETAILS = {
     const retention = minRetention(collection);
     return retention ? t.details.kept(used, retention) : used;
   },
+  problem: ({ state_since: since }, now) => t.details.reported(relative(since, now)),
   suspicious: ({ last_version: last }, now) => {
     if (!last) return "";
     return last.suspicious

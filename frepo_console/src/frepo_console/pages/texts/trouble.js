@@ -18,6 +18,7 @@ export const t = {
     broken: (number) => `Version ${number} is broken`,
     suspicious: (number) => `Version ${number} looks wrong`,
     full: (detail) => `The last upload was refused: ${detail}`,
+    reported: (plugin, since) => `Reported by the plug-in ${plugin} since ${since}. It ends when the plug-in says so.`,
     changeLimits: "Change the limits",
     therefore: (absence) => `Therefore: ${absence[0].toLowerCase()}${absence.slice(1)}.`,
     seeRuns: "See what its job reported",

@@ -16,7 +16,7 @@ const MANY = 2000;
 const TROUBLED = STATES.filter((state) => state !== "ok");
 // What the lines of those that are well show, and what the tiles show beyond that. All else is read with one of them.
 const OF_LINES = "labels,states,state,created_at,due_at,expected_every,last_version";
-const OF_TILES = `${OF_LINES},overdue_at,grace,guards,limits,state_reason,last_run,newest_good,versions,stored_size,may`;
+const OF_TILES = `${OF_LINES},overdue_at,grace,guards,limits,state_since,state_reason,problems,last_run,newest_good,versions,stored_size,may`;
 
 export default function Overview() {
   const access = useAccess();

@@ -10,6 +10,7 @@ from frepo_core.services.backups.collections.states import NOT_WELL, Severity, s
 from frepo_core.services.composition.core_services import CoreServices
 from frepo_core.services.content.storages.first_storage import find_differences
 from frepo_core.services.reports.figures import StatusLine
+from frepo_core.services.reports.health.core_checks import PROBLEMS
 from frepo_core.services.reports.job_health import JobsFailError, check_worker
 from frepo_core.services.reports.restore_ages import RestoreAges
 
@@ -39,6 +40,7 @@ def _service_lines(services: CoreServices) -> Iterator[StatusLine]:
             check_worker(services.database)
         except JobsFailError as error:
             problems["worker"] = [error.message]
+    problems.pop(PROBLEMS, None)  # the lines of collections say more
     for name, texts in problems.items():
         severity = Severity.CRITICAL if texts else Severity.OK
         yield StatusLine(subject=name, severity=severity, text="; ".join(texts))

@@ -23,12 +23,13 @@ from .collector import Collector
 from .deleting import DeletingService
 from .figures import CollectionUsage, ExpectedBackups, ServiceStatistics
 from .http import HttpAnswer, RequestObserver
+from .problems import ReportingService
 from .reading import ReadingService
 from .store import Store
 from .writing import WritingService
 
 
-class Service(ReadingService, WritingService, DeletingService, AdministeringService, Protocol):
+class Service(ReadingService, WritingService, DeletingService, ReportingService, AdministeringService, Protocol):
     """What plug-ins can ask the service. Later versions add methods; none is removed before 1.0 without notice.
 
     Every method may be called by any thread, and opens and ends its own transaction. Errors are those of

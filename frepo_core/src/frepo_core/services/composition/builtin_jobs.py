@@ -10,6 +10,7 @@ from frepo_core.plugins.discovery import describe_core
 from frepo_core.plugins.registry import make_contexts
 from frepo_core.settings import Settings, load_job_schedules
 
+from ..backups.collections.problem_reports import end_problems_of_others
 from ..backups.holds.pins import end_pins
 from ..events.subscriptions import list_subscriptions
 from ..upkeep.engine.job_catalog import ScheduledJob, schedule_jobs
@@ -44,7 +45,7 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
     """Delete events older than `events.keep` that all subscribers have got, and runs of jobs older than 90 days.
 
     The runs that clients have reported are deleted after `events.keep`, too, and one-time codes
-    30 days after their end. So are tags that no file has.
+    30 days after their end. So are tags that no file has. Problems that uninstalled plug-ins have reported end.
 
     Names the subscriptions whose subscriber does not exist any more: their events are kept.
     """
@@ -56,6 +57,9 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
         "runs": prune_runs(database, keep=keep, now=now, keep_going=keep_going),
         "codes": prune_codes(database, now=now, keep_going=keep_going),
         "tags": prune_tags(database, keep_going=keep_going),
+        "problems": end_problems_of_others(
+            database, [plugin.name for plugin in services.plugins.found], by=job_actor("events"), keep_going=keep_going
+        ),
     }
     names = [each.name for each in list_subscriptions(database)]
     if gone := [name for name in names if name not in services.plugins.subscribers]:

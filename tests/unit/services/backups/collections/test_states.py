@@ -121,6 +121,7 @@ class TestStates:
         for values in (
             {"due_at": past},
             {"suspicious_since": past},
+            {"problem_since": past},
             {"full_since": past},
             {"failed_since": past},
             {"overdue_at": past},
@@ -130,8 +131,8 @@ class TestStates:
         damage()
         found.append(state(collection)[0])
 
-        assert ["late", "suspicious", "full", "failed", "overdue", "damaged"] == found
-        assert list(BackupState)[:6] == found[::-1]
+        assert ["late", "suspicious", "problem", "full", "failed", "overdue", "damaged"] == found
+        assert list(BackupState)[:7] == found[::-1]
 
     def test_queries_filter_count_and_sort_by_state(self, services, make_collection, push, set_row, damage):
         past = utc_now() - HOUR
@@ -140,7 +141,8 @@ class TestStates:
             "damaged": {"overdue_at": past, "due_at": past},
             "overdue": {"overdue_at": past, "due_at": past, "full_since": past},
             "failed": {"failed_since": past, "full_since": past},
-            "full": {"full_since": past, "suspicious_since": past},
+            "full": {"full_since": past, "problem_since": past},
+            "problem": {"problem_since": past, "suspicious_since": past},
             "suspicious": {"suspicious_since": past, "due_at": past},
             "late": {"due_at": past, "arrived_at": None},
             "new": {"versions_count": 0, "due_at": utc_now() + HOUR},
@@ -168,7 +170,8 @@ class TestStates:
             "damaged": ["damaged", "overdue"],
             "overdue": ["overdue", "full"],
             "failed": ["failed", "full"],
-            "full": ["full", "suspicious"],
+            "full": ["full", "problem"],
+            "problem": ["problem", "suspicious"],
             "suspicious": ["suspicious", "late"],
             "late": ["late"],
             "new": ["new"],
@@ -178,7 +181,7 @@ class TestStates:
             state: {expected[name] for name, found in states.items() if state in found} for state in expected
         }
         assert counts.by_state == {state: len(found) for state, found in filtered.items()}
-        assert (8, 5, 6) == (counts.collections, counts.in_trouble, counts.not_well)
+        assert (9, 6, 7) == (counts.collections, counts.in_trouble, counts.not_well)
         assert ordered == list(expected)
         assert both == {expected["ok"], expected["damaged"]}
         assert none == []

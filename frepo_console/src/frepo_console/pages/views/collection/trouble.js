@@ -3,6 +3,7 @@
 import { html } from "../../lib/html.js";
 import { path } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
+import { dateTime } from "../../lib/format.js";
 import { link } from "../../lib/navigation.js";
 import { Lazy, Note } from "../../components/feedback.js";
 import { CAUSES, detail, expectation, minRetention, newestGood, reason } from "../../components/state.js";
@@ -30,6 +31,7 @@ const BANNERS = {
   damaged: Damaged,
   failed: Failed,
   full: Full,
+  problem: Problem,
   suspicious: Suspicious,
   overdue: Missing,
   late: Missing,
@@ -103,6 +105,16 @@ function Full({ collection, state, style, now, ...given }) {
     ><p>${young ? t.collection.fullOfYoung(young) : t.collection.advice.full}</p>
     <${Therefore} ...${{ collection, now, ...given }}
   /><//>`;
+}
+
+/** What plug-ins report: each with its name and since when. */
+function Problem({ collection: { problems }, state, now }) {
+  return problems.map(
+    ({ plugin, name, message, since }) =>
+      html`<${Note} key=${`${plugin} ${name}`} state=${state} title=${inWords(message)}
+        ><p>${t.banner.reported(plugin, dateTime(since, now))}</p><//
+      >`,
+  );
 }
 
 function Suspicious(given) {

@@ -17,6 +17,7 @@ export const GROUPS = {
     "run.failed",
     "collection.overdue",
     "collection.full",
+    "collection.problem",
     "blob.damaged",
     "blob.fell_back",
     "copy.damaged",

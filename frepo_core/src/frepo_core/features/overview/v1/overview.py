@@ -22,13 +22,15 @@ from .space import CompactReply
 class CollectionStates(Reply):
     """How many collections are in each state that applies to them: one may be in several.
 
-    `total` is how many there are, `in_trouble` how many are damaged, overdue, failed, full or suspicious.
+    `total` is how many there are, `in_trouble` how many are damaged, overdue, failed, full or
+    suspicious, or have a problem that a plug-in reports.
     """
 
     damaged: Whole
     overdue: Whole
     failed: Whole
     full: Whole
+    problem: Whole
     suspicious: Whole
     late: Whole
     new: Whole

@@ -9,6 +9,8 @@ from sqlalchemy.orm import object_session
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation
 
+from .problem_reports import messages_of
+
 
 def has_sent_nothing_yet(row: Collection) -> bool:
     """Return whether nothing has ever been sent to a collection, neither a backup nor word of a run."""
@@ -23,6 +25,7 @@ def reasons(row: Collection, states: Sequence[str]) -> Iterator[str]:
         yield row.failed_reason or "the newest backup has failed"
     if row.full_since is not None:
         yield f"there is no room for a new version since {_moment(row.full_since)}"
+    yield from messages_of(row)
     if row.suspicious_since is not None:
         yield f"the version of {_moment(row.suspicious_since)} is suspicious{_suspicion(row, row.suspicious_since)}"
     keeps_away = _keeps_good_ones_away(row)

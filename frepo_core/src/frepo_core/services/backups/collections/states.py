@@ -30,13 +30,14 @@ class BackupState(StrEnum):
     OVERDUE = "overdue"
     FAILED = "failed"
     FULL = "full"
+    PROBLEM = "problem"
     SUSPICIOUS = "suspicious"
     LATE = "late"
     NEW = "new"
     OK = "ok"
 
 
-CRITICAL = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FAILED, BackupState.FULL)
+CRITICAL = (BackupState.DAMAGED, BackupState.OVERDUE, BackupState.FAILED, BackupState.FULL, BackupState.PROBLEM)
 WARNING = (BackupState.SUSPICIOUS, BackupState.LATE)
 NOT_WELL = (*CRITICAL, *WARNING)
 IN_TROUBLE = (*CRITICAL, BackupState.SUSPICIOUS)
@@ -62,9 +63,9 @@ class StateRecord:
     """The state of a collection, and since when (UTC, aware). `states` are all that apply, the worst first.
 
     `since` is the time of the damage that was found first, of the end of the grace, of the broken version or the failed
-    run, of the refusal, of the suspicious version, or of the deadline. For `new` and `ok` it is the last arrival, or
-    the creation if nothing has arrived. `reason` names all states that apply, the cause before what follows from it;
-    empty if there is only `new` or `ok`.
+    run, of the refusal, of the report of a plug-in, of the suspicious version, or of the deadline. For `new` and `ok`
+    it is the last arrival, or the creation if nothing has arrived. `reason` names all states that apply, the cause
+    before what follows from it; empty if there is only `new` or `ok`.
     """
 
     state: BackupState
@@ -106,6 +107,7 @@ def since_column(now: Moment) -> ColumnElement[datetime]:
         BackupState.OVERDUE: Collection.overdue_at,
         BackupState.FAILED: Collection.failed_since,
         BackupState.FULL: Collection.full_since,
+        BackupState.PROBLEM: Collection.problem_since,
         BackupState.SUSPICIOUS: Collection.suspicious_since,
         BackupState.LATE: Collection.due_at,
     }
@@ -178,6 +180,7 @@ def _states_of(row: Collection, state: str, now: datetime) -> list[BackupState]:
         BackupState.OVERDUE: is_overdue,
         BackupState.FAILED: row.failed_since is not None,
         BackupState.FULL: row.full_since is not None,
+        BackupState.PROBLEM: row.problem_since is not None,
         BackupState.SUSPICIOUS: row.suspicious_since is not None,
         BackupState.LATE: row.due_at is not None and row.due_at <= now and not is_overdue,
         BackupState.NEW: row.versions_count + row.pending_count == 0 and has_sent_nothing_yet(row),
@@ -221,6 +224,7 @@ def _conditions(now: Moment) -> list[tuple[BackupState, ColumnElement[bool]]]:
         (BackupState.OVERDUE, is_overdue(now)),
         (BackupState.FAILED, Collection.failed_since.is_not(None)),
         (BackupState.FULL, Collection.full_since.is_not(None)),
+        (BackupState.PROBLEM, Collection.problem_since.is_not(None)),
         (BackupState.SUSPICIOUS, Collection.suspicious_since.is_not(None)),
         (BackupState.LATE, Collection.due_at <= now),
         (BackupState.NEW, Collection.versions_count + Collection.pending_count == 0),

@@ -70,6 +70,7 @@ class CollectionRecord:
     storage: str | None = None
     mirror: str | None = None
     compact_group: str | None = None
+    problems: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
     def unchanged_nights(self) -> int:
@@ -132,6 +133,7 @@ class CollectionRecord:
             storage=row.storage,
             mirror=row.mirror,
             compact_group=row.compact_group,
+            problems=row.problems,
         )
 
 

@@ -1,4 +1,4 @@
-"""The part of the facade that deletes versions: it implements `DeletingService`."""
+"""The part of the facade that changes collections: it implements `DeletingService` and `ReportingService`."""
 
 from collections.abc import Collection as Group
 
@@ -33,3 +33,13 @@ class DeletingFacade(ReadingFacade):
         deletion = BulkDeletion(services.database, services.blobs, services.policies, services.settings.trash_keep)
         actor = by or Actor(name=f"system:{self._plugin}")
         return deletion.delete(collection.id, {*numbers}, by=actor, reason=storable(reason), to_trash=trash)
+
+    def report_problem(self, collection_id: str, name: str, message: str | None) -> bool:
+        """See `ReportingService.report_problem`."""
+        from ...backups.collections.problem_reports import report_problem  # few plug-ins report problems
+
+        services = self._writable()
+        collection = self._find(collection_id)
+        text = None if message is None else storable(message)
+        by = Actor(name=f"system:{self._plugin}")
+        return report_problem(services.database, collection.id, self._plugin, name, text, by=by)

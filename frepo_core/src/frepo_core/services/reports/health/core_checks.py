@@ -5,11 +5,18 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from frepo_core.db import migrations
+from frepo_core.db import migrations, utc_now
 from frepo_core.domain.identity import Actor
-from frepo_core.errors import BytesMissingError, DatabaseUnavailableError, StorageFull, StorageUnavailable
+from frepo_core.errors import (
+    BytesMissingError,
+    CollectionProblemError,
+    DatabaseUnavailableError,
+    StorageFull,
+    StorageUnavailable,
+)
 from frepo_core.plugins import HealthCheck, hookimpl
 
+from ...backups.collections.states import BackupState, read_in_states
 from ...content.storages.storage_space import StorageSpace
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport, report_jobs
@@ -20,10 +27,15 @@ from ..job_health import LEADERLESS, check_jobs, check_worker
 # Less than the checks of plug-ins have: /health is answered within 5 seconds if only the database hangs.
 DATABASE_SECONDS = 3
 _CHECK = Actor(name="system:health")
+# The check of the problems of collections that plug-ins report.
+PROBLEMS = "collection_problems"
+_NAMED = 5
 
 
 class CoreChecks:
-    """A plug-in that checks the database, the storages, the worker and its jobs. A read-only service needs no worker.
+    """A plug-in that checks the database, the storages, the worker, its jobs, and the problems of collections.
+
+    A read-only service needs no worker.
 
     The checks of the first storage are `storage` and `trash`, those of another one have its name at the end. If that
     one was promoted since, they look at the storage that was the first one when the process began. `figures` have the
@@ -66,6 +78,7 @@ class CoreChecks:
             *(HealthCheck(name=f"trash_{name}", run=partial(self._check_trash, name)) for name in self._further),
             HealthCheck(name="worker", run=self._check_worker, deadline=DATABASE_SECONDS),
             HealthCheck(name="jobs", run=self._check_jobs, deadline=DATABASE_SECONDS),
+            HealthCheck(name=PROBLEMS, run=self._check_collections, deadline=DATABASE_SECONDS),
         ]
 
     def _check_database(self) -> None:
@@ -100,6 +113,14 @@ class CoreChecks:
         # A worker of this process needs some seconds to begin.
         if self._needs_worker and time.monotonic() - self._started > LEADERLESS.total_seconds():
             check_worker(self._database)
+
+    def _check_collections(self) -> None:
+        with self._database.reading() as session:
+            found = read_in_states(session, [BackupState.PROBLEM], utc_now(), limit=_NAMED + 1)
+        if found:
+            named = [f"{one.filename} ({one.id}): {state.reason}" for one, state in found[:_NAMED]]
+            more = ["and more: `frepo backup:list --state problem`"] * (len(found) > _NAMED)
+            raise CollectionProblemError(". ".join(named + more))
 
     def _check_jobs(self) -> None:
         with self._database.reading() as session:

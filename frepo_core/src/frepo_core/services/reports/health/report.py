@@ -16,13 +16,13 @@ from frepo_core.plugins import HealthCheck, PluginContext
 from frepo_core.plugins.discovery import describe_core
 from frepo_core.plugins.registry import Owned, make_contexts
 
-from ...access.visibility.job_output import HIDDEN_OUTPUT, sees_output
+from ...access.visibility.job_output import HIDDEN_OUTPUT, HIDDEN_PROBLEMS, sees_output
 from ...base.plugin_failures import call_with_context
 from ...events.masking import Mask
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport
 from ..figures import Figures
-from .core_checks import CoreChecks
+from .core_checks import PROBLEMS, CoreChecks
 
 _UNKNOWN = "Not known, because the database does not work"
 
@@ -109,7 +109,8 @@ class _Run:
 class HealthReport:
     """The problems that were found, as messages; all are empty if everything works.
 
-    `plugins` are those of the health checks of plug-ins, by the check's name. `reports` are about all jobs.
+    `plugins` are those of the health checks of plug-ins, and of the problems that they report, by the check's name.
+    `reports` are about all jobs.
     """
 
     database: tuple[str, ...]
@@ -145,7 +146,7 @@ class Health:
         contexts = {**make_contexts([core], {}, base.facade_of), **base.contexts}
         checks = [_bound(owned, contexts[owned.plugin.name]) for owned in (own | others).values()]
         origins = {name: f"{name!r} of {owned.plugin.origin}" for name, owned in others.items()}
-        self._plugin_names = tuple(others)
+        self._plugin_names = (PROBLEMS, *others)
         self._checks = HealthChecks(checks, base.mask, origins)
 
     def report(self, code: str) -> HealthReport:
@@ -155,7 +156,7 @@ class Health:
         found = self.run()
         database, storage, worker, jobs = (found[name] for name in ("database", "storage", "worker", "jobs"))
         if database:  # the checks that read the database only repeat that
-            worker = jobs = (_UNKNOWN,)
+            worker = jobs = found[PROBLEMS] = (_UNKNOWN,)
         else:
             for name in ("blobs", *self._core.of_features):
                 storage += found[name]
@@ -175,8 +176,9 @@ class Health:
     def run_for(self, by: Identity) -> dict[str, tuple[str, ...]]:
         """Run all checks as `run` does, for a token: without the errors of jobs, if their output is not for it."""
         found = self.run()
-        if found["jobs"] and not sees_output(by):
-            found["jobs"] = (HIDDEN_OUTPUT,)
+        for name, hidden in (("jobs", HIDDEN_OUTPUT), (PROBLEMS, HIDDEN_PROBLEMS)):
+            if found[name] and not sees_output(by):
+                found[name] = (hidden,)
         return found
 
 

@@ -1,7 +1,7 @@
 """The models of a collection: its answer, its creation and its patch."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -104,6 +104,25 @@ class LastRun(Reply):
     reason: str
 
 
+class ReportedProblem(Reply):
+    """A problem that a plug-in reports, by its name for it, since when, and what it says to people."""
+
+    plugin: str
+    name: str
+    message: str
+    since: Time
+
+    @classmethod
+    def all_of(cls, problems: Mapping[str, Mapping[str, Any]]) -> "list[ReportedProblem]":
+        """Return the problems of a collection, the oldest first."""
+        found = [
+            cls(plugin=plugin, name=name, message=one["message"], since=datetime.fromisoformat(one["since"]))
+            for plugin, own in problems.items()
+            for name, one in own.items()
+        ]
+        return sorted(found, key=lambda one: one.since)
+
+
 class Collection(Reply):
     """A collection. `stored_size` counts each version's full size, in bytes; `trash_size` that of each in the trash.
 
@@ -113,6 +132,7 @@ class Collection(Reply):
     `unchanged_nights` is on how many later days the newest content has arrived again.
 
     `state_reason` says why the collection is in its state, and names the worse and the better ones that apply, too.
+    `problems` are those that plug-ins report, the oldest first.
 
     `restore_tried_at` and `restore_outcome` are of the last restore test, `restore_tested_at` of the last good one.
 
@@ -147,6 +167,7 @@ class Collection(Reply):
     states: list[BackupState]
     state_since: Time
     state_reason: str
+    problems: list[ReportedProblem]
     arrived_at: Time | None
     last_version: LastVersion | None
     last_run: LastRun | None
@@ -192,6 +213,7 @@ class Collection(Reply):
             states=list(details.state.states),
             state_since=details.state.since,
             state_reason=details.state.reason,
+            problems=ReportedProblem.all_of(record.problems or {}),
             arrived_at=record.arrived_at,
             last_version=LastVersion.of(details.newest) if details.newest else None,
             last_run=LastRun.model_validate(record.last_run, from_attributes=True) if record.last_run else None,
