@@ -205,12 +205,16 @@ def test_the_script_waits_for_no_pipe(collection, by_hand, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", [b'{"a":[' + b"{}," * (20 << 20) + b"{}]}\n", b'{"a":"' + b"x" * (1 << 30)], ids=["values", "text"]
+    ("start", "part", "mebi", "end"),
+    [(b'{"a":[', b"{},", 20, b"{}]}\n"), (b'{"a":"', b"x", 1024, b"")],
+    ids=["values", "text"],
 )
-def test_the_script_passes_over_a_catalogue_that_would_take_all_memory(collection, by_hand, tmp_path, line):
+def test_the_script_passes_over_a_catalogue_that_would_take_all_memory(
+    collection, by_hand, planted, start, part, mebi, end
+):
     _, contents = collection
-    with gzip.open(tmp_path / "storage/catalogue/99991231T000000Z-ffffffff-ffffffff", "wb", 1) as file:
-        file.write(line)
+    member = gzip.compress(part * (1 << 20), 1)  # compressed once, and repeated
+    planted.write_bytes(gzip.compress(start) + member * mebi + gzip.compress(end))
 
     done, written = by_hand()
 
@@ -342,7 +346,7 @@ def test_lines_without_end_in_few_bytes_are_not_read(collection, recover, plante
     collection, contents = collection
     head = JournalFile(max((tmp_path / "storage/catalogue").iterdir())).head
     with gzip.open(planted, "wb", 1) as file:
-        file.write(json.dumps(head).encode() + b"\n" + b'{"object":"version","key":[],"values":[]}\n' * 2_000_000)
+        file.write(json.dumps(head).encode() + b"\n" + b'{"object":"version","key":[],"values":[]}\n' * 200_000)
 
     new = recover(unverified=True)
     script = [sys.executable, ROOT / "docs/recover_by_hand.py", tmp_path / "storage", tmp_path / "out"]
