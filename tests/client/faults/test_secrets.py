@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from support.proxies.old_proxy import old_proxy
+from support.scale import IS_ALL
 
 TOKEN = "5ecre7aa-0000-4000-8000-00000000a11e"
 PASSWORD = "pass-5ecre7"
@@ -77,7 +78,7 @@ COMMANDS = ("check", "push x dump", "pull x", "pipe x -- echo INSERT", "token ro
 def test_a_server_that_repeats_what_it_gets_shows_no_token(fails, machine, echo, way):
     machine.home.joinpath("dump").write_text("INSERT")
     machine.token_file.write_text(f"Authorization: Bearer {TOKEN}\n")
-    for command in COMMANDS:
+    for command in COMMANDS if IS_ALL else COMMANDS[len(way) % 2 :: 2]:
         words = command.replace(" x", f" {uuid.uuid4()}").split()
         fails("--url", f"http://{echo}/{way}", *words, FREPO_URL="")
 

@@ -83,20 +83,7 @@ def full(start_service, tmp_path):
         yield service, client, collection
 
 
-@pytest.mark.parametrize("what", ["raw", "form", "version"])
-def test_an_upload_to_a_full_disk_is_one_line(full, what):
-    service, client, collection = full
-    fill(service)
-    log = Log(service)
-
-    answer, _ = refuse(client, collection, what)
-    named = f"collection {collection}" if what == "version" else "file 'a.bin': an upload by"
-
-    assert 507 == answer.status
-    assert_one_line(log.new(), named, client)
-
-
-def test_a_part_for_a_full_disk_is_one_line(full):
+def test_an_upload_to_a_full_disk_is_one_line(full):
     service, client, collection = full
     metadata = f"collection {base64.b64encode(collection.encode()).decode()}"
     made = client.request(
@@ -105,6 +92,13 @@ def test_a_part_for_a_full_disk_is_one_line(full):
     path = "/" + made.headers["Location"].split("/", 3)[3]
     fill(service)
     log = Log(service)
+
+    for what in ("raw", "form", "version"):
+        answer, _ = refuse(client, collection, what)
+
+        assert 507 == answer.status, what
+        named = f"collection {collection}" if what == "version" else "file 'a.bin': an upload by"
+        assert_one_line(log.new(), named, client)
 
     headers = TUS | {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
     answer = client.request("PATCH", path, LARGE[:500_000], headers)

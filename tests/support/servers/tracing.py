@@ -42,7 +42,8 @@ class TracedService(Service):
         if not shutil.which("strace"):
             pytest.skip("strace is not installed: make services")
         # -D: the service is our child process, not strace, so that it receives our signals.
-        options = ["-D", "-f", "-qq", "-y", "-s", "64", "-e", "signal=none", "-e", f"trace={CALLS}", "-o", self.trace]
+        options = ["-D", "-f", "--seccomp-bpf", "-qq", "-y", "-s", "64", "-e", "signal=none"]
+        options += ["-e", f"trace={CALLS}", "-o", self.trace]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 ["strace", *options, BIN / "pserve", self.ini, f"http_listen={self.address}"],
