@@ -5,6 +5,7 @@ interface AboutService {
   version: string;
   features: string[];
   strategies: string[];
+  compacts: boolean;
   read_only: boolean;
   trash_keep: string | null;
   limits: { versions: number; version_size: number; total_size: number };

@@ -32,6 +32,7 @@ SETTINGS = (
     "guards",
     "storage",
     "mirror",
+    "compact_group",
 )
 
 

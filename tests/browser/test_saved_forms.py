@@ -1,5 +1,7 @@
 """A form sends only what was touched: each one is opened and saved with one other value, and the rest compared."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -24,9 +26,9 @@ COLLECTION = {
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory, make_service):
-    """A service with a choice of storages."""
+    """A service with a choice of storages, and with compact storage."""
     folder = tmp_path_factory.mktemp("forms")
-    environment = {"STORAGES": "archive offsite"}
+    environment = {"STORAGES": "archive offsite", "COMPACT": "true"}
     for name in ("archive", "offsite"):
         environment[f"STORAGE_{name.upper()}_ADAPTER"] = "local"
         environment[f"STORAGE_{name.upper()}_DIRECTORY"] = str(folder / name)
@@ -181,6 +183,51 @@ def test_the_storages_of_many(signed_in, api):
 
     found = [difference(one, api("GET", f"/collections/{one['id']}")) for one in before]
     assert [{"storage": "archive"}, {}] == found
+
+
+def test_the_group_of_a_collection(signed_in, api):
+    path = f"/collections/{api('POST', '/collections', COLLECTION | {'name': 'grouped.sql'})['id']}"
+    before = api("GET", path)
+    signed_in.go(f"#{path}/settings")
+    field = signed_in.page.get_by_label("Group of compact storage")
+    expect(field).to_have_accessible_description(re.compile("a member can find out whether another one has versions"))
+    signed_in.expect("status of 400")
+    field.fill("all hosts")
+    save(signed_in, signed_in.page)
+    expect(field).to_have_accessible_description(re.compile("at most 64 letters, digits, dots"))
+    field.fill(" hosts ")
+    with signed_in.page.expect_request(lambda one: one.method == "PATCH") as sent:
+        save(signed_in, signed_in.page)
+
+    change = {"compact_group": "hosts"}
+    assert (change, change) == (sent.value.post_data_json, difference(before, api("GET", path)))
+    signed_in.go(f"#{path}")
+    expect(signed_in.page.get_by_role("region", name="Figures")).to_contain_text("compact storage in the group hosts")
+    signed_in.go(f"#{path}/settings")
+    field.fill("")
+    save(signed_in, signed_in.page)
+    assert {} == difference(before, api("GET", path))
+
+
+def test_the_group_of_many(signed_in, api):
+    bodies = [{}, {"compact_group": "hosts"}]
+    made = [
+        api("POST", "/collections", COLLECTION | body | {"name": f"group-{number}.sql"})["id"]
+        for number, body in enumerate(bodies)
+    ]
+    before = [api("GET", f"/collections/{one}") for one in made]
+    signed_in.go("#/collections?q=group-&sort=name")
+    signed_in.page.get_by_role("checkbox", name="Select all").click()
+    signed_in.page.get_by_role("button", name="Compact group").click()
+    dialog = signed_in.page.get_by_role("dialog", name="Compact group of 2 collections")
+    expect(dialog).to_contain_text("none or hosts")
+    dialog.get_by_label("Group of compact storage", exact=True).fill("hosts")
+    expect(dialog).to_contain_text("group of compact storage: none → hosts")
+    dialog.get_by_role("button", name="Change 1 collection", exact=True).click()
+    expect(dialog).to_have_count(0)
+
+    found = [difference(one, api("GET", f"/collections/{one['id']}")) for one in before]
+    assert [{"compact_group": "hosts"}, {}] == found
 
 
 def test_the_access_of_a_token(signed_in, api, collection):

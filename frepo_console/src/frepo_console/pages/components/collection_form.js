@@ -26,6 +26,7 @@ export function valuesOf(collection) {
     labels: collection.labels.join(", "),
     storage: collection.storage ?? "",
     mirror: collection.mirror ?? "",
+    compact_group: collection.compact_group ?? "",
     expected_every: intervalText(collection.expected_every),
     grace: intervalText(collection.grace),
     strategy: collection.strategy,
@@ -51,6 +52,7 @@ const READERS = {
   labels: parseLabels,
   storage: (name) => name || null,
   mirror: (name) => name || null,
+  compact_group: (name) => name.trim() || null,
   expected_every: parseInterval,
   grace: parseInterval,
   strategy: (text) => text,
@@ -219,6 +221,11 @@ export function Limits({ form, isNew = false }) {
     </div>
   </fieldset>`;
 }
+
+/** The group of compact storage, where the service has that, or the collection names one. */
+export const Group = ({ form }) =>
+  (useContext(About).compacts || form.values.compact_group !== "") &&
+  html`<${Field} label=${t.form.group} hint=${t.form.groupHint} ...${fieldOf(form, "compact_group")} />`;
 
 export const Guards = ({ form }) =>
   html`<fieldset class="stack">

@@ -62,6 +62,7 @@ export const t = {
     of: (limit) => `of ${limit}`,
     unlimited: "no limit",
     compacted: (size) => `takes ${size} on the storage`,
+    group: (name) => `compact storage in the group ${name}`,
     pinned: (number) => `${number} pinned`,
     quarantined: (number) => `${number} quarantined`,
     trash: "Trash",

@@ -42,6 +42,7 @@ export const t = {
       interval: "Expected interval",
       labels: "Labels",
       storages: "Storages",
+      group: "Compact group",
     },
     editTitle: (what, number) => `${what} of ${plural(number, "collection", "collections")}`,
     onlyTouched: "Each field stays as it is in each collection, until you change it here.",
@@ -125,6 +126,9 @@ export const t = {
     minRetention: "Keep each version at least for",
     minRetentionHint: "Versions are not evicted before",
     drag: (rule) => `${rule}, to drag`,
+    group: "Group of compact storage",
+    groupHint:
+      "Versions are stored as the difference to those of all collections that name this group. So a member can find out whether another one has versions like its own. Empty: no group",
     onSuspicious: "What to do with a suspicious version",
     actions: { quarantine: "Put it into quarantine (best)", mark: "Keep and mark it", refuse: "Refuse it" },
     names: {
@@ -145,10 +149,12 @@ export const t = {
       labels: "labels",
       storage: "versions are stored in",
       mirror: "second copies are in",
+      compact_group: "group of compact storage",
     },
     places: {
       storage: { "": "the first storage" },
       mirror: { "": "as the service says", none: "nowhere" },
+      compact_group: { "": "none" },
     },
     create: "Create collection",
     badSize: (text) => `“${text}” is not a size. Write 3GB or 3GiB.`,

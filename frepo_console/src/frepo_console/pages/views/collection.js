@@ -215,6 +215,7 @@ function Facts({ collection, now }) {
       [
         limits.total_size ? t.facts.of(size(limits.total_size)) : t.facts.unlimited,
         space.data?.encoded && t.facts.compacted(size(space.data.stored)),
+        collection.compact_group && t.facts.group(collection.compact_group),
       ]
         .filter(Boolean)
         .join(", "),

@@ -4,6 +4,7 @@ import { html, useState } from "../../lib/html.js";
 import { path, send } from "../../lib/api.js";
 import {
   Expectation,
+  Group,
   Guards,
   Limits,
   Names,
@@ -47,6 +48,7 @@ function Form({ collection, done }) {
       <${Retention} form=${form} />
       <${Limits} form=${form} />
       <${Guards} form=${form} />
+      <${Group} form=${form} />
       <${FormError} form=${form} />
       <div class="row">
         <span class="sm grow late fg" role="status"

@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../../lib/html.js";
 import { Problem, send } from "../../lib/api.js";
 import {
   Expectation,
+  Group,
   Guards,
   Limits,
   Retention,
@@ -50,6 +51,7 @@ const FORMS = {
   interval: { parts: [Expectation], fields: ["expected_every", "grace"] },
   labels: { parts: [Labels], fields: ["labels"] },
   storages: { parts: [Storages], fields: ["storage", "mirror"] },
+  group: { parts: [Group], fields: ["compact_group"] },
 };
 
 export default function EditMany({ what, items, close, done }) {

@@ -1,7 +1,7 @@
 // What can be done with the selected collections: changes, access for a token, and deletion.
 
-import { html, useState } from "../../lib/html.js";
-import { useAccess } from "../../lib/access.js";
+import { html, useContext, useState } from "../../lib/html.js";
+import { About, useAccess } from "../../lib/access.js";
 import { Problem, path, send } from "../../lib/api.js";
 import { useResource } from "../../lib/data.js";
 import { date, size } from "../../lib/format.js";
@@ -13,13 +13,20 @@ import { useStorages } from "../collection/places.js";
 import { t } from "../../texts/collections.js";
 
 /** What can be changed of many, each with its icon. */
-const EDITS = { retention: "clock", guards: "suspicious", interval: "clock", labels: "edit", storages: "collections" };
+const EDITS = {
+  retention: "clock",
+  guards: "suspicious",
+  interval: "clock",
+  labels: "edit",
+  group: "collections",
+  storages: "collections",
+};
 const loadEdit = () => import("./edit_many.js");
 
 /** `tell` shows what has happened, as the bar is gone then. */
 export function SelectionBar({ items, clear, reload, tell }) {
   const [dialog, setDialog] = useState("");
-  const hasChoice = useStorages().length > 1;
+  const isOffered = { storages: useStorages().length > 1, group: useContext(About).compacts };
   const mayAll = (action) => items.every(({ may }) => may.includes(action));
   const sum = (field) => items.reduce((total, one) => total + one[field], 0);
   const close = () => setDialog("");
@@ -35,7 +42,7 @@ export function SelectionBar({ items, clear, reload, tell }) {
       ${
         mayAll("collection.edit") &&
         Object.keys(EDITS)
-          .filter((name) => name !== "storages" || hasChoice)
+          .filter((name) => isOffered[name] ?? true)
           .map(
             (name) =>
               html`<button class="btn" onClick=${() => setDialog(name)}>

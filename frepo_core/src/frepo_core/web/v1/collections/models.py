@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from frepo_core.domain.backups.groups import PATTERN as GROUP_PATTERN
+from frepo_core.domain.backups import groups
 from frepo_core.domain.backups.locks import LONGEST, NONE
 from frepo_core.domain.backups.runs import RunOutcome
 from frepo_core.domain.backups.verdicts import Verdict
@@ -35,6 +35,12 @@ def _grace(grace: timedelta) -> timedelta:
     return parse_grace(format_iso_duration(grace))
 
 
+def _group(name: str) -> str:
+    if not groups.is_group(name):
+        raise ValueError(f"A group {groups.RULE}")
+    return name
+
+
 def _lock(length: timedelta) -> timedelta:
     if not timedelta(seconds=1) <= length <= LONGEST:
         raise ValueError(f"A lock is at least a second and at most {LONGEST.days} days")
@@ -49,7 +55,8 @@ ExpectedEvery = Annotated[
 Label = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_LABEL})]
 Labels = Annotated[list[Label], AfterValidator(check_labels), Field(max_length=MAX_LABELS)]
 StorageName = Annotated[str, Field(max_length=64, examples=["local"])]
-Group = Annotated[str, Field(max_length=64, pattern=GROUP_PATTERN, examples=["databases"])]
+_GROUP = {"type": "string", "maxLength": groups.MOST, "pattern": groups.PATTERN, "examples": ["databases"]}
+Group = Annotated[str, AfterValidator(_group), WithJsonSchema(_GROUP)]
 Grace = Annotated[Duration, AfterValidator(_grace)]
 Lock = Annotated[Duration, AfterValidator(_lock)]
 
