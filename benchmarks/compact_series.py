@@ -45,9 +45,9 @@ def run(results: Results, folder: Path) -> None:
         nights = sorted(path.iterdir())
         with tempfile.TemporaryDirectory() as place:
             found = {"compact": _Compact(Path(place, "compact")).measure(nights)}
-            if path.name == "fleet":
+            if path.name.startswith("fleet"):
                 found["compact, shared"] = _Compact(Path(place, "shared"), newest="shared").measure(nights)
-            if path.name == "interleaved":  # of each difference, the base stays whole: it has windows
+            if path.name in {"interleaved", "mongodump"}:  # of each difference, the base stays whole: it has windows
                 found["compact, depth 1"] = _Compact(Path(place, "shallow"), depth=1).measure(nights)
             for program in (_Restic, _Borg):
                 if shutil.which(program.name):
