@@ -42,11 +42,19 @@ class FrepoCommand(Command):
     prepares_serving: ClassVar[bool] = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return a parser that accepts no abbreviated options."""
+        """Return a parser that accepts no abbreviated options. Commands override `add_arguments`."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.allow_abbrev = False
         parser.formatter_class = _HelpFormatter
+        self.add_common_arguments(parser)
+        self.add_arguments(parser)
         return parser
+
+    def add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Define what all commands of a kind have, or change what cliff has defined."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Define the arguments and options of this command."""
 
     def get_epilog(self) -> str:
         """Return the examples, and the package of a third-party command. For ours, cliff would search all packages."""

@@ -29,13 +29,12 @@ class Outcome:
 class _ActionCommand(FrepoCommand):
     """Prints the text of the outcome, unless `-f` or `-c` is given."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Replace the default of `-f`: it is the text."""
-        parser = super().get_parser(prog_name)
+        super().add_common_arguments(parser)
         for action in parser._actions:  # cliff does not return its option
             if action.dest == "formatter":
                 action.default, action.help = None, "print a record in this format; default: sentences for people"
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Do the work. Raises `FrepoError`."""

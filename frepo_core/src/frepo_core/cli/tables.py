@@ -50,11 +50,10 @@ class ListCommand(TableCommand, Lister):
     # others, it shows the first six.
     long: ClassVar[frozenset[str]] = frozenset()
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add --long."""
-        parser = super().get_parser(prog_name)
+        super().add_common_arguments(parser)
         parser.add_argument("--long", action="store_true", help="show all columns in the table")
-        return parser
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]

@@ -17,7 +17,6 @@ class ListAliases(ListCommand):
     examples = ("frepo alias:list", "frepo alias:list -f json")
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each alias."""
         from frepo_core.services.base.keyset import PageRequest
 
         aliases = self.services().feature(AliasServices).aliases
@@ -34,15 +33,11 @@ class SetAlias(ShowCommand):
 
     examples = ("frepo alias:set manual.txt 2cf24dba5fholiday.txt",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("alias", help="the new name, e.g. manual.pdf")
         parser.add_argument("file", help="the stored name of the file")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
-        """Set the alias."""
         record, is_new = self.services().feature(AliasServices).aliases.put(arguments.alias, arguments.file, by=None)
         return ("alias", "file", "created"), (record.name, record.file, is_new)
 
@@ -52,13 +47,9 @@ class DeleteAlias(ActionCommand):
 
     examples = ("frepo alias:delete manual.txt",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("alias", help="the name to delete")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Delete the alias."""
         self.services().feature(AliasServices).aliases.delete(arguments.alias, by=None)
         return Outcome(text=arguments.alias, records=[{"alias": arguments.alias, "deleted": True}])

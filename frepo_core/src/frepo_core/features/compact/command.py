@@ -19,15 +19,12 @@ class Compact(StorageCommand):
 
     examples = ("frepo compact --dry-run", "frepo compact", "frepo compact --expand")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         mode = parser.add_mutually_exclusive_group()
         mode.add_argument("--dry-run", action="store_true", help="only say what would be encoded, and about its size")
         mode.add_argument(
             "--expand", action="store_true", help="store everything as it is again; may be stopped and run again"
         )
-        return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Run it in the place of the job `compact`, and show the progress."""

@@ -23,18 +23,14 @@ class Doctor(ListCommand):
     examples = ("frepo doctor", "frepo doctor --url https://files.example.org", "frepo doctor -f json")
     prepares_serving = True
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--url",
             metavar="URL",
             help="also call the service under the address that clients use, as one that forges headers",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each finding."""
         from . import Level, examine
 
         found = list(examine(self.assemble, files=self._files(), url=arguments.url))

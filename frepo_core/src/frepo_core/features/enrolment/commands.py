@@ -33,14 +33,10 @@ class RevokeEnrolment(ActionCommand):
 
     examples = ("frepo enrolment:revoke 5b0c7f0e-5a0f-4c39-9a43-1f0f7c1d2a11",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the argument."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", help="the id that `frepo enrolment:list` shows; not the code itself")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Revoke the code."""
         revoked = self.services().feature(EnrolmentServices).codes.revoke(arguments.id)
         text = f"The code of {revoked.name} was revoked"
         if revoked.token:

@@ -48,9 +48,8 @@ class CreateFleet(ListCommand):
         "frepo fleet:create --from hosts.csv --codes codes.csv",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the options: those of collections, without short names, which are those of formats."""
-        parser = super().get_parser(prog_name)
         parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="the CSV file; -: stdin")
         secrets = parser.add_mutually_exclusive_group()
         secrets.add_argument(
@@ -82,7 +81,6 @@ class CreateFleet(ListCommand):
             metavar="WHEN",
             help="when the tokens end, e.g. '+1 year'; default: never",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each host. An error of one does not stop the others."""

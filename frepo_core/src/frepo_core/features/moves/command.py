@@ -23,18 +23,14 @@ class Migrate(StorageCommand):
         "frepo storage:migrate --collection 1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001 --to local",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument("--from", dest="source", metavar="NAME", help="e.g. local")
         source.add_argument("--collection", help="move this collection only, given by its id or its name")
         parser.add_argument("--to", dest="target", metavar="NAME", help="e.g. awss3v3; required with --from")
         parser.add_argument("--purge", action="store_true", help="delete moved blobs from the source")
-        return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        """Migrate."""
         from frepo_core.services.content.storages.storage_choice import problem_as_only_place
 
         from .migration import Migrator

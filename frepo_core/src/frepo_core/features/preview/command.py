@@ -39,9 +39,7 @@ class RetentionPreview(ListCommand):
         "frepo backup:preview shop.sql --for 365d --storage -f csv",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("--strategy", help="another strategy; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="its options, e.g. '{\"daily\": 30}'")
@@ -61,7 +59,6 @@ class RetentionPreview(ListCommand):
         parser.add_argument("--empty", action="store_true", help="begin without the versions that are there")
         parser.add_argument("--all", action="store_true", help="show the imagined versions that are evicted, too")
         parser.add_argument("--storage", action="store_true", help="show the storage at the end of each day instead")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each version, or for each day."""

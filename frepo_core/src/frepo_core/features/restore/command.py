@@ -43,9 +43,7 @@ class Restore(ListCommand):
         "frepo restore",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", help="the name or the id of the collection, also of a deleted one")
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--version", metavar="NUMBER", help="the version with this number, such as 7 or v7")
@@ -55,7 +53,6 @@ class Restore(ListCommand):
         part.add_argument("--path", metavar="PATH", help="only this file or folder of an archive, into a new folder")
         add_target(parser)
         parser.add_argument("--yes", action="store_true", help="do not ask about a version that is not good")
-        return parser
 
     def run(self, arguments: argparse.Namespace) -> int:
         """List what there is, or restore one."""

@@ -17,9 +17,7 @@ class RestoreTest(ShowCommand):
 
     examples = ("frepo backup:test-restore shop.sql --command 'gunzip -t'",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("--version", default="latest", help="latest, first, good, v<number> or the version's id")
         parser.add_argument(
@@ -31,10 +29,8 @@ class RestoreTest(ShowCommand):
         parser.add_argument(
             "--timeout", metavar="TIME", help="kill the command after this time; default: restore_tests.timeout"
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-        """Run the test."""
         services = self.services()
         collection = services.collections.find(arguments.id)
         result = services.feature(RestoreTestServices).tests.run(

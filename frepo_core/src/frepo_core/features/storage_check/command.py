@@ -31,16 +31,12 @@ class Check(ListCommand):
     long = frozenset({"Size", "Only here size", "Files", "Trash"})
     examples = ("frepo storage:check", "frepo storage:check --read-within 7d -f json")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--read-within", default="30d", metavar="TIME", help="when contents count as read; default: 30d"
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each storage."""
         from .storage_check import check_storages
 
         services = self.services()

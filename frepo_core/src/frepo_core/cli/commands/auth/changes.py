@@ -39,19 +39,16 @@ CLEARABLE: Mapping[str, tuple[str, Any]] = {
 class ChangeCommand(FrepoCommand):
     """A command about one token. It takes a fingerprint, because the list of processes would show an id."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the argument."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as in the log")
-        return parser
 
 
 class EditToken(ChangeCommand, ShowCommand):
     """Change the name, the expiry and the restrictions of a token; show it. Its roles stay."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the options. A missing option keeps its value."""
-        parser = super().get_parser(prog_name)
+        super().add_arguments(parser)
         parser.epilog = "Example: frepo auth:edit 3f9c2a71d0be --name db7 --expires '+90 days' --clear tags"
         parser.add_argument("--name", help="what people call the token")
         parser.add_argument("--expires", metavar="WHEN", help="'never', '+30 minutes', '2030-01-01 12:00:00'")
@@ -65,7 +62,6 @@ class EditToken(ChangeCommand, ShowCommand):
         parser.add_argument(
             "--clear", type=words, default=[], metavar="NAMES", help=f"remove these: {', '.join(CLEARABLE)}"
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Edit the token, and return its values."""
@@ -83,17 +79,14 @@ class EditToken(ChangeCommand, ShowCommand):
 class RotateToken(ChangeCommand, ActionCommand):
     """Replace a token by one with the same rights and collections; print the new id. The old one ends after a time."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the option."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
         parser.epilog = "Example: frepo auth:rotate 3f9c2a71d0be --overlap 2d -f json"
         parser.add_argument(
             "--overlap", default="1d", metavar="TIME", help="how long the old token stays valid, e.g. 6h; default: 1d"
         )
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Rotate the token."""
         try:
             overlap = parse_any_duration(arguments.overlap)
         except ValueError as error:
@@ -126,14 +119,12 @@ class RotateToken(ChangeCommand, ActionCommand):
 class RevokeToken(ChangeCommand, ActionCommand):
     """Revoke the token with this fingerprint, which the log shows."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the example."""
-        parser = super().get_parser(prog_name)
+        super().add_arguments(parser)
         parser.epilog = "Example: frepo auth:revoke 3f9c2a71d0be"
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Revoke the token."""
         revoked = self.services().token_changes.revoke(arguments.fingerprint)
         others = [one for one in revoked.chain if one != revoked.fingerprint]
         name = f" ({revoked.name})" if revoked.name else ""

@@ -29,9 +29,7 @@ class ListTokens(ListCommand):
 
     long = frozenset({"Roles", "Collections", "From", "Created", "Created by"})
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = "Example: frepo auth:list --unused-since 90d --sort last_used_at -f csv"
         parser.add_argument("--match", default="", metavar="TEXT", help="only with this in the name or the fingerprint")
         parser.add_argument("--role", help="only tokens that have this role themselves")
@@ -44,10 +42,8 @@ class ListTokens(ListCommand):
             metavar="ORDER",
             help=f"{', '.join(SORTS)}; --sort=-name reverses it; default: name",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Return a row for each token."""
         search = _search(arguments)
         if arguments.collection:
             search = replace(search, collection=self.services().collections.find(arguments.collection).id)
@@ -64,15 +60,12 @@ class ShowToken(ShowCommand):
 
     examples = ("frepo auth:show db7", "frepo auth:show 3f9c2a71d0be")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the argument. It is no id, because the list of processes would show it."""
-        parser = super().get_parser(prog_name)
         meaning = "its name, or 12 to 16 hexadecimal digits, as in the log"
         parser.add_argument("token", metavar="NAME|FINGERPRINT", help=meaning)
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-        """Return the values of the token."""
         from frepo_core.services.access.former_tokens import find_former
 
         inventory = self.services().token_inventory

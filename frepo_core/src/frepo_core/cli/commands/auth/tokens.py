@@ -38,16 +38,12 @@ class TokenCommand(FrepoCommand):
 class GenerateAdminToken(TokenCommand, ActionCommand):
     """Generate an administrator token that never expires; print its id."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the option."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = "Example: frepo auth:generate-admin-token --name 'the console of Ann'"
         meaning = "what people call the token, e.g. its holder; default: administrator"
         parser.add_argument("--name", default="administrator", help=meaning)
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Generate the token."""
         from frepo_core.services.access.tokens import NewToken
 
         new = NewToken(roles=[Role.ADMINISTRATOR], expires="never", name=parse_name(arguments.name))
@@ -60,9 +56,8 @@ class CreateToken(TokenCommand, ActionCommand):
 
     examples = ("frepo auth:create-token --roles upload.images,view.any_file --expires '+30 days'",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the options. They match the fields of the API."""
-        parser = super().get_parser(prog_name)
         parser.description = f"{parser.description} The roles: {', '.join(Role)}."
         parser.add_argument("--roles", type=words, required=True, help="roles, separated by commas")
         parser.add_argument("--name", help="what people call the token, e.g. the name of its server")
@@ -82,7 +77,6 @@ class CreateToken(TokenCommand, ActionCommand):
         parser.add_argument(
             "--ignore-error-if-token-exists", action="store_true", help="exit with 0 if the --id exists already"
         )
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Create the token, or find the existing one."""
@@ -109,7 +103,6 @@ class ClearExpiredTokens(TokenCommand, ActionsCommand):
     examples = ("frepo auth:clear-expired-tokens",)
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Remove the tokens."""
         cleared = self.tokens().clear_expired()
         lines = [f"{fingerprint} expired at {format_expiry(end)}" for fingerprint, end in cleared]
         records = [{"fingerprint": fingerprint, "expired_at": Moment(end)} for fingerprint, end in cleared]

@@ -9,12 +9,9 @@ from ...outcomes import ActionsCommand, Outcome
 class AccessCommand(ActionsCommand):
     """A command about a collection and tokens."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("token", nargs="+", help="the fingerprint of a token, or its id")
-        return parser
 
 
 class Grant(AccessCommand):

@@ -21,14 +21,11 @@ class Checks(ListCommand):
     long = frozenset({"Details"})
     examples = ("frepo backup:checks shop.sql v3",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "version", nargs="?", help="latest, first, good, v<number> or the version's id; default: all"
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each result. Raises `FieldsError` or `NotFoundError` if there is no such version."""

@@ -48,9 +48,7 @@ class ListCollections(ListCommand):
     long = frozenset({"Id", "States", "Since", "Pinned", "Quarantined", "Unchanged nights", "Labels", "Description"})
     examples = ("frepo backup:list", "frepo backup:list --state overdue --state late -f json")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--search", default="", metavar="TEXT", help="part of the name, the description or the id")
         parser.add_argument(
             "--state",
@@ -67,10 +65,8 @@ class ListCollections(ListCommand):
             help="only those whose newest content has arrived again on so many later days, or more",
         )
         parser.add_argument("--limit", type=int, default=100, metavar="N", help="the number of rows; default: 100")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each collection."""
         limit = check_limit(arguments.limit)
         return COLUMNS, [
             (
@@ -98,14 +94,10 @@ class ShowCollection(ShowCommand):
 
     examples = ("frepo backup:show shop.sql",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
-        """Return the fields."""
         services = self.services()
         return show(services, services.collections.find(arguments.id))
 
@@ -115,9 +107,8 @@ class EditCollection(ShowCommand):
 
     examples = ("frepo backup:edit shop.sql --max-backups-count 14 --min-retention 7d",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the options: those of `backup:create-collection`, whose -c and -f are those of formats here."""
-        parser = super().get_parser(prog_name)
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("-d", "--description", help="a description for people")
         parser.add_argument("--filename", help="the file name of new versions")
@@ -126,7 +117,6 @@ class EditCollection(ShowCommand):
         parser.add_argument("-s", "--strategy", help="the strategy for a full collection; `frepo plugins` lists all")
         parser.add_argument("--strategy-options", metavar="JSON", help="options of the strategy, e.g. '{\"days\": 30}'")
         parser.add_argument("-p", "--password", help="password for new versions; -: read it from stdin; '': none")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Edit the collection and return its fields."""

@@ -21,13 +21,10 @@ class Upload(ShowCommand):
         "pg_dump shop | frepo backup:upload shop.sql -",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("file", help="the file; -: stdin")
         parser.add_argument("--digest", metavar="HEX", help="refuse the content if it has another SHA-256")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Upload the content and return the new version."""
@@ -71,18 +68,14 @@ class Download(ActionCommand):
         "frepo backup:download shop.sql v3 --output - | gunzip | psql shop",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "version", nargs="?", default="latest", help="latest (default), first, good, v<number> or the version's id"
         )
         add_target(parser)
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Download the version."""
         check_target(arguments, prints_record=self.prints_record(arguments))
         services = self.services()
         collection = services.collections.find(arguments.id)

@@ -40,9 +40,8 @@ class CreateCollection(ActionCommand):
         "frepo backup:create-collection --filename db.sql --token-name db7 --format json",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the options. They match the fields of the API."""
-        parser = super().get_parser(prog_name)
         keep_long_options(parser)
         parser.add_argument("-d", "--description", default="", help="a description for people")
         parser.add_argument("-f", "--filename", required=True, help="the file name of its versions, e.g. db.sql")
@@ -56,7 +55,6 @@ class CreateCollection(ActionCommand):
             "--ignore-error-if-exists", action="store_true", help="exit with 0 if the --id exists already"
         )
         _add_access(parser)
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Create the collection, or find the existing one."""

@@ -22,15 +22,12 @@ class DeleteCollection(ActionCommand):
 
     examples = ("frepo backup:delete-collection shop.sql --with-versions --yes",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "--with-versions", action="store_true", help="move its versions into the trash; default: it must be empty"
         )
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""
@@ -57,7 +54,6 @@ class ListDeletedCollections(ListCommand):
     examples = ("frepo backup:deleted-collections",)
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each collection."""
         return COLUMNS, [
             (
                 each.id,
@@ -79,11 +75,8 @@ class RestoreCollection(ActionCommand):
 
     examples = ("frepo backup:restore-collection shop.sql",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help=_WHICH)
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Restore, and say what came back."""
@@ -104,12 +97,9 @@ class EndDeletedCollection(ActionCommand):
 
     examples = ("frepo backup:end-deleted-collection shop.sql --yes",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help=_WHICH)
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""

@@ -30,9 +30,7 @@ class Runs(ListCommand):
     nothing = "No client has reported a run."
     examples = ("frepo backup:runs shop.sql --outcome failed",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument(
             "--outcome",
@@ -42,7 +40,6 @@ class Runs(ListCommand):
             help="only runs with this outcome; may be repeated",
         )
         parser.add_argument("--limit", type=int, default=50, metavar="N", help="the number of rows; default: 50")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each run. Raises `FieldsError` if there is no such collection."""

@@ -19,11 +19,8 @@ class Status(StatusCommand, ShowCommand):
 
     examples = ("frepo backup:status shop.sql",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Return the state, and what it follows from."""

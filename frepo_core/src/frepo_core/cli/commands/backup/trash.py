@@ -21,14 +21,10 @@ class ShowTrash(ListCommand):
     nothing = "The trash of this collection is empty."
     examples = ("frepo backup:trash shop.sql",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each version."""
         services = self.services()
         collection = services.collections.find(arguments.id)
         return COLUMNS, [
@@ -53,12 +49,9 @@ class RestoreVersion(ActionCommand):
 
     examples = ("frepo backup:restore-version shop.sql v3",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", help="v<number>, as `frepo backup:trash` lists it")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Restore, and say where the version is."""
@@ -78,13 +71,10 @@ class EmptyTrash(ActionCommand):
         "frepo backup:empty-trash shop.sql v3 --yes",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", nargs="?", help="v<number>; default: all that is in the trash")
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""

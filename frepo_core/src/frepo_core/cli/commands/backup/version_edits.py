@@ -23,12 +23,9 @@ EXAMPLE = "shop.sql v3"
 class EditVersion(ActionCommand):
     """A command that edits a version."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", help=_WHICH)
-        return parser
 
     def find(self, arguments: argparse.Namespace) -> "VersionRecord":
         """Return the version. Raises `FieldsError` or `NotFoundError`."""
@@ -51,9 +48,8 @@ class Release(EditVersion):
 
     examples = (f"frepo backup:release {EXAMPLE}", "frepo backup:release --all --reason kind")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super(EditVersion, self).get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Define the arguments: with --all, no version."""
         parser.add_argument("id", nargs="?", help="the id or the name of the collection; with --all: only this one")
         parser.add_argument("version", nargs="?", help=_WHICH)
         parser.add_argument("--all", action="store_true", help="all versions in quarantine for the --reason")
@@ -65,7 +61,6 @@ class Release(EditVersion):
             metavar="REASON",
             help=f"{', '.join(get_args(ReasonName))}, or a reason as `frepo backup:versions` shows it",
         )
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Release the version or all. Raises `FrepoError` if there is nothing to release one from."""
@@ -138,14 +133,11 @@ class Note(EditVersion):
 
     examples = (f"frepo backup:note {EXAMPLE} 'the last one before the move'",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument("note", metavar="TEXT", help="the note; it replaces the one before")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Write the note."""
         from frepo_core.services.backups.versions.version_edits import VersionChange
 
         note = check_length("TEXT", arguments.note, MAX_NOTE)

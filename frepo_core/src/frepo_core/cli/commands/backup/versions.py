@@ -73,9 +73,7 @@ class Versions(ListCommand):
         "frepo backup:versions --verdict broken --verdict suspicious -c Name -c Version -c Message",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "id", nargs="?", help="the id or the name of the collection; not given: all, with one of these options"
         )
@@ -96,10 +94,8 @@ class Versions(ListCommand):
             choices=get_args(ReasonName),
             help=f"only versions in quarantine for this reason: {', '.join(get_args(ReasonName))}; may be repeated",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each version."""
         services = self.services()
         if arguments.id is None:
             return self._fleet(services, arguments)
@@ -164,13 +160,10 @@ class DeleteVersion(ActionCommand):
 
     examples = ("frepo backup:delete-version shop.sql v3 --yes",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("version", help="latest, first, good, v<number> or the version's id")
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""

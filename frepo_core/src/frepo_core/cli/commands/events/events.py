@@ -47,9 +47,7 @@ class Events(ListCommand):
     long = frozenset({"Position", "Address", "Collection", "File", "Token"})
     examples = ("frepo events --kind 'version.*' --since 7d",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--kind",
             action="append",
@@ -71,7 +69,6 @@ class Events(ListCommand):
             choices=("csv", "jsonl"),
             help="print all events that match, however many, as CSV or as JSON lines",
         )
-        return parser
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Show the events; with `--follow` until Ctrl-C."""
@@ -86,7 +83,6 @@ class Events(ListCommand):
         return 0
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Return a row for each event."""
         from frepo_core.services.events.search import newest_events
 
         services = self.services()

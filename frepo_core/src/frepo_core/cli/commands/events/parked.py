@@ -21,14 +21,10 @@ class Parked(ListCommand):
     nothing = "No event is parked."
     examples = ("frepo events:parked --subscriber notify_ops -f json",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--subscriber", metavar="NAME", help="only those of this subscriber")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Return a row for each."""
         from frepo_core.services.events.parked_events import list_parked
 
         services = self.services()
@@ -44,16 +40,12 @@ class Retry(ShowCommand):
 
     examples = ("frepo events:retry --all --subscriber notify_ops",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("event", nargs="*", metavar="EVENT", help="numbers of events, see `frepo events:parked`")
         parser.add_argument("--all", action="store_true", help="all parked events")
         parser.add_argument("--subscriber", metavar="NAME", help="only those of this subscriber")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-        """Request the retry."""
         from frepo_core.services.events.parked_events import request_retry
 
         if bool(arguments.event) == arguments.all:

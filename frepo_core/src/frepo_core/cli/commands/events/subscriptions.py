@@ -19,7 +19,6 @@ class Subscriptions(ListCommand):
     examples = ("frepo events:subscriptions",)
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Return a row for each."""
         from frepo_core.services.events.subscriptions import list_subscriptions
 
         services = self.services()
@@ -38,14 +37,11 @@ class Unsubscribe(ShowCommand):
 
     examples = ("frepo events:unsubscribe notify_ops",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="see `frepo events:subscriptions`")
         parser.add_argument(
             "--force", action="store_true", help="also if it exists; it begins anew when a process starts again"
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Delete the subscription; return what is lost."""

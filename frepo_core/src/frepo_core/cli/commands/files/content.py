@@ -24,9 +24,7 @@ class UploadFile(ShowCommand):
         "tar c photos | frepo file:upload - --name photos.tar",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("file", help="the file; -: stdin")
         parser.add_argument("--name", help="the name in the service; default: that of the file")
         parser.add_argument("--tag", action="append", default=[], help="may be repeated")
@@ -37,7 +35,6 @@ class UploadFile(ShowCommand):
             action="store_true",
             help="if a file with the same content exists, change its tags, password and --public",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
         """Upload the content and return the file."""
@@ -71,15 +68,11 @@ class DownloadFile(ActionCommand):
         "frepo file:download 2cf24dba5fphotos.tar --output - | tar t",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("name", help="the stored name of the file, as file:list shows it")
         add_target(parser)
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Download the file."""
         check_target(arguments, prints_record=self.prints_record(arguments))
         services = self.services()
         return download(self, services, services.files.find(arguments.name), arguments)

@@ -26,9 +26,7 @@ class ListFiles(ListCommand):
     long = frozenset({"Type", "Password", "SHA-256"})
     examples = ("frepo file:list", "frepo file:list --search holiday --tag beach -f json")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--search", default="", metavar="TEXT", help="part of the name")
         parser.add_argument(
             "--tag", action="append", default=[], help="files with this tag; may be repeated: any of them"
@@ -41,10 +39,8 @@ class ListFiles(ListCommand):
             help="files of this type; may be repeated: any of them",
         )
         parser.add_argument("--limit", type=int, default=100, metavar="N", help="the number of rows; default: 100")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each file."""
         if not 1 <= arguments.limit <= MAX_LISTED:
             raise FieldsError({"--limit": [f"must be from 1 to {MAX_LISTED}"]})
         found = _find(self.services(), arguments)
@@ -56,14 +52,10 @@ class ShowFile(ShowCommand):
 
     examples = ("frepo file:show 2cf24dba5fholiday.jpg",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("name", help="the stored name of the file, as file:list shows it")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Record:
-        """Return the fields."""
         services = self.services()
         file = services.files.find(arguments.name)
         return show(services, file)
@@ -74,12 +66,9 @@ class DeleteFile(ActionCommand):
 
     examples = ("frepo file:delete 2cf24dba5fholiday.jpg --yes",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("name", help="the stored name of the file, as file:list shows it")
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and delete. Raises `FrepoError` if the answer is not yes."""

@@ -26,12 +26,9 @@ class ListJobs(ListCommand):
         "frepo jobs verify --limit 5 -f json",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("job", nargs="?", metavar="JOB", help="list the latest runs of this job")
         parser.add_argument("--limit", type=int, default=20, metavar="N", help="number of runs; default: 20")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Return a row for each job, or for each run."""
@@ -68,9 +65,7 @@ class RunJob(ShowCommand):
 
     examples = ("frepo jobs:run samples",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("job", metavar="JOB", help="`frepo jobs` lists them")
         parser.add_argument(
             "--wait",
@@ -79,10 +74,8 @@ class RunJob(ShowCommand):
             metavar="SECONDS",
             help="how long to wait while another job of its lane runs; default: 15",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-        """Run the job."""
         from frepo_core.services.events.actors import console_actor
 
         result = self.services().jobs.run(arguments.job, cause=console_actor().name, wait=arguments.wait)

@@ -14,7 +14,6 @@ class RunWorker(FrepoCommand):
     examples = ("frepo worker",)
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Run the worker."""
         from frepo_core.errors import ReadOnlyError
 
         services = self.services()

@@ -16,14 +16,11 @@ class Serve(FrepoCommand):
 
     examples = ("frepo serve production.ini", "frepo serve --listen 127.0.0.1:7000")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("ini", nargs="?", metavar="INI", help="default: that of `frepo --ini`, see `frepo --help`")
         parser.add_argument(
             "--listen", metavar="ADDRESS", help="e.g. 127.0.0.1:7000; default: HTTP_LISTEN, else that of the ini file"
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Replace this process by the service, which inherits nothing of the command but its environment."""

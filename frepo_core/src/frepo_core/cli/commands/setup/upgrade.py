@@ -20,18 +20,15 @@ class Upgrade(FrepoCommand):
         "frepo db:upgrade --create",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the confirmation for an empty database."""
-        parser = super().get_parser(prog_name)
         parser.add_argument(
             "--create",
             action="store_true",
             help="create the schema if the database is empty; not needed for SQLite outside app.env = prod",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
-        """Migrate."""
         from frepo_core.db import migrations
 
         services = self.assemble()

@@ -18,12 +18,9 @@ class Adopt(FrepoCommand):
 
     examples = ("frepo storage:adopt",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--storage", metavar="NAME", help="default: the storage for new blobs")
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Show both sides, ask, and adopt. Raises `FrepoError` if the answer is not yes."""

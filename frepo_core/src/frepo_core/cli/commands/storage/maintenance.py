@@ -18,9 +18,7 @@ class Verify(StorageCommand):
 
     examples = ("frepo storage:verify --older-than 30d -f json",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         share = parser.add_mutually_exclusive_group()
         share.add_argument(
             "--percent",
@@ -32,10 +30,8 @@ class Verify(StorageCommand):
         share.add_argument(
             "--older-than", metavar="TIME", help="only blobs that were last checked before this time, e.g. 30d"
         )
-        return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        """Verify."""
         from frepo_core.services.upkeep.storage import VerifyOptions, verify, verify_copies
 
         if not 0 < arguments.percent <= 100:
@@ -57,9 +53,7 @@ class Sweep(StorageCommand):
 
     examples = ("frepo storage:sweep --dry-run",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--grace", default="48h", metavar="TIME", help="keep younger blobs; at least 1h; default: 48h"
         )
@@ -71,10 +65,8 @@ class Sweep(StorageCommand):
             "--unknown", action="store_true", help="also delete what is kept for 30 days after an adoption"
         )
         parser.add_argument("--storage", metavar="NAME", help="default: the storage for new blobs")
-        return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
-        """Sweep."""
         from frepo_core.services.upkeep.storage import SweepPlan, check_grace, sweep
 
         grace = _duration("grace", arguments.grace, check_grace)

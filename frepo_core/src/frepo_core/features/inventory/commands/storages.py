@@ -27,7 +27,6 @@ class Storages(ListCommand):
     examples = ("frepo storages",)
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
-        """Return a row for each storage."""
         inventory = self.services().feature(InventoryServices).inventory
         found, contents = {one.name: one for one in inventory.storages()}, inventory.contents()
         return COLUMNS, [self._row(name, found.get(name), contents[name]) for name in sorted(contents)]

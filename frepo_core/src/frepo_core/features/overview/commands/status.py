@@ -30,9 +30,7 @@ class Status(StatusCommand, ListCommand):
     nothing = "No backup is late or overdue."
     examples = ("frepo status", "frepo status --overdue -f value -c Name")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         lists = parser.add_mutually_exclusive_group()
         lists.add_argument("--overdue", action="store_true", help="list the collections whose backup has not arrived")
         lists.add_argument(
@@ -40,7 +38,6 @@ class Status(StatusCommand, ListCommand):
             action="store_true",
             help="list the collections without a good restore test for `restore_tests.every`",
         )
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for each check, or for each collection whose backup is missing."""

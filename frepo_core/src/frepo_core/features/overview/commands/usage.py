@@ -33,11 +33,8 @@ class Usage(ListCommand):
     long = frozenset({"Collection", "Stored"})
     examples = ("frepo storage:usage", "frepo storage:usage --limit 10 -f csv")
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--limit", type=int, default=50, metavar="N", help="number of collections; default: 50")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> Rows:
         """Return a row for the service and one for each collection."""

@@ -15,9 +15,7 @@ class Mirror(StorageCommand):
 
     examples = ("frepo storage:mirror",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--yes-delete",
             type=int,
@@ -25,7 +23,6 @@ class Mirror(StorageCommand):
             help="delete up to N second copies; default: stop above 20 %% of all within a day",
         )
         parser.add_argument("--storage", metavar="NAME", help="for --yes-delete; default: that of the setting mirror")
-        return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Confirm the number of deletions and run the job."""

@@ -21,16 +21,13 @@ class Promote(FrepoCommand):
 
     examples = ("frepo storage:promote offsite",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("storage", metavar="STORAGE", help="the storage that becomes the first one")
         parser.add_argument(
             "--from", dest="former", metavar="NAME", help="the storage that is lost; default: the first one"
         )
         parser.add_argument("--force", action="store_true", help="also if contents have no second copy")
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> None:
         """Show what it means, ask, and promote. Raises `FrepoError` if copies are missing and nobody accepts that."""

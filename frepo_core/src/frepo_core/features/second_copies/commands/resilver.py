@@ -27,13 +27,10 @@ class Resilver(StorageCommand):
 
     examples = ("frepo storage:resilver --to offsite",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="e.g. local")
         parser.add_argument("--check", action="store_true", help="look first whether the earlier copies still exist")
         parser.add_argument("--rate", metavar="SIZE", help="bytes a second; 0: no limit; default: mirror.rate")
-        return parser
 
     def work(self, arguments: argparse.Namespace) -> tuple[dict[str, Any], bool]:
         """Copy until nothing is left, or the storage fails."""

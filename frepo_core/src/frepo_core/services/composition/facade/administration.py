@@ -14,7 +14,6 @@ class AdministeringFacade(ConnectedFacade):
     """Calls the services that the endpoints call, with the checks of the endpoints' permissions and values."""
 
     def create_collection(self, values: CollectionValues, *, by: Identity) -> CollectionInfo:
-        """See `AdministeringService.create_collection`."""
         from .requested_values import collection_change  # a plug-in that sets up nothing need not import it
 
         services = self._services_for(by)
@@ -23,7 +22,6 @@ class AdministeringFacade(ConnectedFacade):
         return collection_info(services.collections.create(change, by=by, default_guards=SAFE_GUARDS))
 
     def edit_collection(self, collection_id: str, values: CollectionValues, *, by: Identity) -> CollectionInfo:
-        """See `AdministeringService.edit_collection`."""
         from .requested_values import collection_change
 
         services = self._services_for(by)
@@ -32,7 +30,6 @@ class AdministeringFacade(ConnectedFacade):
         return collection_info(services.collections.edit(collection.id, change, by=by).collection)
 
     def create_token(self, values: TokenValues, *, by: Identity) -> IssuedToken:
-        """See `AdministeringService.create_token`."""
         from .requested_values import new_token
 
         services = self._services_for(by)
@@ -41,7 +38,6 @@ class AdministeringFacade(ConnectedFacade):
         return IssuedToken(secret=issued.id, fingerprint=issued.fingerprint, expires_at=issued.expires_at)
 
     def allow_token(self, collection_id: str, fingerprint: str, *, by: Identity) -> bool:
-        """See `AdministeringService.allow_token`."""
         services = self._services_for(by)
         collection = self._collection_for(collection_id, "collection.tokens", by)
         return services.token_lists.grant(collection.id, fingerprint, by=by)[1]

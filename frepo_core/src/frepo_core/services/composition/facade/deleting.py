@@ -18,7 +18,6 @@ class DeletingFacade(ReadingFacade):
     def delete_versions(
         self, collection_id: str, numbers: Group[int], *, by: Identity | None, reason: str, trash: bool = True
     ) -> int:
-        """See `DeletingService.delete_versions`."""
         from ...backups.versions.bulk_deletion import BulkDeletion  # not every command deletes versions
 
         if len(numbers) > MAX_LIMIT or not 1 <= len(reason) <= MAX_REASON:

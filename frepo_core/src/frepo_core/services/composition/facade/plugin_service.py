@@ -57,53 +57,44 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
 
     @property
     def store(self) -> "PluginStore":
-        """See `Service.store`."""
         from .store import PluginStore  # not every command keeps values
 
         return PluginStore(self._services, self._plugin)
 
     @property
     def is_read_only(self) -> bool:
-        """See `Service.is_read_only`."""
         return self._services.settings.read_only
 
     @property
     def storage_folder(self) -> Path | None:
-        """See `Service.storage_folder`."""
         folder = getattr(self._services.backends.current_settings, "directory", None)
         return folder.absolute() if isinstance(folder, Path) else None
 
     @property
     def state_folder(self) -> Path:
-        """See `Service.state_folder`."""
         if (storage := self.storage_folder) is not None:
             return storage.parent
         settings = self._services.settings
         return (settings.app_secrets_file or temporary_folder(settings)).absolute().parent
 
     def permits(self, permission: str, by: Identity) -> bool:
-        """See `Service.permits`."""
         return allows(permission, by, listed=True)
 
     def ends_with_upload(self, by: Identity) -> bool:
-        """See `Service.ends_with_upload`."""
         return by.ends_with_upload
 
     def is_revoked(self, by: Identity) -> bool:
-        """See `Service.is_revoked`."""
         from ...access.former_tokens import is_revoked  # not every command asks
 
         with self._services.database.reading() as session:
             return is_revoked(session, by)
 
     def health(self) -> Mapping[str, Sequence[str]]:
-        """See `Service.health`."""
         return self._services.health.run()
 
     def open_version(
         self, collection_id: str, number: int, *, by: Identity | None = None, password: str = ""
     ) -> BinaryIO:
-        """See `Service.open_version`."""
         if by is None:
             return self._open(self._services.versions.find(collection_id, f"v{number}").file)
         file = self._readable(collection_id, number, by, password)
@@ -112,7 +103,6 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         return content
 
     def require_download_right(self, collection_id: str, number: int, *, by: Identity, password: str = "") -> None:
-        """See `Service.require_download_right`."""
         self._readable(collection_id, number, by, password)
 
     def _readable(self, collection_id: str, number: int, by: Identity, password: str) -> FileRecord:
@@ -125,14 +115,12 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         return self._services.downloads.find(name, credentials)
 
     def derive_key(self, purpose: str) -> bytes:
-        """See `Service.derive_key`."""
         settings = self._services.settings
         secrets = [settings.app_secret.get_secret_value(), settings.enc_token_phrase.get_secret_value()]
         extracted = hmac.digest(b"", json.dumps(secrets).encode(), "sha256")  # HKDF without a salt (RFC 5869)
         return hmac.digest(extracted, f"frepo plug-in {self._plugin}: {purpose}\x01".encode(), "sha256")
 
     def part_readers(self) -> Sequence[BoundPartReader]:
-        """See `Service.part_readers`."""
         readers = self._services.plugins.part_readers.values()
         return [BoundPartReader(plugin=owned.plugin.name, reader=owned.spec) for owned in readers]
 
@@ -142,15 +130,12 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         return seekable_content(partial(self._services.stored_content.open, file.blob), file.blob.size)
 
     def pending_checks(self, name: str, *, limit: int, without: Sequence[str] = ()) -> Sequence[PendingCheck]:
-        """See `Service.pending_checks`."""
         return self._services.version_checks.pending(name, limit=limit, without=without)
 
     def attempt(self, check: PendingCheck, *, job: str) -> AbstractContextManager[bool]:
-        """See `Service.attempt`."""
         return self._services.check_attempts.attempt(check, by=Actor(name=f"system:{job}"))
 
     def collectors(self) -> Sequence[Collector]:
-        """See `Service.collectors`."""
         found: list[Collector] = []
         for plugin in self._services.plugins.found:
             try:
@@ -162,17 +147,14 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         return found
 
     def pages(self) -> Sequence[Pages]:
-        """See `Service.pages`."""
         return [pages for plugin in self._services.plugins.found for pages in plugin.pages()]
 
     def collection(self, collection_id: str) -> CollectionInfo | None:
-        """See `Service.collection`."""
         with self._services.database.reading() as session:
             row = session.get(Collection, collection_id)
             return collection_info(CollectionRecord.of(row)) if row else None
 
     def expected_backups(self) -> ExpectedBackups:
-        """See `Service.expected_backups`."""
         found = self._services.collection_states.missing()
         return ExpectedBackups(
             expected=found.expected,
@@ -181,7 +163,6 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         )
 
     def collections_in(self, states: Sequence[str], *, limit: int = 20) -> Sequence[CollectionProblem]:
-        """See `Service.collections_in`."""
         found = self._services.collection_states.in_states([BackupState(state) for state in states], limit)
         return [
             CollectionProblem(
@@ -202,7 +183,6 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         kinds: Sequence[str] = ("*",),
         limit: int = 1000,
     ) -> Sequence[Event]:
-        """See `Service.events`."""
         from ...events.queries import read_events  # not every command reads events
 
         services = self._services
@@ -210,13 +190,11 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         return read_events(services.database, after=after, since=since, kinds=kinds, limit=limit, of_plugins=own)
 
     def count_events(self, *, since: datetime) -> Mapping[str, EventCount]:
-        """See `Service.count_events`."""
         from ...events.queries import count_events  # not every command reads events
 
         return count_events(self._services.database, since)
 
     def notify(self, message: Message, *, sender: str, collection_id: str | None = None) -> bool:
-        """See `Service.notify`."""
         if self.is_read_only:
             raise ReadOnlyError("The service is in read-only mode, so messages are not recorded")
         from .messages import record_message  # not every command notifies
@@ -226,7 +204,6 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         return any(owned.spec.wants(EventKind.MESSAGE_SENT) for owned in subscribers)
 
     def notifiers(self) -> Mapping[str, BoundNotifier]:
-        """See `Service.notifiers`."""
         from .messages import bind  # not every command notifies
 
         services = self._services
@@ -236,7 +213,6 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         }
 
     def last_success(self, job: str) -> datetime | None:
-        """See `Service.last_success`."""
         succeeded = (JobRun.name == job, JobRun.ended_at.is_not(None), JobRun.error.is_(None))
         with self._services.database.reading() as session:
             return session.scalar(select(func.max(JobRun.started_at)).where(*succeeded))
@@ -252,7 +228,6 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
         allowed_networks: Sequence[IPv4Network | IPv6Network] = (),
         setting: str = "",
     ) -> HttpAnswer:
-        """See `Service.send_request`."""
         from ...content.remote.outgoing import send_request  # not every command sends requests
 
         return send_request(
@@ -268,34 +243,28 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
     def check_address(
         self, url: str, *, allowed_networks: Sequence[IPv4Network | IPv6Network] = (), setting: str = ""
     ) -> None:
-        """See `Service.check_address`."""
         from ...content.remote.outgoing import check_address
 
         check_address(url, allowed_networks=allowed_networks, setting=setting or "a setting of the plug-in")
 
     def statistics(self) -> ServiceStatistics:
-        """See `Service.statistics`."""
         return read_statistics(self._services, self._services.figures)
 
     def collection_usage(self, *, limit: int) -> Sequence[CollectionUsage]:
-        """See `Service.collection_usage`."""
         with self._services.database.reading() as session:
             return read_collection_usage(session, limit)
 
     def untested_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
-        """See `Service.untested_collections`."""
         ids = [one.id for one in self._services.restore_ages.find_untested(limit).collections]
         with self._services.database.reading() as session:
             return sorted(read_collection_usage(session, limit, ids), key=lambda one: ids.index(one.id))
 
     def unchanged_collections(self, *, limit: int) -> Sequence[CollectionUsage]:
-        """See `Service.unchanged_collections`."""
         ids = [one.id for one in self._services.collection_states.unchanged(limit).collections]
         with self._services.database.reading() as session:
             return sorted(read_collection_usage(session, limit, ids), key=lambda one: ids.index(one.id))
 
     def observe_requests(self, observer: RequestObserver) -> None:
-        """See `Service.observe_requests`."""
         if observer not in self._services.request_observers:
             self._services.request_observers.append(observer)
 

@@ -40,7 +40,6 @@ class ReadingFacade(ConnectedFacade):
         label: tuple[str, str] | None = None,
         by: Identity | None = None,
     ) -> ListPage[StoredVersion]:
-        """See `ReadingService.versions`."""
         request = _request(after, limit, is_descending=True)
         collection = self._collection_for(collection_id, "version.list", by) if by else self._find(collection_id)
         judged = [Verdict(one) for one in verdicts]
@@ -48,20 +47,17 @@ class ReadingFacade(ConnectedFacade):
         return _page(found, lambda version: stored_version(version, collection))
 
     def version(self, collection_id: str, selector: str | int, *, by: Identity | None = None) -> StoredVersion:
-        """See `ReadingService.version`."""
         collection = self._collection_for(collection_id, "version.list", by) if by else self._find(collection_id)
         name = f"v{selector}" if isinstance(selector, int) else selector
         return stored_version(self._services.versions.find_selected(collection.id, name), collection)
 
     def checks(self, collection_id: str, number: int, *, by: Identity | None = None) -> Sequence[VersionCheck]:
-        """See `ReadingService.checks`."""
         collection = self._collection_for(collection_id, "version.list", by) if by else self._find(collection_id)
         return [version_check(one) for one in self._services.version_checks.outcomes(collection.id, number)]
 
     def trash(
         self, collection_id: str, *, after: str | None = None, limit: int = 100, by: Identity | None = None
     ) -> ListPage[TrashedVersion]:
-        """See `ReadingService.trash`."""
         request = _request(after, limit, is_descending=True)
         collection = self._collection_for(collection_id, "trash.list", by) if by else self._find(collection_id)
         return _page(self._services.trash.page(collection.id, request), trashed_version)
@@ -69,7 +65,6 @@ class ReadingFacade(ConnectedFacade):
     def collections(
         self, *, after: str | None = None, limit: int = 100, by: Identity | None = None
     ) -> ListPage[CollectionUsage]:
-        """See `ReadingService.collections`."""
         request = _request(after, limit)
         query = select(Collection.id).where(*(visible_to(by) if by else []))
         with self._services.database.reading(is_snapshot=True) as session:
@@ -79,7 +74,6 @@ class ReadingFacade(ConnectedFacade):
         return _page(Page(items=[usage[one] for one in found.items], next=found.next), lambda one: one)
 
     def files(self, *, after: str | None = None, limit: int = 100, by: Identity | None = None) -> ListPage[FileInfo]:
-        """See `ReadingService.files`."""
         request = _request(after, limit, is_descending=True)
         if by is None:
             return _page(self._all_files(request), file_info)

@@ -36,7 +36,6 @@ class _Transaction(PluginValues):
         version_number: int | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> None:
-        """See `StoreTransaction.record_event`."""
         if kind not in self._kinds:
             raise ValueError(f"{kind!r} is none of the kinds of events that frepo_event_kinds of this plug-in declares")
         event = NewEvent(
@@ -60,29 +59,23 @@ class PluginStore:
         }
 
     def get(self, key: str) -> StoredValue | None:
-        """See `Values.get`."""
         with self.reading() as session:
             return PluginValues(session, self._plugin).get(key)
 
     def put(self, key: str, value: Any, *, if_version: int | None = None) -> int:
-        """See `Values.put`."""
         return self.transaction(lambda transaction: transaction.put(key, value, if_version=if_version))
 
     def delete(self, key: str, *, if_version: int | None = None) -> bool:
-        """See `Values.delete`."""
         return self.transaction(lambda transaction: transaction.delete(key, if_version=if_version))
 
     def items(self, prefix: str = "", *, after: str | None = None, limit: int = 100) -> Sequence[StoredValue]:
-        """See `Values.items`."""
         with self.reading() as session:
             return PluginValues(session, self._plugin).items(prefix, after=after, limit=limit)
 
     def transaction(self, work: Callable[[StoreTransaction], Result]) -> Result:
-        """See `Store.transaction`."""
         if self._services.settings.read_only:
             raise ReadOnlyError("The service is in read-only mode, so a plug-in cannot keep anything now")
         return self._services.database.write(lambda session: work(_Transaction(session, self._plugin, self._kinds)))
 
     def reading(self) -> AbstractContextManager[Session]:
-        """See `Store.reading`."""
         return self._services.database.reading()

@@ -51,7 +51,6 @@ class WritingFacade(ConnectedFacade):
         began_at: datetime | None = None,
         earlier: Identity | None = None,
     ) -> Identity:
-        """See `WritingService.identify`."""
         age = 0.0 if began_at is None else max((utc_now() - began_at).total_seconds(), 0.0)
         return self._services.tokens.identify(
             token_id, address=address, user_agent=user_agent, age=age, earlier=earlier
@@ -60,7 +59,6 @@ class WritingFacade(ConnectedFacade):
     def may_add_version(
         self, collection_id: str, *, by: Identity, size: int | None = None, head: bytes = b""
     ) -> UploadStart:
-        """See `WritingService.may_add_version`."""
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         allowed = services.announced_versions.check(collection, by=by, size=size, head=head)
@@ -72,12 +70,10 @@ class WritingFacade(ConnectedFacade):
         )
 
     def require_upload_right(self, collection_id: str, *, by: Identity) -> None:
-        """See `WritingService.require_upload_right`."""
         self._writable()
         self._collection_for(collection_id, "version.upload", by)
 
     def record_lack_of_room(self, collection_id: str, message: str, *, by: Identity, size: int | None = None) -> None:
-        """See `WritingService.record_lack_of_room`."""
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         services.refusals.record(collection.id, StorageFull(message), by=by, size=size)
@@ -100,7 +96,6 @@ class WritingFacade(ConnectedFacade):
         note: str = "",
         labels: Mapping[str, str] | None = None,
     ) -> StoredVersion:
-        """See `WritingService.add_version`."""
         # A command that stores nothing need not import these.
         from ...backups.rotation.overtaken import Sending
         from ...backups.rows.version_values import VersionValues
@@ -133,7 +128,6 @@ class WritingFacade(ConnectedFacade):
         password: str = "",
         head: bytes = b"",
     ) -> int | None:
-        """See `WritingService.may_upload_file`."""
         # A command that stores no file need not import these.
         from ...content.ingest import smallest_limit
         from ...content.mime_detection import detect_type
@@ -163,7 +157,6 @@ class WritingFacade(ConnectedFacade):
         idempotency_key: str | None = None,
         coding: str | None = None,
     ) -> FileInfo:
-        """See `WritingService.upload_file`."""
         new = _new_file(name, tags, public=public, password=password)
         key = idempotent_file(idempotency_key, self._plugin) if idempotency_key else None
         with self._incoming(content, size, sha256, coding) as incoming:
@@ -195,7 +188,6 @@ class WritingFacade(ConnectedFacade):
     def find_added_version(
         self, collection_id: str, *, by: Identity, sha256: str, idempotency_key: str
     ) -> StoredVersion | None:
-        """See `WritingService.find_added_version`."""
         try:
             collection = self._services.collections.get(collection_id)
         except FieldsError:  # it was deleted
@@ -204,7 +196,6 @@ class WritingFacade(ConnectedFacade):
         return None if found is None else recorded_version(found)
 
     def find_added_file(self, *, by: Identity, sha256: str, idempotency_key: str) -> FileInfo | None:
-        """See `WritingService.find_added_file`."""
         found = self._find_added(idempotent_file(idempotency_key, self._plugin), sha256, by)
         return None if found is None else recorded_file(found)
 
@@ -213,11 +204,9 @@ class WritingFacade(ConnectedFacade):
             return find_recorded_answer(session, key, sha256, by)
 
     def count_held_bytes(self, held: Callable[[], int]) -> None:
-        """See `WritingService.count_held_bytes`."""
         self._services.ingest.held.count(f"the plug-in {self._plugin!r}", held)
 
     def record_run(self, collection_id: str, run: NewRun, *, by: Identity) -> int | None:
-        """See `WritingService.record_run`."""
         services = self._writable()
         collection = self._collection_for(collection_id, "version.upload", by)
         run = replace(run, exit_statuses=_statuses(run.exit_statuses))
@@ -236,7 +225,6 @@ class WritingFacade(ConnectedFacade):
         database: str = "",
         on_finding: OnFinding | None = None,
     ) -> bool:
-        """See `WritingService.record_check`."""
         from ...backups.versions.version_checks import NewCheck  # not every command records checks
 
         result = NewCheck(
@@ -263,7 +251,6 @@ class WritingFacade(ConnectedFacade):
         by: Identity,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        """See `WritingService.record_version_check`."""
         from ...backups.versions.version_checks import NewCheck
 
         services = self._writable()

@@ -32,7 +32,6 @@ class GuardedStorage(StorageBackend):
         return getattr(self._backend, name)
 
     def store(self, key: str, content: BinaryIO, size: int) -> None:
-        """See `StorageBackend.store`."""
         with guarded(self._origin, "store"):
             self._backend.store(key, content, size)
 
@@ -45,24 +44,20 @@ class GuardedStorage(StorageBackend):
         return cast(BinaryIO, GuardedReader(opened, self._origin))
 
     def delete(self, key: str) -> None:
-        """See `StorageBackend.delete`."""
         with guarded(self._origin, "delete"):
             self._backend.delete(key)
 
     def retain(self, key: str, until: datetime) -> bool:
-        """See `StorageBackend.retain`."""
         with guarded(self._origin, "retain"):
             found = self._backend.retain(key, until)
         return self._checked("retain", found, bool)
 
     def stat(self, key: str) -> BlobStat:
-        """See `StorageBackend.stat`."""
         with guarded(self._origin, "stat"):
             found = self._backend.stat(key)
         return self._checked("stat", found, BlobStat)
 
     def list(self) -> Iterator[BlobStat]:
-        """See `StorageBackend.list`."""
         with guarded(self._origin, "list"):
             blobs = iter(self._backend.list())
         while True:
@@ -73,42 +68,35 @@ class GuardedStorage(StorageBackend):
             yield self._checked("list", found, BlobStat)
 
     def check(self) -> None:
-        """See `StorageBackend.check`."""
         with guarded(self._origin, "check"):
             self._backend.check()
 
     def tidy(self, before: datetime) -> int:
-        """See `StorageBackend.tidy`."""
         with guarded(self._origin, "tidy"):
             count = self._backend.tidy(before)
         return self._checked("tidy", count, int)
 
     def url(self, key: str, *, expires: int, filename: str, content_type: str) -> str | None:
-        """See `StorageBackend.url`."""
         with guarded(self._origin, "url"):
             found = self._backend.url(key, expires=expires, filename=filename, content_type=content_type)
         return None if found is None else self._checked("url", found, str)
 
     def path(self, key: str) -> Path | None:
-        """See `StorageBackend.path`."""
         with guarded(self._origin, "path"):
             found = self._backend.path(key)
         return None if found is None else self._checked("path", found, Path)
 
     def free_space(self) -> int | None:
-        """See `StorageBackend.free_space`."""
         with guarded(self._origin, "free_space"):
             found = self._backend.free_space()
         return None if found is None else self._checked("free_space", found, int)
 
     def total_space(self) -> int | None:
-        """See `StorageBackend.total_space`."""
         with guarded(self._origin, "total_space"):
             found = self._backend.total_space()
         return None if found is None else self._checked("total_space", found, int)
 
     def close(self) -> None:
-        """See `StorageBackend.close`."""
         with guarded(self._origin, "close"):
             self._backend.close()
 

@@ -18,13 +18,10 @@ class Lock(ActionCommand):
 
     examples = ("frepo backup:lock shop.sql 30d",)
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("time", help="for how long each version is locked, e.g. 30d")
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Ask, and lock. Raises `FrepoError` if the answer is not yes."""

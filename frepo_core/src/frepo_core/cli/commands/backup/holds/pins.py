@@ -31,18 +31,15 @@ class Pin(EditVersion):
         f"frepo backup:pin {EXAMPLE} --until 2036-12-31 --reason 'accounts of 2026, kept for ten years'",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the arguments."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
         parser.add_argument(
             "--until", metavar="WHEN", help="2036-12-31, 2030-01-31T12:00 (UTC), a length of time such as 90d, or never"
         )
         parser.add_argument("--reason", metavar="TEXT", help="why the version is pinned")
         parser.add_argument("--note", metavar="TEXT", help="replaces the note of the version")
-        return parser
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Pin the version."""
         from frepo_core.services.backups.versions.version_edits import VersionChange
 
         reason = check_length("--reason", arguments.reason, MAX_NOTE)
@@ -61,7 +58,6 @@ class Unpin(EditVersion):
     examples = (f"frepo backup:unpin {EXAMPLE}",)
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        """Unpin the version."""
         from frepo_core.services.backups.versions.version_edits import VersionChange
 
         version = self.edit(self.find(arguments), VersionChange(pinned=False))
