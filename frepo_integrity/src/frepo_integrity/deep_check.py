@@ -1,17 +1,18 @@
 """The job that checks what an upload could not wait for: large contents, and those that only a program understands."""
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from frepo_core.plugins import JobContext, LeaseLost, NotFoundError, PendingCheck, readable_size
 
 from .budget import Budget
+from .byte_stream import CHUNK
 from .inspection import Inspection, inspect
 from .outcomes import BrokenContent, NotCheckable, OutOfTime, Report
 from .settings import JOB, NAME, Command, IntegritySettings
-from .stored_content import StoredContent, Unreadable
 from .tool_command import Limits, run_command
 from .upload_check import find_command
 
@@ -24,6 +25,49 @@ LEASE_SECONDS = 1.0
 # How many versions are asked for at once. They are in rounds, one of each collection.
 BATCH = 100
 _STILL_PENDING = ("pending", "unreadable", "failed")
+
+
+class Unreadable(Exception):
+    """The content cannot be read now, for example because its storage is down. That says nothing about it."""
+
+
+class StoredContent:
+    """A seekable file of `size` bytes. Whatever the storage raises, and an early end, is raised as `Unreadable`."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self._file = file
+        self._size = size
+        self._position = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Read at most `size` bytes. Raises `Unreadable`."""
+        try:
+            data = self._file.read(size)
+        except Exception as error:
+            raise Unreadable(f"{type(error).__name__}: {error}") from error
+        self._position += len(data)
+        if size and not data and self._position < self._size:
+            raise Unreadable(f"the storage returns {self._position} of {self._size} bytes")
+        return data
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move to a position, and return it. Raises `Unreadable`."""
+        try:
+            self._position = self._file.seek(offset, whence)
+        except Exception as error:
+            raise Unreadable(f"{type(error).__name__}: {error}") from error
+        return self._position
+
+    def read_through(self) -> None:
+        """Read from the start to the end, which shows damaged bytes. Raises `Unreadable`."""
+        self.seek(0)
+        while self.read(CHUNK):
+            pass
+
+    @property
+    def file(self) -> BinaryIO:
+        """This content as a file: those who read it use `read` and `seek` only."""
+        return cast(BinaryIO, self)
 
 
 def run(context: JobContext) -> Mapping[str, Any]:

@@ -22,7 +22,6 @@ from .periodic_warning import PeriodicWarning
 from .request_head import MAX_HEAD
 from .request_parser import RequestParser
 from .task_dispatcher import TaskDispatcher
-from .tls_clients import HANDSHAKE, WARNING
 
 HEAD_BYTES = 16 << 10
 BODY_BYTES = 64 << 10
@@ -30,6 +29,14 @@ SEND_BYTES = 256 << 10
 LARGE_BYTES = 64 << 10
 MAX_QUEUED_BYTES = 512 << 10
 TURN_BYTES = 256 << 10
+
+
+# The type of the first record of a connection (RFC 8446, 5.1). No request begins with it.
+HANDSHAKE = b"\x16"
+WARNING = (
+    "A client speaks TLS, but this port takes plain HTTP: %(about)s. Use http:// there, or TLS at the proxy only. "
+    "Since the last such line %(count)d connections were closed"
+)
 
 
 class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types

@@ -1,14 +1,18 @@
 """Starts the server from an ini file."""
 
+import difflib
 import os
 import sys
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, NoReturn
+
+from waitress.adjustments import Adjustments
 
 from .application import ServerHooks, hooks_of
 from .channel import make_server
 from .graceful_shutdown import StopSignal, run
 from .idle_timeout import Timeouts
-from .options import check_options
 
 DEFAULT_LISTEN, OTHER = "127.0.0.1:6543", "127.0.0.1:7000"
 SWITCH_SECONDS = 1e-4
@@ -16,6 +20,30 @@ SWITCH_SECONDS = 1e-4
 SEND_BYTES = 64 << 10
 STOP_SECONDS = 1800.0
 MAX_PORT = 65535
+
+
+_KNOWN = {name: cast for name, cast in Adjustments._params if name != "sockets"}
+_TIMEOUTS = frozenset(each.name for each in fields(Timeouts))
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for a setting that waitress and `Timeouts` do not know, or whose value it cannot read."""
+    for name, value in options.items():
+        if name in _TIMEOUTS:
+            continue
+        if name not in _KNOWN:
+            raise ValueError(f"{name} is no setting of the server{_near(name)}")
+        try:
+            read = _KNOWN[name](value)
+        except ValueError:
+            raise ValueError(f"{name} = {value} is not a whole number") from None
+        if name == "threads" and read < 1:
+            raise ValueError(f"{name} = {value} serves no request: write 1 or more")
+
+
+def _near(name: str) -> str:
+    near = difflib.get_close_matches(name, [*_KNOWN, *_TIMEOUTS], n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:

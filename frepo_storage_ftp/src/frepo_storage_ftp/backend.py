@@ -15,6 +15,7 @@ from frepo_core.plugins import (
     StorageBackend,
     StorageError,
     StorageUnavailable,
+    exactly,
     is_key,
     is_partial_path,
     partial_name,
@@ -27,9 +28,36 @@ from .login import make_login
 from .pool import Pool
 from .reader import BlobReader
 from .settings import FtpSettings
-from .upload import send
 
 NO_FOLDER = {550, 553}
+
+
+def send(connection: Connection, data: socket, content: BinaryIO, size: int, action: str) -> None:
+    """Send exactly `size` bytes and wait for the server's confirmation.
+
+    Aborts the transfer if `content` has more or fewer bytes, or raises. Its exceptions are raised unchanged.
+    """
+    try:
+        for chunk in exactly(content, size, CHUNK):
+            with translated(action):
+                _send_chunk(connection, data, chunk)
+    except BaseException:
+        connection.abort(data)
+        raise
+    with translated(action):
+        connection.finish(data)
+
+
+def _send_chunk(connection: Connection, data: socket, chunk: bytes) -> None:
+    """Send a chunk. If that fails, raise the server's reply (452, 552, ...) rather than the error of the socket."""
+    try:
+        data.sendall(chunk)
+    except OSError as error:
+        data.close()
+        refusal = connection.pending_error()
+        if refusal is None:
+            raise
+        raise refusal from error
 
 
 class FtpStorage(StorageBackend):

@@ -16,13 +16,33 @@ from .content import checksum_of, download, expect_end, read_part
 from .errors import code_of, translated
 from .multipart import MultipartUpload
 from .object_lock import ObjectLock
-from .quota import quota_of, space_left
 from .settings import S3Settings
 from .undo import delete_quietly, undo_on_unknown_outcome
 
 log = logging.getLogger(__name__)
 
 LONGEST_EXPIRY = 7 * 24 * 3600  # seconds, the maximum of signature version 4
+
+
+USED = "x-rgw-bytes-used"
+# Of each bucket of the user, and of all of them together. A negative one is not set.
+QUOTAS = ("x-rgw-quota-bucket-size", "x-rgw-quota-user-size")
+
+
+def space_left(headers: Mapping[str, str]) -> int | None:
+    """Return how many bytes the quotas leave, None without a quota. Other buckets of the user are not counted."""
+    used = _number(headers.get(USED))
+    quota = quota_of(headers)
+    return max(0, quota - used) if quota is not None and used is not None else None
+
+
+def quota_of(headers: Mapping[str, str]) -> int | None:
+    """Return the smaller one of the quotas, None without a quota."""
+    return min((quota for name in QUOTAS if (quota := _number(headers.get(name))) is not None), default=None)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() else None
 
 
 class S3Storage(StorageBackend):

@@ -8,8 +8,7 @@ import pytest
 
 from frepo_core.plugins import BoundPartReader, Part
 from frepo_parts import frepo_part_readers
-from frepo_parts.listing_process import Limits, list_content
-from frepo_parts.unpacking import unpacked
+from frepo_parts.listing_process import Limits, list_content, unpacked
 
 NAMES = ("name", "kind", "size", "rows", "mode", "modified", "target", "refusal", "place")
 READERS = {one.name: one for one in frepo_part_readers()}

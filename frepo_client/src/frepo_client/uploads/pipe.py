@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import queue
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from ..content_checks.content_check import ContentCheck, Finding
 from ..errors import ClientError, CommandFailedError, RefusedError
@@ -15,7 +17,6 @@ from ..server.api import Api
 from ..stages import Ended, Pipeline, describe
 from ..state import Remembered
 from .outcome import Outcome
-from .read_ahead import read_ahead
 from .run_reports import RunReports
 from .session import PART, UploadSession
 from .spool import Spool, SpooledUpload
@@ -28,6 +29,43 @@ _NO_SESSIONS = {404, 405}
 _SMALL = 64 << 10
 _EMPTY = "The command has written nothing"
 _HIDDEN = "a stage is a shell with several commands: the exit status of each is not known; `set -o pipefail` helps"
+
+
+Piece = TypeVar("Piece")
+
+
+def read_ahead(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """Yield the pieces; one is read in advance. At most three are in memory: read, waiting, sent."""
+    waiting: queue.Queue[Piece | BaseException | None] = queue.Queue(maxsize=1)
+    is_over = threading.Event()
+
+    def put(item: Piece | BaseException | None) -> bool:
+        while not is_over.is_set():
+            try:
+                waiting.put(item, timeout=0.5)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def read() -> None:
+        try:
+            for piece in pieces:
+                if not put(piece):
+                    return
+        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that sends
+            put(error)
+        else:
+            put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        while (item := waiting.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        is_over.set()
 
 
 @dataclass(frozen=True)

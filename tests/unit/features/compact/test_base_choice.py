@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frepo_core.features.compact.base_choice import plan
-from frepo_core.features.compact.content_freedom import Use, find_freedom
 from frepo_core.features.compact.planned_content import Content, Encoding, Freedom, Standing, find_standing
+from frepo_core.features.compact.uses import Use, find_freedom
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TRASH = timedelta(days=3)

@@ -3,8 +3,9 @@
 import contextlib
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 from pyramid.request import Request
@@ -19,8 +20,6 @@ from frepo_core.services.base.records import CollectionRecord
 from frepo_core.services.composition.container import Services
 from frepo_core.services.content.spool import Spool
 
-from .lazy_property import LazyProperty
-
 Model = TypeVar("Model", bound=BaseModel)
 V1 = "/api/v1"
 # Keys of the WSGI environment, about the time before the body arrived: the last number of the collection, the identity
@@ -29,6 +28,25 @@ V1 = "/api/v1"
 NOTED, SENDER, LISTED, HEAD_AT = "frepo.noted", "frepo.sender", "frepo.listed", "frepo.head_at"
 UPLOAD_TO, SILENT_AT = "frepo.upload_to", "frepo.silent_at"
 _HOST = re.compile(r"(?:[\w.~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?", re.ASCII)
+
+
+Value = TypeVar("Value")
+
+
+class LazyProperty(Generic[Value]):
+    """Finds a value at its first use, and keeps it in the object. An error is not kept.
+
+    `functools.cached_property` of Python 3.11 lets all other threads wait meanwhile, those of other objects, too.
+    """
+
+    def __init__(self, find: Callable[[Any], Value]) -> None:
+        self.fget = find
+        self.__doc__ = find.__doc__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Value:
+        """Find the value. Later uses do not come here: Python looks into the object first."""
+        value = owner.__dict__[self.fget.__name__] = self.fget(owner)
+        return value
 
 
 def is_v1_path(path: str) -> bool:

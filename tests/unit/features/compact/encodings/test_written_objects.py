@@ -9,9 +9,8 @@ import pytest
 
 from frepo_core.errors import DamagedBaseError, DamagedObjectError
 from frepo_core.features.compact.encoder import base_index, choice, encoder
-from frepo_core.features.compact.encoder.choice import Choice
+from frepo_core.features.compact.encoder.choice import Choice, check_object
 from frepo_core.features.compact.encoder.encoder import Base, encode
-from frepo_core.features.compact.encoder.object_check import check_object
 from frepo_core.features.compact.encoder.tasks import ObjectFile, Task
 from frepo_core.features.compact.encodings.format import MAGIC
 from support.encodings.nights import nights

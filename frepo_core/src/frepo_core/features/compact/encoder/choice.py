@@ -1,6 +1,7 @@
 """Chooses how a content is stored: raw, compressed, or as the difference to another one."""
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +10,10 @@ from typing import BinaryIO, cast
 from frepo_core.errors import DamagedObjectError
 
 from ..encodings.decoder import DecodedContent
-from ..encodings.format import DELTA, SEGMENT_SIZE, ZSTD, Head, read_fully
+from ..encodings.format import DELTA, SEGMENT_SIZE, ZSTD, Head, checksum, read_fully, read_head, unpack_entry
 from ..encodings.frames import LEVEL, compress
 from .base_index import BaseIndex
 from .encoder import Base, encode
-from .object_check import check_object
 from .tasks import ObjectFile, Task
 
 LEAST_SAVED = 0.2
@@ -24,6 +24,31 @@ GOOD_DELTA = 0.2
 SAMPLES, EACH = 8, 16
 LEVELS = (1, 3)
 RAW = "raw"
+
+
+def check_object(stored: BinaryIO, digest: str) -> str:
+    """Return the SHA-256 (hex) of the object of the content `digest`. It has to lie as `encode` writes it.
+
+    Its frames were decoded before: here, each must be in its place, and have the same bytes still.
+    Raises `DamagedObjectError`.
+    """
+    head = read_head(stored, digest)
+    if stored.seek(0, os.SEEK_END) != head.stored:
+        raise DamagedObjectError(digest, f"it has not {head.stored} bytes")
+    stored.seek(0)
+    start = read_fully(stored, head.data)
+    sha256, position = hashlib.sha256(start), head.data
+    for index in range(head.count):
+        place = head.table + index * head.entry_size
+        entry = unpack_entry(start[place : place + head.entry_size], head, index)
+        frame = read_fully(stored, entry.length)
+        if entry.offset != position or checksum(frame) != entry.checksum:
+            raise DamagedObjectError(digest, "its bytes are wrong", segment=index)
+        sha256.update(frame)
+        position += entry.length
+    if position != head.stored:
+        raise DamagedObjectError(digest, f"it has {head.stored - position} bytes more than its segments")
+    return sha256.hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

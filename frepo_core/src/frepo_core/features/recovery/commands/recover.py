@@ -1,19 +1,26 @@
 """The command that recovers a lost database from storages."""
 
 import argparse
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.cli.base import FrepoCommand
 from frepo_core.cli.progress import ProgressLine
+from frepo_core.cli.transfers.streams import target
 from frepo_core.domain.durations import format_age
 from frepo_core.domain.naming import printable
 from frepo_core.domain.permissions import administrative_roles
 from frepo_core.domain.texts.counts import counted
+from frepo_core.domain.texts.foreign_text import spreadsheet_cell
 from frepo_core.errors import FieldsError, FrepoError
 
 from ..feature import RecoveryServices
-from .lists import write_missing, write_tokens
 from .merging import SHOWN, merge_all, parse_time
 from .secrets_of_old import use_secrets, with_secrets
 
@@ -22,6 +29,8 @@ if TYPE_CHECKING:
 
     from ..recovery import Recovery, RecoveryReport
     from ..sources import Source
+    from ..staging import MissingContent
+
 
 # The kinds of objects that are counted, as people call them. The last ones are in the trash.
 NOUNS = {
@@ -33,6 +42,53 @@ NOUNS = {
     "trash": "version",
 }
 MISSING, HOSTS, TOKENS = "frepo-missing.csv", "frepo-hosts.csv", "frepo-tokens.csv"
+
+
+_MISSING = ("what", "name", "size", "digest", "storage", "key")
+_TOKENS = ("name", "roles", "collections", "expires_at")
+
+
+def write_missing(missing: "Iterable[MissingContent]", folder: str, name: str) -> Path:
+    """Write the contents that are in no storage; return the path."""
+    return _write(Path(folder, name), _MISSING, map(asdict, missing))
+
+
+def write_tokens(recovery: "Recovery", source: "Source", folder: str, hosts: str, others: str) -> tuple[Path, Path]:
+    """Write the hosts for `fleet:create --from`, and what each token was; return both paths."""
+    listed: dict[str, list[str]] = defaultdict(list)
+    for collection in recovery.collections(source):
+        for token in collection.get("tokens", ()):
+            listed[token["token_key"]].append(collection["id"])
+    tokens = list(recovery.tokens(source))
+    names = sorted({token["name"] for token in tokens if recovery.is_of_host(token, listed[token["key"]])})
+    rows = (
+        {
+            "name": token["name"],
+            "roles": " ".join(token["roles"]),
+            "collections": " ".join(listed[token["key"]]),
+            "expires_at": token.get("expires_at", ""),
+        }
+        for token in tokens
+    )
+    return (
+        _write(Path(folder, hosts), ("name",), ({"name": name} for name in names)),
+        _write(Path(folder, others), _TOKENS, rows),
+    )
+
+
+def _write(path: Path, columns: Sequence[str], rows: "Iterable[Mapping[str, Any]]") -> Path:
+    with target(str(path), replaces=True, option="--lists") as content:
+        file = io.TextIOWrapper(content, encoding="utf-8", newline="", write_through=True)
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(_cells(rows))
+        file.detach()
+    return path
+
+
+def _cells(rows: "Iterable[Mapping[str, Any]]") -> Iterator[dict[str, str]]:
+    for row in rows:
+        yield {name: str(spreadsheet_cell(str(value))) for name, value in row.items()}
 
 
 class Recover(FrepoCommand):
@@ -50,9 +106,7 @@ class Recover(FrepoCommand):
         "frepo recover --from offsite --deleted-since 3d",
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Define the options."""
-        parser = super().get_parser(prog_name)
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         source = parser.add_mutually_exclusive_group(required=True)
         source.add_argument(
             "--from",
@@ -90,7 +144,6 @@ class Recover(FrepoCommand):
             "--lists", default=".", metavar="FOLDER", help="where to write what is missing; default: this folder"
         )
         parser.add_argument("--yes", action="store_true", help="do not ask")
-        return parser
 
     def take_action(self, arguments: argparse.Namespace) -> int:
         """Recover; return 1 if contents are missing. Raises `FrepoError` if the answer is not yes."""
