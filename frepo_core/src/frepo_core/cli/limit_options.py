@@ -1,16 +1,23 @@
-"""The options of a collection that have one value: limits and guards."""
+"""The options that the commands about collections share: their values, limits and guards."""
 
 import argparse
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.domain.backups.guards import SAFE_GUARDS
 from frepo_core.domain.durations import parse_duration
 from frepo_core.domain.limits import COUNT, ONE, TOTAL
+from frepo_core.domain.naming import check_file_name
 from frepo_core.domain.sizes import parse_size
 from frepo_core.error_explanations import explain
 from frepo_core.errors import FieldsError
+
+from .base import check_length
+
+if TYPE_CHECKING:
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +200,44 @@ def add_expectation(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_labels(arguments: argparse.Namespace) -> list[str] | None:
-    """Return the given labels, an empty list to remove all, or None."""
-    return None if arguments.label is None else [label for label in arguments.label if label]
+def read_change(arguments: argparse.Namespace, *, password: str | None) -> "CollectionChange":
+    """Return the values of a collection that are given. Raises `FieldsError`."""
+    from frepo_core.services.backups.rows.collection_change import CollectionChange
+
+    return CollectionChange(
+        limits=read_limits(arguments),
+        guards=read_guards(arguments),
+        strategy=arguments.strategy,
+        strategy_options=read_options(arguments.strategy_options),
+        description=check_length("--description", arguments.description, 1024),
+        filename=None if arguments.filename is None else _check_filename(arguments.filename),
+        password=check_length("--password", password, 250),
+        expected_every=arguments.expected_every,
+        grace=arguments.grace,
+        # An empty list removes all.
+        labels=None if arguments.label is None else [label for label in arguments.label if label],
+        storage=arguments.storage,
+        mirror=arguments.mirror,
+        compact_group=arguments.compact_group,
+    )
+
+
+def read_options(text: str | None) -> dict[str, Any] | None:
+    """Return the options of a strategy. Raises `FieldsError` if they are not a JSON object."""
+    if text is None:
+        return None
+    try:
+        options = json.loads(text)
+    except ValueError as error:
+        raise FieldsError({"--strategy-options": [f"is not JSON: {error}"]}, FieldsError.FORM) from None
+    if not isinstance(options, dict):
+        raise FieldsError({"--strategy-options": ['write a JSON object, such as {"days": 30}']}, FieldsError.FORM)
+    return options
+
+
+def _check_filename(text: str) -> str:
+    """Return the file name of versions. Raises `FieldsError` if it is not valid."""
+    try:
+        return check_file_name(text)
+    except ValueError as error:
+        raise FieldsError({"--filename": [str(error)]}, FieldsError.FORM) from None

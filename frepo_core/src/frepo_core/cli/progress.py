@@ -11,24 +11,15 @@ BAR_SECONDS = 0.1
 WIDTH = 30
 
 
-class ProgressLine:
-    """Called with a text about the progress: one line that is replaced on a terminal, else a line each ten seconds."""
+class _Display:
+    """One line that is replaced on a terminal, else a line each ten seconds. On stderr, because stdout may be piped."""
 
     def __init__(self, what: str, stream: TextIO | None = None) -> None:
         self._what = what
         self._stream = stream or sys.stderr
         self._is_terminal = self._stream.isatty()
-        self._shown = time.monotonic()
+        self._began = self._shown = time.monotonic()
         self._is_open = False
-
-    def __call__(self, text: str) -> None:
-        """Show the text, if the last one was shown long enough ago."""
-        if time.monotonic() - self._shown < (BAR_SECONDS if self._is_terminal else LINE_SECONDS):
-            return
-        self._shown = time.monotonic()
-        self._is_open = self._is_terminal
-        self._stream.write(f"\r{self._what}: {text}\x1b[K" if self._is_terminal else f"{self._what}: {text}\n")
-        self._stream.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -37,17 +28,30 @@ class ProgressLine:
         if self._is_open:
             self._stream.write("\n")
 
+    def _is_due(self, now: float) -> bool:
+        """Return whether the last text was shown long enough ago."""
+        return now - self._shown >= (BAR_SECONDS if self._is_terminal else LINE_SECONDS)
 
-class ProgressBar:
-    """Called after each blob. Writes to stderr, because stdout may be piped."""
+    def _show(self, text: str, now: float) -> None:
+        self._shown = now
+        self._is_open = self._is_terminal
+        self._stream.write(f"\r{text}\x1b[K" if self._is_terminal else f"{text}\n")
+        self._stream.flush()
 
-    def __init__(self, what: str, stream: TextIO | None = None) -> None:
-        self._what = what
-        self._stream = stream or sys.stderr
-        self._is_terminal = self._stream.isatty()
-        self._began = self._shown = time.monotonic()
-        self._size = 0
-        self._is_open = False
+
+class ProgressLine(_Display):
+    """Called with a text about the progress."""
+
+    def __call__(self, text: str) -> None:
+        """Show the text, if it is time."""
+        if self._is_due(now := time.monotonic()):
+            self._show(f"{self._what}: {text}", now)
+
+
+class ProgressBar(_Display):
+    """Called after each blob."""
+
+    _size = 0
 
     def __call__(self, *, done: int, total: int, size: int, size_left: int | None = None) -> None:
         """Count a blob; update the display if the last update is long enough ago.
@@ -56,21 +60,8 @@ class ProgressBar:
         """
         self._size += size
         now = time.monotonic()
-        is_last = done == total
-        if not is_last and now - self._shown < (BAR_SECONDS if self._is_terminal else LINE_SECONDS):
-            return
-        self._shown = now
-        text = self._describe(done, total, max(now - self._began, 1e-6), size_left)
-        self._is_open = self._is_terminal
-        self._stream.write(f"\r{text}\x1b[K" if self._is_terminal else f"{text}\n")
-        self._stream.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_open:
-            self._stream.write("\n")
+        if done == total or self._is_due(now):
+            self._show(self._describe(done, total, max(now - self._began, 1e-6), size_left), now)
 
     def _describe(self, done: int, total: int, seconds: float, size_left: int | None) -> str:
         rate = f"{readable_size(int(self._size / seconds))}/s"

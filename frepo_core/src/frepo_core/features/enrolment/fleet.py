@@ -8,11 +8,9 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TextIO
 
-from frepo_core.cli.base import check_length
 from frepo_core.cli.columns import Moment
 from frepo_core.cli.commands.auth.token_options import parse_expires
-from frepo_core.cli.commands.backup.create_collection import check_filename, read_options
-from frepo_core.cli.limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
+from frepo_core.cli.limit_options import add_expectation, add_numbers, read_change
 from frepo_core.cli.tables import ListCommand, Rows, plain
 from frepo_core.cli.terminal import GREEN, RED, Word, read_password
 from frepo_core.domain.naming import check_token_name
@@ -196,26 +194,12 @@ def _check_name(host: str) -> str:
 
 def _change(host: str, row: dict[str, str], arguments: argparse.Namespace) -> "CollectionChange":
     """Return the values of a host's collection. Raises `FieldsError`."""
-    from frepo_core.services.backups.rows.collection_change import CollectionChange
-
     own = {name: value.strip() for name, value in row.items() if value.strip()}
     labels = {"label": own.pop("label").split()} if "label" in own else {}
     merged = argparse.Namespace(**(vars(arguments) | own | labels))
-    return CollectionChange(
-        limits=read_limits(merged),
-        guards=read_guards(merged),
-        strategy=merged.strategy,
-        strategy_options=read_options(merged.strategy_options),
-        description=check_length("--description", merged.description.replace("{name}", host), 1024),
-        filename=check_filename(merged.filename.replace("{name}", host)),
-        expected_every=merged.expected_every,
-        grace=merged.grace,
-        labels=read_labels(merged),
-        password=check_length("--password", merged.password, 250),
-        storage=merged.storage,
-        mirror=merged.mirror,
-        compact_group=merged.compact_group,
-    )
+    merged.description = merged.description.replace("{name}", host)
+    merged.filename = merged.filename.replace("{name}", host)
+    return read_change(merged, password=merged.password)
 
 
 def _text(error: FrepoError) -> str:

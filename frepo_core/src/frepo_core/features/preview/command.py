@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from frepo_core.cli.base import bad_value
 from frepo_core.cli.columns import Moment, Size, Words
-from frepo_core.cli.commands.backup.create_collection import read_options
 from frepo_core.cli.error_messages import OPTIONS
-from frepo_core.cli.limit_options import GUARDS, LIMITS, read_limits
+from frepo_core.cli.limit_options import GUARDS, LIMITS, read_limits, read_options
 from frepo_core.cli.tables import ListCommand, Rows
 from frepo_core.domain.durations import parse_any_duration
 from frepo_core.domain.sizes import parse_size

@@ -46,10 +46,11 @@ class ChangeCommand(FrepoCommand):
 class EditToken(ChangeCommand, ShowCommand):
     """Change the name, the expiry and the restrictions of a token; show it. Its roles stay."""
 
+    examples = ("frepo auth:edit 3f9c2a71d0be --name db7 --expires '+90 days' --clear tags",)
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define the options. A missing option keeps its value."""
         super().add_arguments(parser)
-        parser.epilog = "Example: frepo auth:edit 3f9c2a71d0be --name db7 --expires '+90 days' --clear tags"
         parser.add_argument("--name", help="what people call the token")
         parser.add_argument("--expires", metavar="WHEN", help="'never', '+30 minutes', '2030-01-01 12:00:00'")
         parser.add_argument("--tags", type=words, help="tags that the token is restricted to")
@@ -79,9 +80,10 @@ class EditToken(ChangeCommand, ShowCommand):
 class RotateToken(ChangeCommand, ActionCommand):
     """Replace a token by one with the same rights and collections; print the new id. The old one ends after a time."""
 
+    examples = ("frepo auth:rotate 3f9c2a71d0be --overlap 2d -f json",)
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.epilog = "Example: frepo auth:rotate 3f9c2a71d0be --overlap 2d -f json"
         parser.add_argument(
             "--overlap", default="1d", metavar="TIME", help="how long the old token stays valid, e.g. 6h; default: 1d"
         )
@@ -119,10 +121,7 @@ class RotateToken(ChangeCommand, ActionCommand):
 class RevokeToken(ChangeCommand, ActionCommand):
     """Revoke the token with this fingerprint, which the log shows."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Define the example."""
-        super().add_arguments(parser)
-        parser.epilog = "Example: frepo auth:revoke 3f9c2a71d0be"
+    examples = ("frepo auth:revoke 3f9c2a71d0be",)
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         revoked = self.services().token_changes.revoke(arguments.fingerprint)

@@ -29,8 +29,9 @@ class ListTokens(ListCommand):
 
     long = frozenset({"Roles", "Collections", "From", "Created", "Created by"})
 
+    examples = ("frepo auth:list --unused-since 90d --sort last_used_at -f csv",)
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.epilog = "Example: frepo auth:list --unused-since 90d --sort last_used_at -f csv"
         parser.add_argument("--match", default="", metavar="TEXT", help="only with this in the name or the fingerprint")
         parser.add_argument("--role", help="only tokens that have this role themselves")
         parser.add_argument("--collection", default="", help="only tokens that this collection, an id or a name, lists")

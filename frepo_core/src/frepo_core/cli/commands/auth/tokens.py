@@ -38,8 +38,9 @@ class TokenCommand(FrepoCommand):
 class GenerateAdminToken(TokenCommand, ActionCommand):
     """Generate an administrator token that never expires; print its id."""
 
+    examples = ("frepo auth:generate-admin-token --name 'the console of Ann'",)
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.epilog = "Example: frepo auth:generate-admin-token --name 'the console of Ann'"
         meaning = "what people call the token, e.g. its holder; default: administrator"
         parser.add_argument("--name", default="administrator", help=meaning)
 

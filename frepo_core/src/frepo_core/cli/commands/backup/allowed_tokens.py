@@ -1,7 +1,6 @@
 """Commands for the list of tokens that may use a collection."""
 
 import argparse
-from collections.abc import Sequence
 
 from ...outcomes import ActionsCommand, Outcome
 
@@ -12,6 +11,18 @@ class AccessCommand(ActionsCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the id or the name of the collection")
         parser.add_argument("token", nargs="+", help="the fingerprint of a token, or its id")
+
+    def change(self, arguments: argparse.Namespace, *, listed: bool, changed: str, unchanged: str) -> Outcome:
+        """Change the list for each token, if all exist. Return a line and a record for each."""
+        services = self.services()
+        collection = services.collections.find(arguments.id).id
+        change_one = services.token_lists.grant if listed else services.token_lists.revoke
+        lines, records = [], []
+        for token in [services.token_lists.find_token(name).fingerprint for name in arguments.token]:
+            is_changed = change_one(collection, token)[1]
+            lines.append(f"Token {token} {changed if is_changed else unchanged} the collection {collection}")
+            records.append({"collection": collection, "token": token, "listed": listed, "changed": is_changed})
+        return Outcome(text="\n".join(lines), records=records)
 
 
 class Grant(AccessCommand):
@@ -24,13 +35,7 @@ class Grant(AccessCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Put the tokens on the list. Nothing changes if one of them does not exist."""
-        services = self.services()
-        collection = services.collections.find(arguments.id)
-        tokens = [services.token_lists.find_token(name) for name in arguments.token]
-        done = [
-            (token.fingerprint, services.token_lists.grant(collection.id, token.fingerprint)[1]) for token in tokens
-        ]
-        return _outcome(collection.id, done, changed="may use", unchanged="was allowed already to use", listed=True)
+        return self.change(arguments, listed=True, changed="may use", unchanged="was allowed already to use")
 
 
 class Revoke(AccessCommand):
@@ -40,27 +45,4 @@ class Revoke(AccessCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Take the tokens off the list. Nothing changes if one of them does not exist."""
-        services = self.services()
-        collection = services.collections.find(arguments.id)
-        tokens = [services.token_lists.find_token(name) for name in arguments.token]
-        done = [
-            (token.fingerprint, services.token_lists.revoke(collection.id, token.fingerprint)[1]) for token in tokens
-        ]
-        return _outcome(
-            collection.id, done, changed="may no longer use", unchanged="was not on the list of", listed=False
-        )
-
-
-def _outcome(
-    collection: str, done: Sequence[tuple[str, bool]], *, changed: str, unchanged: str, listed: bool
-) -> Outcome:
-    """Return a line and a record for each token, which is given with whether the list was changed for it."""
-    lines = [
-        f"Token {fingerprint} {changed if is_changed else unchanged} the collection {collection}"
-        for fingerprint, is_changed in done
-    ]
-    records = [
-        {"collection": collection, "token": fingerprint, "listed": listed, "changed": is_changed}
-        for fingerprint, is_changed in done
-    ]
-    return Outcome(text="\n".join(lines), records=records)
+        return self.change(arguments, listed=False, changed="may no longer use", unchanged="was not on the list of")

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from frepo_core.domain.durations import format_duration
 from frepo_core.errors import FieldsError, FrepoError
 
-from ...base import check_length
 from ...columns import CountLimit, Expected, Moment, Size, SizeLimit, Words
 from ...error_messages import OPTIONS
-from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
+from ...limit_options import add_expectation, add_numbers, read_change
 from ...service_address import address_of
 from ...tables import ListCommand, Record, Rows, ShowCommand
 from ...terminal import read_password
-from .create_collection import check_filename, cron_line, read_options, upload_url
+from .create_collection import cron_line, upload_url
 
 if TYPE_CHECKING:
     from frepo_core.services.backups.collections.states import BackupState, StateRecord
@@ -123,21 +122,7 @@ class EditCollection(ShowCommand):
         from frepo_core.services.backups.rows.collection_change import CollectionChange
         from frepo_core.services.events.actors import console_identity
 
-        change = CollectionChange(
-            limits=read_limits(arguments),
-            guards=read_guards(arguments),
-            strategy=arguments.strategy,
-            strategy_options=read_options(arguments.strategy_options),
-            description=check_length("--description", arguments.description, 1024),
-            filename=check_filename(arguments.filename) if arguments.filename is not None else None,
-            password=check_length("--password", read_password(arguments.password, self.app.stdin), 250),
-            expected_every=arguments.expected_every,
-            grace=arguments.grace,
-            labels=read_labels(arguments),
-            storage=arguments.storage,
-            mirror=arguments.mirror,
-            compact_group=arguments.compact_group,
-        )
+        change = read_change(arguments, password=read_password(arguments.password, self.app.stdin))
         if change == CollectionChange(limits={}):
             raise FrepoError("Nothing to change was given: `frepo backup:edit --help` lists the options")
         services = self.services()

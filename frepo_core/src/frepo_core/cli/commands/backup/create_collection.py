@@ -1,19 +1,18 @@
 """The command that creates a collection, and a token that can upload to it."""
 
 import argparse
-import json
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from frepo_core.domain.naming import check_file_name
 from frepo_core.domain.sizes import readable_size
 from frepo_core.domain.token_expiry import format_expiry
 from frepo_core.errors import FieldsError
 
-from ...base import check_id, check_length
+from ...base import check_id
 from ...columns import CountLimit, Moment, SizeLimit
-from ...limit_options import add_expectation, add_numbers, read_guards, read_labels, read_limits
+from ...limit_options import add_expectation, add_numbers, read_change
 from ...outcomes import ActionCommand, Outcome, keep_long_options
 from ...service_address import LOCAL, address_of
 from ...terminal import read_password
@@ -58,28 +57,12 @@ class CreateCollection(ActionCommand):
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
         """Create the collection, or find the existing one."""
-        from frepo_core.services.backups.rows.collection_change import CollectionChange
-
         if arguments.filename in FORMATS:
             raise FieldsError(
                 {"--filename": [f"-f is the file name: write --format {arguments.filename} for the format"]}
             )
-        change = CollectionChange(
-            limits=read_limits(arguments),
-            guards=read_guards(arguments),
-            strategy=arguments.strategy,
-            strategy_options=read_options(arguments.strategy_options),
-            description=check_length("--description", arguments.description, 1024),
-            filename=check_filename(arguments.filename),
-            password=check_length("--password", read_password(arguments.password, self.app.stdin), 250),
-            id=check_id(arguments.id),
-            expected_every=arguments.expected_every,
-            grace=arguments.grace,
-            labels=read_labels(arguments),
-            storage=arguments.storage,
-            mirror=arguments.mirror,
-            compact_group=arguments.compact_group,
-        )
+        change = read_change(arguments, password=read_password(arguments.password, self.app.stdin))
+        change = replace(change, id=check_id(arguments.id))
         services = self.services()
         made = services.collections_with_tokens.make(
             change,
@@ -133,27 +116,6 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--url", help=f"the address of the service in the printed lines; default: that of app.domain, else {LOCAL}"
     )
-
-
-def read_options(text: str | None) -> dict[str, Any] | None:
-    """Return the options of a strategy. Raises `FieldsError` if they are not a JSON object."""
-    if text is None:
-        return None
-    try:
-        options = json.loads(text)
-    except ValueError as error:
-        raise FieldsError({"--strategy-options": [f"is not JSON: {error}"]}, FieldsError.FORM) from None
-    if not isinstance(options, dict):
-        raise FieldsError({"--strategy-options": ['write a JSON object, such as {"days": 30}']}, FieldsError.FORM)
-    return options
-
-
-def check_filename(text: str) -> str:
-    """Return the file name of versions. Raises `FieldsError` if it is not valid."""
-    try:
-        return check_file_name(text)
-    except ValueError as error:
-        raise FieldsError({"--filename": [str(error)]}, FieldsError.FORM) from None
 
 
 def _form(change: "CollectionChange") -> dict[str, Any]:
