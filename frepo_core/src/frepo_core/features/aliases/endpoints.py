@@ -9,7 +9,7 @@ from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.answers import created, delete_endpoint, no_content, resource, show_endpoint
 from frepo_core.web.conventions.entity_tags import IF_MATCH, entity_tag, if_match
-from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_request
+from frepo_core.web.conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from frepo_core.web.schemas.models import Form, Reply
 
 from .aliases import AliasRecord
@@ -38,11 +38,8 @@ class Alias(Reply):
         return cls(alias=record.name, file=record.file, read_only=record.is_read_only)
 
 
-class AliasPage(Reply):
+class AliasPage(PageReply[Alias]):
     """A page of aliases: first those of the file, then those in the database, each by name."""
-
-    items: list[Alias]
-    next: str | None
 
 
 def alias_tag(record: AliasRecord) -> str:

@@ -8,7 +8,7 @@ from pyramid.response import Response
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.conventions.answers import created, no_content, resource
-from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_request
+from frepo_core.web.conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from frepo_core.web.conventions.types import End, Fingerprint, Time
 from frepo_core.web.schemas import json_schemas
 from frepo_core.web.schemas.models import Form, Reply
@@ -62,11 +62,8 @@ class IssuedEnrolment(Enrolment):
         return cls(**_values(new.record), code=new.code)
 
 
-class EnrolmentPage(Reply):
+class EnrolmentPage(PageReply[Enrolment]):
     """A page of codes. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[Enrolment]
-    next: str | None
 
 
 class EnrolmentDraft(Form):

@@ -11,14 +11,14 @@ Its view passes `page_request(query)` to the service, and `next_cursor(query, pa
 import base64
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
 from frepo_core.errors import FieldsError
 from frepo_core.services.base.keyset import Page, PageRequest, cut
 
-from ..schemas.models import PageNumber, Query
+from ..schemas.models import PageNumber, Query, Reply
 
 MAX_ITEMS = 500
 NO_CURSOR = "This is no cursor of this list in this order: leave it out to begin"
@@ -31,6 +31,13 @@ class PageQuery(Query):
 
     limit: PageNumber = Field(50, ge=1, le=MAX_ITEMS, description="Items of a page.")
     cursor: str = Field("", max_length=2000, description="`next` of the page before; without it, the first page.")
+
+
+class PageReply(Reply, Generic[Item]):
+    """A page of a list. `next` is the `cursor` of the next page, null on the last one."""
+
+    items: list[Item]
+    next: str | None
 
 
 def page_request(query: PageQuery) -> PageRequest:

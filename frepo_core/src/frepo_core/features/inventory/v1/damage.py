@@ -4,7 +4,7 @@ from pydantic import Field
 
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
-from frepo_core.web.conventions.paging import PageQuery, next_cursor, page_request
+from frepo_core.web.conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from frepo_core.web.conventions.types import Time, Whole
 from frepo_core.web.schemas import json_schemas
 from frepo_core.web.schemas.models import Reply
@@ -43,11 +43,8 @@ class Damage(Reply):
         return cls.model_validate({**vars(record), "versions": [vars(one) for one in record.versions]})
 
 
-class DamagePage(Reply):
+class DamagePage(PageReply[Damage]):
     """A page of damaged contents. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[Damage]
-    next: str | None
 
 
 def list_damage(request: FrepoRequest) -> Answer:

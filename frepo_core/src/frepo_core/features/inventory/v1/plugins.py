@@ -2,6 +2,7 @@
 
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.paging import PageReply
 from frepo_core.web.schemas.models import Reply
 
 from ..feature import InventoryServices
@@ -48,11 +49,8 @@ class Plugin(Reply):
         )
 
 
-class PluginPage(Reply):
+class PluginPage(PageReply[Plugin]):
     """All plug-ins, by name. They are always one page."""
-
-    items: list[Plugin]
-    next: str | None
 
 
 def list_plugins(request: FrepoRequest) -> Answer:

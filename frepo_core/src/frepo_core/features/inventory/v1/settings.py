@@ -2,6 +2,7 @@
 
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.paging import PageReply
 from frepo_core.web.schemas.models import Reply
 
 from ..feature import InventoryServices
@@ -25,11 +26,8 @@ class Setting(Reply):
     package: str
 
 
-class SettingPage(Reply):
+class SettingPage(PageReply[Setting]):
     """All settings, by name. They are always one page."""
-
-    items: list[Setting]
-    next: str | None
 
 
 def list_settings(request: FrepoRequest) -> Answer:

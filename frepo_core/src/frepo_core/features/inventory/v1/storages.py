@@ -4,6 +4,7 @@ from typing import Literal
 
 from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
+from frepo_core.web.conventions.paging import PageReply
 from frepo_core.web.conventions.types import Time, Whole
 from frepo_core.web.schemas.models import Reply
 
@@ -52,11 +53,8 @@ class Storage(Reply):
         )
 
 
-class StoragePage(Reply):
+class StoragePage(PageReply[Storage]):
     """All storages, by name. They are always one page."""
-
-    items: list[Storage]
-    next: str | None
 
 
 def list_storages(request: FrepoRequest) -> Answer:

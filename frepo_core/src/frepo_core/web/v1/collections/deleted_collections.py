@@ -9,7 +9,7 @@ from frepo_core.services.backups.trash.deleted_collections import DeletedCollect
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
 from ...conventions.answers import created, no_content
-from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas.models import Reply
 from ...views.downloads import send_itself
@@ -43,11 +43,8 @@ class DeletedCollection(Reply):
         return cls(**vars(record))
 
 
-class DeletedCollectionPage(Reply):
+class DeletedCollectionPage(PageReply[DeletedCollection]):
     """A page of deleted collections. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[DeletedCollection]
-    next: str | None
 
 
 class DeletedCollectionQuery(PageQuery):

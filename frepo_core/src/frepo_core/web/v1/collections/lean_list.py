@@ -8,6 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from frepo_core.services.backups.collections.collection_pages import NEWEST, NEWEST_GOOD, PARTS, TRASH
 
+from ...conventions.paging import PageReply
 from ...schemas.models import Reply
 from .models import Collection
 
@@ -37,11 +38,8 @@ class ListedCollection(Collection):
     model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(required=list(ALWAYS)))
 
 
-class CollectionPage(Reply):
+class CollectionPage(PageReply[ListedCollection]):
     """A page of collections. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[ListedCollection]
-    next: str | None
 
 
 class _LeanList(Reply):

@@ -6,7 +6,7 @@ from frepo_core.services.backups.holds.pins import PinnedVersion
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
-from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from ...conventions.types import Time, Whole
 from ...schemas.models import Reply
 
@@ -39,11 +39,8 @@ class Pin(Reply):
         )
 
 
-class PinPage(Reply):
+class PinPage(PageReply[Pin]):
     """A page of pinned versions. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[Pin]
-    next: str | None
 
 
 class PinQuery(PageQuery):

@@ -10,7 +10,7 @@ from frepo_core.services.backups.runs.run_records import RunRecord
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest
 from ...conventions.answers import created
-from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from ...conventions.types import Moment, Time
 from ...schemas import json_schemas
 from ...schemas.models import Form, Reply, int_if_whole
@@ -82,11 +82,8 @@ class BackupRun(Reply):
         return cls.model_validate({**vars(record), "version": record.version_number})
 
 
-class BackupRunPage(Reply):
+class BackupRunPage(PageReply[BackupRun]):
     """A page of runs, the newest first."""
-
-    items: list[BackupRun]
-    next: str | None
 
 
 class BackupRunQuery(PageQuery):

@@ -17,7 +17,7 @@ from ...base.endpoint import Answer, Endpoint
 from ...base.request import FrepoRequest
 from ...conventions.answers import created, no_content, resource
 from ...conventions.merge_patch import unset
-from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from ...conventions.types import LARGEST_NUMBER, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Form, Reply
@@ -78,11 +78,8 @@ class TrashEntry(Reply):
         )
 
 
-class TrashPage(Reply):
+class TrashPage(PageReply[TrashEntry]):
     """A page of versions in the trash. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[TrashEntry]
-    next: str | None
 
 
 class TrashQuery(PageQuery):

@@ -19,7 +19,7 @@ from frepo_core.services.base.records.file_records import CopyCount
 
 from ...conventions.entity_tags import entity_tag
 from ...conventions.merge_patch import Patch, unset
-from ...conventions.paging import PageQuery
+from ...conventions.paging import PageQuery, PageReply
 from ...conventions.types import DURATION, Duration, End, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import CopyCounts, Flag, Form, Reply
@@ -169,11 +169,8 @@ def version_tag(record: VersionRecord) -> str:
     return entity_tag(Version.of(record), VersionPatch)
 
 
-class VersionPage(Reply):
+class VersionPage(PageReply[Version]):
     """A page of versions. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[Version]
-    next: str | None
 
 
 class VersionQuery(PageQuery):
@@ -226,11 +223,8 @@ class VersionCheck(CheckOutcome):
         return cls.model_validate({**vars(record), "version": record.version_number})
 
 
-class VersionCheckPage(Reply):
+class VersionCheckPage(PageReply[VersionCheck]):
     """A page of results, those of the newest version first."""
-
-    items: list[VersionCheck]
-    next: str | None
 
 
 class VersionCheckQuery(PageQuery):

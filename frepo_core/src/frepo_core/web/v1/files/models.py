@@ -12,7 +12,7 @@ from frepo_core.services.files.file_edits import FileChange
 
 from ...conventions.entity_tags import entity_tag
 from ...conventions.merge_patch import Patch, unset
-from ...conventions.paging import PageQuery
+from ...conventions.paging import PageQuery, PageReply
 from ...conventions.types import FileName, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import CopyCounts, Flag, Password, Query, Reply, Tag
@@ -55,11 +55,8 @@ class StoredFile(Reply):
         )
 
 
-class FilePage(Reply):
+class FilePage(PageReply[StoredFile]):
     """A page of files. It may be shorter than `limit`; `next` is null on the last one."""
-
-    items: list[StoredFile]
-    next: str | None
 
 
 class FileQuery(PageQuery):

@@ -12,6 +12,7 @@ from frepo_core.services.access.tokens import NewToken
 
 from ...conventions.entity_tags import entity_tag
 from ...conventions.merge_patch import Patch, unset
+from ...conventions.paging import PageReply
 from ...conventions.types import Duration, End, Fingerprint, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Form, Reply, Tag
@@ -96,11 +97,8 @@ class RotatedToken(IssuedToken):
         )
 
 
-class TokenPage(Reply):
+class TokenPage(PageReply[Token]):
     """A page of tokens. `next` is the `cursor` of the next page, null on the last one."""
-
-    items: list[Token]
-    next: str | None
 
 
 class RestrictionsPatch(Patch):

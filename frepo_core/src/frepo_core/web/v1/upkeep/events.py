@@ -12,7 +12,7 @@ from frepo_core.services.reports.audit import export_csv, export_json_lines
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
 from ...content.content_response import send_export
-from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from ...conventions.types import LARGEST_NUMBER, Moment, Time
 from ...schemas.models import Query, Reply
 
@@ -79,11 +79,8 @@ class Event(Reply):
     data: dict[str, Any]
 
 
-class EventPage(Reply):
+class EventPage(PageReply[Event]):
     """A page of events, newest first."""
-
-    items: list[Event]
-    next: str | None
 
 
 def list_events(request: FrepoRequest) -> Answer:

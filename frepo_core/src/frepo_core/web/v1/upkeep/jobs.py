@@ -7,7 +7,7 @@ from frepo_core.services.upkeep.engine.jobs import JobStatus
 
 from ...base.endpoint import Answer, Endpoint
 from ...base.request import V1, FrepoRequest
-from ...conventions.paging import PageQuery, next_cursor, page_request
+from ...conventions.paging import PageQuery, PageReply, next_cursor, page_request
 from ...conventions.types import Time
 from ...schemas.models import Reply
 
@@ -76,18 +76,12 @@ class Job(Reply):
         )
 
 
-class JobPage(Reply):
+class JobPage(PageReply[Job]):
     """All jobs, by name. They are always one page."""
 
-    items: list[Job]
-    next: str | None
 
-
-class RunPage(Reply):
+class RunPage(PageReply[Run]):
     """A page of runs, the latest first."""
-
-    items: list[Run]
-    next: str | None
 
 
 def list_jobs(request: FrepoRequest) -> Answer:
