@@ -3,6 +3,8 @@
 Nothing here uses the database: uploads, releases from quarantine and previews decide with the same function.
 """
 
+import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
@@ -260,13 +262,16 @@ def _collection_full(state: RotationState) -> RuleError:
     return CollectionFullError()
 
 
-class MergedVersions(Sequence[VersionInfo]):
-    """The versions of both sequences, each of which is in ascending order of their numbers."""
+class FoundVersions(Sequence[VersionInfo], ABC):
+    """`count` versions in ascending order of their numbers, which are found when they are accessed."""
 
-    def __init__(self, first: Sequence[VersionInfo], second: Sequence[VersionInfo]) -> None:
-        self._count = len(first) + len(second)
-        self._left = merge(first, second, key=lambda version: version.number)
-        self._merged: list[VersionInfo] = []
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._found: list[VersionInfo] = []
+
+    @abstractmethod
+    def _find_more(self) -> bool:
+        """Add the next ones to `_found`; return False if there are none."""
 
     def __len__(self) -> int:
         return self._count
@@ -280,6 +285,19 @@ class MergedVersions(Sequence[VersionInfo]):
         if isinstance(index, slice):
             return [self[position] for position in range(*index.indices(len(self)))]
         position = index + len(self) if index < 0 else index
-        while len(self._merged) <= position and (version := next(self._left, None)) is not None:
-            self._merged.append(version)
-        return self._merged[position]
+        while len(self._found) <= position and self._find_more():
+            pass
+        return self._found[position]
+
+
+class MergedVersions(FoundVersions):
+    """The versions of both sequences, each of which is in ascending order of their numbers."""
+
+    def __init__(self, first: Sequence[VersionInfo], second: Sequence[VersionInfo]) -> None:
+        super().__init__(len(first) + len(second))
+        self._left = merge(first, second, key=lambda version: version.number)
+
+    def _find_more(self) -> bool:
+        following = list(itertools.islice(self._left, 1))
+        self._found += following
+        return bool(following)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
@@ -22,7 +22,7 @@ from ...base.records import CollectionRecord
 from ..rows.quarantine import is_overtaken
 from ..rows.verdicts import BAD, find_newest_good
 from ..rows.version_rows import is_restored
-from .decision import RotationState
+from .decision import FoundVersions, RotationState
 from .strategy_options import load_options
 
 PAGE = 100
@@ -115,7 +115,7 @@ def count_hidden(session: Session, collection: CollectionRecord, now: datetime) 
     return Hidden(count=count, size=size)
 
 
-class LazyVersions(Sequence[VersionInfo]):
+class LazyVersions(FoundVersions):
     """The versions of a collection that strategies see, in ascending order, loaded by page on access.
 
     `is_loading` is whether a page is loaded now.
@@ -125,44 +125,27 @@ class LazyVersions(Sequence[VersionInfo]):
         self, reading: Reading, collection: CollectionRecord, *, now: datetime, count: int, spared: str | None = None
     ) -> None:
         """Each page is loaded in a session of `reading`. `spared` is the id of a version that is left out."""
+        super().__init__(count)
         self._spared = spared or ""
         self._now = now
-        self._count = count
         self._reading = reading
         self._collection = collection
-        self._loaded: list[VersionInfo] = []
         self.is_loading = False
 
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> VersionInfo: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[VersionInfo]: ...
-
-    def __getitem__(self, index: int | slice) -> VersionInfo | Sequence[VersionInfo]:
-        if isinstance(index, slice):
-            return [self[position] for position in range(*index.indices(len(self)))]
-        position = index + len(self) if index < 0 else index
-        while len(self._loaded) <= position and self._load_page():
-            pass
-        return self._loaded[position]
-
-    def _load_page(self) -> bool:
+    def _find_more(self) -> bool:
         self.is_loading = True
         try:
             with self._reading() as session:
                 found = self._find_page(session)
         finally:
             self.is_loading = False
-        self._loaded += found
+        self._found += found
         return bool(found)
 
     def find_bad(self) -> Sequence[VersionInfo]:
         """Return the versions that were found broken or suspicious, in ascending order."""
-        if len(self._loaded) == self._count:
-            return [version for version in self._loaded if version.is_bad]
+        if len(self._found) == self._count:
+            return [version for version in self._found if version.is_bad]
         with self._reading() as session:
             return self._infos(session.execute(self._select().where(Version.verdict.in_(BAD))))
 
@@ -172,7 +155,7 @@ class LazyVersions(Sequence[VersionInfo]):
             return self._infos(session.execute(self._select(is_overtaken())))
 
     def _find_page(self, session: Session) -> list[VersionInfo]:
-        after = self._loaded[-1].number if self._loaded else 0
+        after = self._found[-1].number if self._found else 0
         return self._infos(session.execute(self._select().where(Version.number > after).limit(PAGE)))
 
     def _select(self, condition: Any = _IS_COUNTED) -> Any:
