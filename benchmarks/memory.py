@@ -67,7 +67,7 @@ def s3(results: Results) -> Iterator[dict[str, str] | None]:
         results.skipped["S3"] = ceph.NOT_INSTALLED
         yield None
         return
-    from frepo_storage_s3.client import make_client
+    from frepo_storage_s3.backend import make_client
     from frepo_storage_s3.settings import S3Settings
 
     with ceph.ceph_cluster() as cluster, cluster.gateway() as gateway:

@@ -17,7 +17,7 @@ from sqlalchemy import text
 
 from frepo_core.db import make_engine
 from frepo_storage_s3 import S3Settings
-from frepo_storage_s3.client import make_client
+from frepo_storage_s3.backend import make_client
 from support.servers import ceph as ceph_server
 from support.servers import nginx as nginx_server
 from support.servers.postgresql import MISSING as NO_POSTGRESQL

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from frepo_storage_s3 import S3Settings
-from frepo_storage_s3.client import make_client
+from frepo_storage_s3.backend import make_client
 from support.scale import only_in_long_form
 from support.servers.nginx import LEFT_OUT
 from support.servers.service import ROOT

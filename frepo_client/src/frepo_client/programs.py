@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO
 
 from .errors import COMMAND_FAILED, UNDECIDED, ClientError, CommandFailedError, NothingKnownError
-from .guard import Guard, start_guard
 from .interrupts import uninterrupted
 from .reporter import size_text
 
@@ -25,6 +24,42 @@ _NOTHING_KNOWN = {
     126: "ended with 126: a program cannot be executed; check its rights",
     127: "ended with 127: a program was not found; install it, or write its whole path",
 }
+
+
+# It holds the input of the command open. A byte dismisses it; without one, its own input ends with the client.
+_PROGRAM = """
+import os, signal, sys
+if not os.read(0, 1):
+    os.killpg(int(sys.argv[1]), signal.SIGKILL)
+"""
+
+
+class Guard:
+    """A process that waits for the end of this one."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def dismiss(self) -> None:
+        """End it: from now on the command may see the end of its input."""
+        with contextlib.suppress(OSError):
+            self._process.communicate(b".")
+
+
+def start_guard(command: subprocess.Popen[bytes]) -> Guard | None:
+    """Guard a command that leads a process group of its own. Windows has no groups, so no guard."""
+    if os.name != "posix" or command.stdin is None:
+        return None
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _PROGRAM, str(command.pid)],
+            stdin=subprocess.PIPE,
+            pass_fds=[command.stdin.fileno()],
+            start_new_session=True,
+        )
+    except OSError:
+        return None
+    return Guard(process)
 
 
 def through(

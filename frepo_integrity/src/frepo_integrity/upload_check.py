@@ -3,6 +3,7 @@
 Whatever the content is, it ends after `integrity.inline_seconds` of the processor's time, and waits for no other check.
 """
 
+import os
 import threading
 import time
 from dataclasses import replace
@@ -10,16 +11,70 @@ from typing import BinaryIO
 
 from frepo_core.plugins import CheckResult, Finding, PluginContext, UploadedContent
 
-from . import beginning
+from . import beginning, detection, messages, split_parts, text_encoding
 from .budget import Budget
-from .inspection import Inspection, inspect
-from .outcomes import BrokenContent, OutOfMemory, OutOfTime, Report
-from .quick_inspection import inspect_quickly
+from .byte_stream import FileStream
+from .formats import sql_dump, xz_index, zip_directory
+from .formats.sql_programs import PROGRAMS
+from .inspection import Inspection, check_behind_dump, check_in_front_of_dump, inspect, of_no_format
+from .outcomes import BoundReached, BrokenContent, NotCheckable, OutOfMemory, OutOfTime, Report, switched_off
 from .settings import WAITING, Command, IntegritySettings
+from .tar_inspection import inspect_tar
 
 HEAD = 4096
 # For the window of the outermost decompressor: with those inside it and all buffers, a check needs less than 64 MiB.
 MEMORY = 24 << 20
+
+
+PENDING = "The content is large, so it is checked completely later"
+
+
+def inspect_quickly(file: BinaryIO, size: int, name: str, inspection: Inspection) -> Report:
+    """Return a report: pending if a complete check is still to be done. Raises `BrokenContent`."""
+    source = FileStream(file, size)
+    head = source.peek(detection.HEAD)
+    found = detection.detect(head)
+    if found is None and _may_be_found_later(head):
+        return beginning.describe(file, size, name, inspection, PENDING)
+    if found is None:
+        return of_no_format(head, name)
+    if not inspection.is_on(found.kind):
+        return switched_off(found.kind, (found.kind,))
+    try:
+        if done := _check_ends(file, size, source, found, inspection):
+            return done
+    except BrokenContent as broken:
+        return split_parts.excuse(broken, name, head)
+    except (NotCheckable, BoundReached, OutOfTime):
+        pass  # the complete check tells more
+    return beginning.describe(file, size, name, inspection, PENDING)
+
+
+def _may_be_found_later(head: bytes) -> bool:
+    """Whether the complete check may recognise what the first bytes do not show."""
+    is_text = text_encoding.find_encoding(head) or messages.is_repeated(head)
+    is_behind_text = any(failure or detection.detect(rest) for failure, _, rest in messages.split_text(head))
+    return bool(is_text or is_behind_text or sql_dump.recognize_behind_text(head))
+
+
+def _check_ends(
+    file: BinaryIO, size: int, source: FileStream, found: detection.Detected, inspection: Inspection
+) -> Report | None:
+    """Return a report if nothing is left to be checked."""
+    if found.kind == "zip":
+        for _ in zip_directory.entries(file, zip_directory.read_directory(file, size), inspection.budget):
+            pass
+    elif found.kind == "xz":
+        xz_index.check_index(file, size, inspection.budget)
+    elif found.kind == "tar":
+        # Contents of members have no checksum and are skipped, so that this is the complete check of most archives.
+        return inspect_tar(source, inspection.budget, None, inspection.is_on)
+    elif found.program:
+        check_in_front_of_dump(source.peek(detection.HEAD), found.program)
+        file.seek(max(0, size - sql_dump.TAIL), os.SEEK_SET)
+        tail = file.read(sql_dump.TAIL)
+        check_behind_dump(sql_dump.check_tail(tail, found.program, *PROGRAMS))  # of several, the last one's
+    return None
 
 
 def find_command(settings: IntegritySettings, content: BinaryIO, name: str, mime: str) -> Command | None:

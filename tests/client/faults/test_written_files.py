@@ -20,7 +20,7 @@ WRITERS = {
     "commands/enroll.py": {"replace"},
     "reporter.py": {"open"},  # /dev/null
     "restores/folder.py": {"symlink"},  # of an archive, inside the new folder
-    "restores/part.py": {"open", "replace"},
+    "restores/pull.py": {"open", "replace"},
     "uploads/spool.py": {"open", "replace"},
     "uploads/whole_file.py": {"TemporaryFile"},
     "zipapp.py": {"open"},

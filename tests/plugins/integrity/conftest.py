@@ -8,7 +8,7 @@ from frepo_core.plugins.registry import PluginRegistry
 from frepo_integrity.budget import Budget
 from frepo_integrity.inspection import MEMORY, Inspection, inspect
 from frepo_integrity.outcomes import BrokenContent
-from frepo_integrity.quick_inspection import inspect_quickly
+from frepo_integrity.upload_check import inspect_quickly
 from support.own_plugins import open_services, root  # noqa: F401  # fixtures
 
 

@@ -8,8 +8,7 @@ import botocore.session
 import pytest
 
 from frepo_storage_s3 import S3Settings
-from frepo_storage_s3.backend import S3Storage
-from frepo_storage_s3.client import make_client
+from frepo_storage_s3.backend import S3Storage, make_client
 from support.ftp import PASSWORD, USER
 from support.servers.ceph import NOT_INSTALLED, ceph_cluster, missing_programs
 from support.servers.proftpd import run_proftpd

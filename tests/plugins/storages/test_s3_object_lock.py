@@ -17,8 +17,7 @@ from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from frepo_core.testing import Source
-from frepo_storage_s3.backend import S3Storage
-from frepo_storage_s3.client import make_client
+from frepo_storage_s3.backend import S3Storage, make_client
 from frepo_storage_s3.examination import examine
 from frepo_storage_s3.settings import S3Settings
 from support.servers.lying_s3 import lying_s3

@@ -10,8 +10,7 @@ import pytest
 from frepo_core.plugins import BlobNotFound, StorageUnavailable
 from frepo_core.testing import Source, digest, pattern
 from frepo_storage_s3 import S3Settings
-from frepo_storage_s3.backend import S3Storage
-from frepo_storage_s3.client import make_client
+from frepo_storage_s3.backend import S3Storage, make_client
 from support.servers.swift import MISSING, running_swift
 
 MIB = 1 << 20

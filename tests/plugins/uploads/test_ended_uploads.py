@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from frepo_core.db import utc_now
-from frepo_uploads import ended_uploads, uploads
+from frepo_uploads import uploads
 
 HOURS = timedelta(hours=1)
 
@@ -20,7 +20,7 @@ def test_a_creation_reads_none(tus, collection, tmp_path, monkeypatch):
 
 
 def test_the_oldest_of_a_token_are_forgotten(tus, admin_tus, collection, monkeypatch, tmp_path):
-    monkeypatch.setattr(ended_uploads, "MOST_OF_TOKEN", 10)
+    monkeypatch.setattr(uploads, "MOST_OF_TOKEN", 10)
     other = admin_tus.create(3, b"abc", collection=collection)
     made = [tus.create(3, b"abc", collection=collection) for _ in range(25)]
     known = [tus.head(path).status_int == 200 for path in made]

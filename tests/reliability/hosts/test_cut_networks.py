@@ -16,7 +16,7 @@ import pytest
 
 from frepo_core.features.assembly import assemble
 from frepo_storage_s3 import S3Settings
-from frepo_storage_s3.client import make_client
+from frepo_storage_s3.backend import make_client
 from support.hosts import network
 from support.hosts.network import Fault, Network
 from support.paths import ROOT

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import hashlib
 import os
 import sys
@@ -10,13 +12,65 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from ..errors import BROKEN, ClientError, CommandFailedError, UsageError
-from ..private_files import replacing, sync
+from ..private_files import create, delete, open_own, random_name, replacing, sync
 from ..programs import into, through
 from ..reporter import Reporter
 from ..server.api import Api
+from ..state import try_lock
 from .download import PIECE, Download, path_of
 from .layers import find_layer, undo_layers
-from .part import Part, open_part
+
+_SUFFIX = ".part"
+
+
+class Part:
+    """An open file, read from its start. Only this process uses it."""
+
+    def __init__(self, path: str, file: BinaryIO) -> None:
+        self.file = file
+        self._path = path
+
+    def publish(self, path: str) -> None:
+        """Close it, and give it its name."""
+        self.file.close()
+        os.replace(self._path, path)
+
+    def delete(self) -> None:
+        """Close and delete it."""
+        self.file.close()
+        delete(self._path)
+
+
+@contextlib.contextmanager
+def open_part(path: str, sha256: str) -> Iterator[Part]:
+    """Yield the part of an earlier call for this content, or a new one. Raises `OSError`.
+
+    Its name has the digest, and is random otherwise: nobody else can make it before. One that another user has made
+    is not used.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    of_content = os.path.join(folder, f"{name[:150]}.{sha256[:16]}")
+    part = _found(of_content) or _new(of_content)
+    with part.file:
+        yield part
+
+
+def _found(of_content: str) -> Part | None:
+    folder, name = os.path.split(of_content)
+    for found in sorted(glob.glob(os.path.join(glob.escape(folder), f".{glob.escape(name)}.*{_SUFFIX}"))):
+        with contextlib.suppress(OSError):
+            file = open(open_own(found, os.O_RDWR), "r+b")  # noqa: SIM115 - closed by `open_part`
+            if try_lock(file.fileno()):
+                return Part(found, file)
+            file.close()
+    return None
+
+
+def _new(of_content: str) -> Part:
+    path = random_name(of_content, _SUFFIX)
+    file = create(path)
+    try_lock(file.fileno())
+    return Part(path, file)
 
 
 @dataclass(frozen=True)
