@@ -171,27 +171,21 @@ RESUMABLE: Mapping[str, str] = {"Tus-Resumable": VERSION}
 ERROR_HEADERS: Mapping[str, str] = {**RESUMABLE, "Tus-Version": VERSION, "Cache-Control": "no-store"}
 
 
-def option_headers(max_size: int | None = None) -> dict[str, str]:
-    """Return the headers of the answer to OPTIONS; `max_size` is the largest upload in bytes."""
-    limit = {"Tus-Max-Size": str(max_size)} if max_size else {}
+def option_headers() -> dict[str, str]:
+    """Return the headers of the answer to OPTIONS."""
     return {
         **RESUMABLE,
         "Tus-Version": VERSION,
         "Tus-Extension": EXTENSIONS,
         "Tus-Checksum-Algorithm": ",".join(ALGORITHMS),
-        **limit,
     }
 
 
-def answer_headers(
-    *, offset: int | None = None, length: int | None = None, expires: datetime | None = None
-) -> dict[str, str]:
+def answer_headers(*, offset: int | None = None, expires: datetime | None = None) -> dict[str, str]:
     """Return the headers of an answer about an upload; `expires` is in UTC (aware)."""
     found = {**RESUMABLE, "Cache-Control": "no-store"}
     if offset is not None:
         found["Upload-Offset"] = str(offset)
-    if length is not None:
-        found["Upload-Length"] = str(length)
     if expires is not None:
         found["Upload-Expires"] = format_datetime(expires.astimezone(UTC).replace(microsecond=0), usegmt=True)
     return found

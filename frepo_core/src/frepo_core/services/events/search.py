@@ -72,12 +72,9 @@ def newest_records(
     return [_record(row) for row in _find(database, search, conditions, limit, newest_first=True)]
 
 
-def newest_events(
-    database: Database, search: EventSearch, *, limit: int, before: int | None = None
-) -> list[PublicEvent]:
-    """Return the newest events, the newest first. `before` is the position of the last one of the page before."""
-    conditions = [] if before is None else [Event.position < before]
-    return [as_public_event(row) for row in _find(database, search, conditions, limit, newest_first=True)]
+def newest_events(database: Database, search: EventSearch, *, limit: int) -> list[PublicEvent]:
+    """Return the newest events, the newest first."""
+    return [as_public_event(row) for row in _find(database, search, [], limit, newest_first=True)]
 
 
 def next_events(database: Database, search: EventSearch, *, limit: int, after: int) -> list[PublicEvent]:

@@ -1,6 +1,5 @@
 """Answers of the second API: a resource with its ETag, a created one with its Location, and 204 after DELETE."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from pydantic import BaseModel
@@ -22,9 +21,9 @@ def created(request: FrepoRequest, path: str, body: BaseModel, tag: str | None =
     return Answer(status=201, body=body, headers=headers)
 
 
-def no_content(headers: Sequence[tuple[str, str]] = ()) -> Response:
+def no_content() -> Response:
     """Answer 204, after a deletion."""
-    return Response(status=204, headerlist=list(headers))
+    return Response(status=204, headerlist=[])
 
 
 show_endpoint = partial(Endpoint, method="GET", has_etag=True)

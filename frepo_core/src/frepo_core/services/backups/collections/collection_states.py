@@ -34,14 +34,14 @@ def is_unchanged(nights: int) -> ColumnElement[bool]:
 
 
 def read_unchanged(
-    session: Session, limit: int, *, nights: int = NIGHTS, visible: Iterable[ColumnElement[bool]] = ()
+    session: Session, limit: int, *, visible: Iterable[ColumnElement[bool]] = ()
 ) -> UnchangedCollections:
-    """Return the collections that got the same content for `nights`; at most `limit` of those `visible` are named."""
-    number = session.scalar(select(func.count()).select_from(Collection).where(is_unchanged(nights)))
-    query = select(Collection).where(is_unchanged(nights), *visible).order_by(_UNCHANGED.desc(), Collection.id)
+    """Return the collections that got the same content for `NIGHTS`; at most `limit` of those `visible` are named."""
+    number = session.scalar(select(func.count()).select_from(Collection).where(is_unchanged(NIGHTS)))
+    query = select(Collection).where(is_unchanged(NIGHTS), *visible).order_by(_UNCHANGED.desc(), Collection.id)
     rows = session.scalars(query.limit(limit))
     return UnchangedCollections(
-        nights=nights, number=number or 0, collections=[CollectionRecord.of(row) for row in rows]
+        nights=NIGHTS, number=number or 0, collections=[CollectionRecord.of(row) for row in rows]
     )
 
 

@@ -123,13 +123,11 @@ def is_in_state(states: Iterable[BackupState], now: datetime) -> ColumnElement[b
     return or_(*wanted) if wanted else Collection.id.is_(None)
 
 
-def count_by_state(session: Session, now: datetime, visible: Select[Any] | None = None) -> StateCounts:
-    """Count the collections by their states. `visible` selects the ids of those that count; None: all."""
+def count_by_state(session: Session, now: datetime) -> StateCounts:
+    """Count the collections by their states."""
     conditions = [*_applying(now).values(), is_in_state(IN_TROUBLE, now), is_in_state(NOT_WELL, now)]
     numbers = [func.coalesce(func.sum(case((condition, 1), else_=0)), 0) for condition in conditions]
     query = select(func.count(), func.sum(Collection.versions_count), *numbers)
-    if visible is not None:
-        query = query.where(Collection.id.in_(visible))
     collections, versions, *found, in_trouble, not_well = session.execute(query).one()
     return StateCounts(
         by_state=dict(zip(_applying(now), map(int, found), strict=True)),

@@ -25,11 +25,11 @@ def is_used_by_file(content: type[Content] = Content) -> ColumnElement[bool]:
     return select(File.id).where(File.content_id == content.id).exists()
 
 
-def is_base(row: type[StoredObject] = StoredObject) -> ColumnElement[bool]:
+def is_base() -> ColumnElement[bool]:
     """Return the condition that an object in the same storage is stored as the difference to an object's content."""
     dependent = aliased(StoredObject)
-    same = (dependent.base_digest == row.digest, dependent.storage == row.storage)
-    return select(dependent.id).where(*same, dependent.state.not_in(ENDED)).correlate(row).exists()
+    same = (dependent.base_digest == StoredObject.digest, dependent.storage == StoredObject.storage)
+    return select(dependent.id).where(*same, dependent.state.not_in(ENDED)).correlate(StoredObject).exists()
 
 
 def is_base_anywhere(content: type[Content] = Content) -> ColumnElement[bool]:
