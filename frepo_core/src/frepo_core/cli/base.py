@@ -46,11 +46,11 @@ class FrepoCommand(Command):
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.allow_abbrev = False
         parser.formatter_class = _HelpFormatter
-        self.add_common_arguments(parser)
+        self._add_common_arguments(parser)
         self.add_arguments(parser)
         return parser
 
-    def add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def _add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Define what all commands of a kind have, or change what cliff has defined."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

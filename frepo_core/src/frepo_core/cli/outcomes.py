@@ -29,9 +29,9 @@ class Outcome:
 class _ActionCommand(FrepoCommand):
     """Prints the text of the outcome, unless `-f` or `-c` is given."""
 
-    def add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def _add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Replace the default of `-f`: it is the text."""
-        super().add_common_arguments(parser)
+        super()._add_common_arguments(parser)
         for action in parser._actions:  # cliff does not return its option
             if action.dest == "formatter":
                 action.default, action.help = None, "print a record in this format; default: sentences for people"

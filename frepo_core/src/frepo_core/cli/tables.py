@@ -50,9 +50,9 @@ class ListCommand(TableCommand, Lister):
     # others, it shows the first six.
     long: ClassVar[frozenset[str]] = frozenset()
 
-    def add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def _add_common_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add --long."""
-        super().add_common_arguments(parser)
+        super()._add_common_arguments(parser)
         parser.add_argument("--long", action="store_true", help="show all columns in the table")
 
     def produce_output(
