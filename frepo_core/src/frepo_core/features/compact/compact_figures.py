@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session, aliased
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Content, Installation, StoredObject
+from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.decodable import MOST_LEVELS
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.services.content.objects.uses import is_second, is_used
@@ -91,8 +92,8 @@ def note_unused(session: Session, backends: Backends) -> None:
     noted = set(session.scalars(select(Content.id).where(Content.unused_since.is_not(None))))
     for ids, value in ((noted - content_ids, None), (content_ids - noted, utc_now())):
         ordered = sorted(ids)
-        for start in range(0, len(ordered), PAGE):
-            page = update(Content).where(Content.id.in_(ordered[start : start + PAGE]))
+        for batch in batches(ordered, PAGE):
+            page = update(Content).where(Content.id.in_(batch))
             session.execute(page.values(unused_since=value))
 
 

@@ -11,6 +11,7 @@ from frepo_core.db import Database, utc_now
 from frepo_core.db.models import OBJECT_SIZE, Collection, Content, File, StoredObject, Version
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import CompactLateError, NotFoundError
+from frepo_core.services.base.batches import batches
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.reports.sizes import read_sizes
 from frepo_core.settings import Settings
@@ -102,8 +103,8 @@ class CompactSpaces:
     def read_stored(self, collection_ids: Sequence[str]) -> dict[str, int]:
         """Return the bytes that are stored for the versions of each collection: equal contents once."""
         found: dict[str, int] = {}
-        for start in range(0, len(collection_ids), PAGE):
-            of_page = Version.collection_id.in_(collection_ids[start : start + PAGE])
+        for batch in batches(collection_ids, PAGE):
+            of_page = Version.collection_id.in_(batch)
             uses = select(Version.collection_id, File.content_id).join(File, File.id == Version.file_id).where(of_page)
             each = uses.distinct().subquery()
             size = _shown_size(has_foreign_base(each.c.collection_id))

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, StoredObject, TrashEntry
 from frepo_core.services.backups.rows.collection_rows import INCARNATION
+from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.states import CURRENT, ObjectState
 from frepo_core.services.content.storages.backends import Backends
 
@@ -77,8 +78,9 @@ def find_copied(session: Session, series: Series, content_ids: Iterable[int]) ->
         return set(ids)
     there = (StoredObject.storage == series.mirror, StoredObject.slot == CURRENT)
     sound = (*there, StoredObject.state == ObjectState.PRESENT.value)
-    pages = (ids[start : start + PAGE] for start in range(0, len(ids), PAGE))
-    queries = (select(StoredObject.content_id).where(StoredObject.content_id.in_(page), *sound) for page in pages)
+    queries = (
+        select(StoredObject.content_id).where(StoredObject.content_id.in_(page), *sound) for page in batches(ids, PAGE)
+    )
     return {content_id for query in queries for content_id in session.scalars(query) if content_id is not None}
 
 
@@ -109,8 +111,8 @@ def read_living(session: Session, series: Series, users: Iterable[Users]) -> set
     mine = {incarnation for _, incarnation in series.incarnations}
     ids, found = sorted({name for each in users for name, _, _ in each.trash} - mine), set[str]()
     query = select(TrashEntry.incarnation).join(Collection, Collection.id == TrashEntry.collection_id).distinct()
-    for start in range(0, len(ids), PAGE):
-        page = TrashEntry.incarnation.in_(ids[start : start + PAGE])
+    for batch in batches(ids, PAGE):
+        page = TrashEntry.incarnation.in_(batch)
         found.update(session.scalars(query.where(page, INCARNATION == TrashEntry.incarnation)))
     return found
 

@@ -7,6 +7,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Content, ContentSketch
+from frepo_core.services.base.batches import batches
 
 from .encoder.sketcher import METHOD
 from .likeness import BINS, Sketch, is_telling
@@ -18,8 +19,8 @@ _MINIMA = struct.Struct(f"<{BINS}I")
 def read_sketches(session: Session, content_ids: Iterable[int]) -> dict[int, Sketch]:
     """Return the sketches of these contents that were made; an empty one if it says nothing."""
     ids, found = sorted(content_ids), dict[int, Sketch]()
-    for start in range(0, len(ids), PAGE):
-        page = ContentSketch.content_id.in_(ids[start : start + PAGE])
+    for batch in batches(ids, PAGE):
+        page = ContentSketch.content_id.in_(batch)
         query = select(ContentSketch.content_id, ContentSketch.minima).where(page, ContentSketch.method == METHOD)
         found |= {content_id: telling(_MINIMA.unpack(minima)) for content_id, minima in session.execute(query)}
     return found

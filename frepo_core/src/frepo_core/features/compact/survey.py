@@ -18,6 +18,7 @@ from frepo_core.db.models import Collection, File, StoredObject, TrashEntry, Ver
 from frepo_core.db.models import Content as ContentRow
 from frepo_core.domain.schedules.backup_deadlines import Expectation, parse_expectation
 from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.states import CURRENT
 from frepo_core.services.content.objects.uses import is_second
 from frepo_core.services.content.storages.backends import Backends
@@ -229,23 +230,21 @@ class _Facts:
 def _read_rows(session: Session, series: Series) -> dict[int, ContentRow]:
     """Return the contents of the collections and of their trash."""
     ids, rows = set[int](), dict[int, ContentRow]()
-    for start in range(0, len(series.incarnations), PAGE):
-        names, incarnations = zip(*series.incarnations[start : start + PAGE], strict=True)
+    for batch in batches(series.incarnations, PAGE):
+        names, incarnations = zip(*batch, strict=True)
         versions = select(File.content_id).join(Version, Version.file_id == File.id)
         ids |= set(session.scalars(versions.where(Version.collection_id.in_(names))))
         ids |= set(session.scalars(select(TrashEntry.content_id).where(TrashEntry.incarnation.in_(incarnations))))
-    ordered = sorted(ids)
-    for start in range(0, len(ordered), PAGE):
-        page = select(ContentRow).where(ContentRow.id.in_(ordered[start : start + PAGE]))
-        rows |= {row.id: row for row in session.scalars(page)}
+    for page in batches(sorted(ids), PAGE):
+        rows |= {row.id: row for row in session.scalars(select(ContentRow).where(ContentRow.id.in_(page)))}
     return rows
 
 
 def _read_objects(session: Session, backends: Backends, content_ids: Iterable[int]) -> list[StoredObject]:
     """Return the first copies of contents: second ones are made as these are."""
     ordered, found = sorted(content_ids), list[StoredObject]()
-    for start in range(0, len(ordered), PAGE):
-        page = StoredObject.content_id.in_(ordered[start : start + PAGE])
+    for batch in batches(ordered, PAGE):
+        page = StoredObject.content_id.in_(batch)
         current = (StoredObject.slot == CURRENT, StoredObject.key.is_not(None), ~is_second(backends))
         found += session.scalars(select(StoredObject).where(page, *current))
     return found
@@ -253,9 +252,9 @@ def _read_objects(session: Session, backends: Backends, content_ids: Iterable[in
 
 def _read_base_ids(session: Session, objects: Iterable[StoredObject]) -> dict[str, int]:
     digests, found = sorted({row.base_digest for row in objects if row.base_digest}), dict[str, int]()
-    for start in range(0, len(digests), PAGE):
+    for batch in batches(digests, PAGE):
         query = select(ContentRow.digest, ContentRow.id)
-        page = query.where(ContentRow.digest.in_(digests[start : start + PAGE]))
+        page = query.where(ContentRow.digest.in_(batch))
         found |= {digest: content_id for digest, content_id in session.execute(page)}
     return found
 
@@ -263,9 +262,9 @@ def _read_base_ids(session: Session, objects: Iterable[StoredObject]) -> dict[st
 def _count_dependents(session: Session, objects: Iterable[StoredObject]) -> dict[str, int]:
     """Return how many current objects depend on each of these, in the storage where most do."""
     digests, found = sorted({row.digest for row in objects}), Counter[str]()
-    for start in range(0, len(digests), PAGE):
+    for batch in batches(digests, PAGE):
         query = select(StoredObject.base_digest, StoredObject.storage, func.count()).where(
-            StoredObject.base_digest.in_(digests[start : start + PAGE]), StoredObject.slot == CURRENT
+            StoredObject.base_digest.in_(batch), StoredObject.slot == CURRENT
         )
         for digest, _, count in session.execute(query.group_by(StoredObject.base_digest, StoredObject.storage)):
             found[digest or ""] = max(found[digest or ""], count)

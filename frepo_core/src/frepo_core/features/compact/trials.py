@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import utc_now
 from frepo_core.db.models import Content, EncodingTrial
+from frepo_core.services.base.batches import batches
 
 MOST = 4
 # One that was tried with so many bases in vain waits so long before it is tried with another one.
@@ -31,10 +32,10 @@ def read_tried(session: Session, content_ids: Iterable[int], now: datetime) -> d
     """Return what was tried with these contents. Bases that are gone count, too."""
     ids, found = sorted(content_ids), defaultdict[int, list[tuple[str, int | None, datetime]]](list)
     trial = EncodingTrial
-    for start in range(0, len(ids), PAGE):
+    for batch in batches(ids, PAGE):
         query = select(trial.content_id, trial.base_digest, Content.id, trial.tried_at)
         query = query.outerjoin(Content, Content.digest == trial.base_digest)
-        query = query.where(trial.content_id.in_(ids[start : start + PAGE]))
+        query = query.where(trial.content_id.in_(batch))
         for content_id, digest, base_id, tried_at in session.execute(query):
             found[content_id].append((digest, base_id, tried_at))
     return {content_id: _sum_up(rows, now) for content_id, rows in found.items()}

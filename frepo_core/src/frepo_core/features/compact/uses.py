@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from frepo_core.db import utc_now
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.services.backups.rows.newest_good import read_newest_good
+from frepo_core.services.base.batches import batches
 from frepo_core.services.content.objects.states import ObjectState
 from frepo_core.settings import Settings
 
@@ -104,8 +105,7 @@ def read_users(session: Session, content_ids: Iterable[int], now: datetime) -> d
     """Return what uses each of these contents."""
     users: dict[int, Users] = defaultdict(Users)
     ids = sorted(set(content_ids))
-    for start in range(0, len(ids), PAGE):
-        page = ids[start : start + PAGE]
+    for page in batches(ids, PAGE):
         _read_versions(session, page, now, users)
         _read_trash(session, page, now, users)
         plain = select(File.content_id).where(File.content_id.in_(page), File.kind != "version")
@@ -168,8 +168,7 @@ def read_heads(session: Session, collection_ids: Iterable[str]) -> Heads:
     """Return the newest versions of these collections."""
     ids = sorted(set(collection_ids))
     newest, good = dict[str, int](), dict[str, int]()
-    for start in range(0, len(ids), PAGE):
-        page = ids[start : start + PAGE]
+    for page in batches(ids, PAGE):
         numbers = select(Version.collection_id, func.max(Version.number)).where(Version.collection_id.in_(page))
         newest |= {name: number for name, number in session.execute(numbers.group_by(Version.collection_id))}
         good |= {name: one.number for name, one in read_newest_good(session, page).items()}

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
 from frepo_core.db.models import Collection, File, Sample, Version
+from frepo_core.services.base.batches import batches
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.reports.sizes import measure_sizes
 
@@ -59,8 +60,8 @@ def _replace(session: Session, rows: list[dict[str, Any]], now: datetime) -> Non
     today = _midnight(now)
     session.execute(delete(Sample).where(Sample.at >= today, Sample.at < today + timedelta(days=1)))
     session.execute(delete(Sample).where(Sample.at < now - KEPT))
-    for start in range(0, len(rows), BATCH):
-        session.execute(insert(Sample), rows[start : start + BATCH])
+    for batch in batches(rows, BATCH):
+        session.execute(insert(Sample), batch)
 
 
 def _last_before(session: Session, moment: datetime) -> datetime | None:

@@ -11,6 +11,7 @@ from frepo_core.db import Database
 from frepo_core.db.clock import read_clock
 from frepo_core.db.models import Installation, StoredObject
 from frepo_core.errors import SweepStoppedError
+from frepo_core.services.base.batches import batches
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.content.objects.gate import Gate
 from frepo_core.services.content.objects.states import ObjectState
@@ -80,8 +81,8 @@ def _note_leaving(storage: str, session: Session) -> int:
     """Return how many objects have begun to leave since the last run."""
     new = (StoredObject.storage == storage, StoredObject.state == ObjectState.LEAVING.value)
     ids = session.scalars(select(StoredObject.id).where(*new, StoredObject.next_try.is_(None))).all()
-    for start in range(0, len(ids), BATCH):
-        page = update(StoredObject).where(StoredObject.id.in_(ids[start : start + BATCH]))
+    for batch in batches(ids, BATCH):
+        page = update(StoredObject).where(StoredObject.id.in_(batch))
         session.execute(page.values(next_try=read_clock(session)))
     return len(ids)
 

@@ -14,6 +14,7 @@ from frepo_core.db.text_expressions import contains, contains_unindexed
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.plugins import Event as PublicEvent
 
+from ..base.batches import batches
 from .queries import as_public_event, matching_kinds
 
 # An event that was recorded so long before another one was committed before it, too.
@@ -164,10 +165,9 @@ def _in_collections(
     scopes: list[ColumnElement[bool]] = [Event.collection_id.is_(None) & ~is_shared]
     scopes += [_is_about(each, created_at) for each, created_at in visible.items()]
     positions: list[int] = []
-    for start in range(0, len(scopes), SCOPES):
+    for batch in batches(scopes, SCOPES):
         pages = [
-            select(Event.position).where(scope, *conditions).order_by(order).limit(limit).subquery()
-            for scope in scopes[start : start + SCOPES]
+            select(Event.position).where(scope, *conditions).order_by(order).limit(limit).subquery() for scope in batch
         ]
         positions += session.scalars(union_all(*(select(page.c.position) for page in pages)))
     positions.sort(reverse=order is not Event.position)

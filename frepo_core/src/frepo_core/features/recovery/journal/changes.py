@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db.models import Collection, CollectionToken, DeletedCollection, Event, Token, TrashEntry, Version
 from frepo_core.domain.event_kinds import EventKind
+from frepo_core.services.base.batches import batches
 from frepo_core.services.events.numbering import LAST_POSITION
 
 from .objects import FoundObject, ObjectKind
@@ -52,8 +53,7 @@ class Changes:
         """Yield name, key and present state of each object; the state of one that was removed is empty."""
         for name, keys in self.keys.items():
             ordered = sorted(keys)
-            for start in range(0, len(ordered), _CHUNK):
-                chunk = ordered[start : start + _CHUNK]
+            for chunk in batches(ordered, _CHUNK):
                 states: dict[tuple[Any, ...], list[dict[str, Any]]] = {key: [] for key in chunk}
                 for key, values in _find(session, self.kinds[name], chunk):
                     states[key].append(values)
@@ -124,9 +124,9 @@ def _note_content(keys: Keys, about: Mapping[str, Any]) -> None:
 def _add_lists_of_tokens(session: Session, keys: Keys) -> None:
     """Add the collections on whose list a changed token is: a new one may have got the place of another."""
     tokens = [key[0] for key in keys.get("token", ())]
-    for start in range(0, len(tokens), _CHUNK):
+    for batch in batches(tokens, _CHUNK):
         query = select(CollectionToken.collection_id).join(Token, Token.key == CollectionToken.token_key)
-        found = session.scalars(query.where(Token.fingerprint.in_(tokens[start : start + _CHUNK])))
+        found = session.scalars(query.where(Token.fingerprint.in_(batch)))
         keys["collection"] |= {(collection,) for collection in found}
 
 
