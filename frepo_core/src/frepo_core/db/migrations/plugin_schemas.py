@@ -16,13 +16,15 @@ from . import current_revision, locked, migrate, translated
 class PluginSchema:
     """The tables of a plug-in, and the folder with its revisions, whose names begin with four digits.
 
-    `origin` names the plug-in and its package, for messages.
+    `origin` names the plug-in and its package, for messages. `is_recovered` says that `frepo recover` reads the rows
+    back.
     """
 
     plugin: str
     origin: str
     metadata: MetaData
     revisions: Path
+    is_recovered: bool = False
 
     @property
     def version_table(self) -> str:

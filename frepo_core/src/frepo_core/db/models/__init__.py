@@ -7,7 +7,7 @@ from .events import Event
 from .files import Alias, File, Tag, Upload, file_tag
 from .tokens import EnrolmentCode, EnrolmentCollection, Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
-from .upkeep import Installation, PluginValue, Sample, StorageMark
+from .upkeep import Installation, PluginRow, PluginRowChange, PluginValue, Sample, StorageMark
 from .versions import Retained, Run, Version, VersionCheck, VersionLabel
 from .worker import JobRequest, JobRun, JobState, Lease, ParkedEvent, Subscription
 
@@ -34,6 +34,8 @@ __all__ = [
     "JobState",
     "Lease",
     "ParkedEvent",
+    "PluginRow",
+    "PluginRowChange",
     "PluginValue",
     "Retained",
     "Run",

@@ -72,3 +72,33 @@ class PluginValue(Base):
     value: Mapped[Any] = mapped_column(JSON)
     version: Mapped[int]
     changed_at: Mapped[datetime]
+
+
+class PluginRow(Base):
+    """A copy of a row in a table of a plug-in that is recovered. The row is what counts, the copy is for a recovery.
+
+    `row_key` is the primary key of the row as JSON, `data` are its columns, and `revision` is that of the plug-in's
+    tables. `is_lacking` says that a recovery has brought the copy, and that the table does not have the row yet.
+    """
+
+    __tablename__ = "plugin_row"
+    __table_args__ = (Index("ix_plugin_row_lacking", "is_lacking", "plugin"),)
+
+    plugin: Mapped[str] = mapped_column(exact(64), primary_key=True)
+    table_name: Mapped[str] = mapped_column(exact(128), primary_key=True)
+    row_key: Mapped[str] = mapped_column(exact(200), primary_key=True)
+    data: Mapped[dict[str, Any]] = mapped_column(JSON)
+    revision: Mapped[str] = mapped_column(exact(4))
+    is_lacking: Mapped[bool] = mapped_column(Boolean, server_default="0")
+
+
+class PluginRowChange(Base):
+    """A row of a plug-in that has changed, or was deleted, since the journal was written."""
+
+    __tablename__ = "plugin_row_change"
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    id: Mapped[int] = mapped_column(RowId, primary_key=True)
+    plugin: Mapped[str] = mapped_column(exact(64))
+    table_name: Mapped[str] = mapped_column(exact(128))
+    row_key: Mapped[str] = mapped_column(exact(200))

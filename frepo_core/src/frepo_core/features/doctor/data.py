@@ -10,9 +10,11 @@ from frepo_core.db import migrations
 from frepo_core.db.migrations import plugin_schemas
 from frepo_core.db.models import Collection, StoredObject, Token
 from frepo_core.db.text_columns import CHARSET, COLLATION, find_narrow_text
+from frepo_core.domain.texts.counts import counted
 from frepo_core.errors import FrepoError
 from frepo_core.services.access import token_phrase
 from frepo_core.services.backups.rotation.missing_strategies import find_misfits, find_missing_strategies
+from frepo_core.services.base.plugin_rows import find_lacking
 from frepo_core.services.composition.assembly import NETWORK_SECONDS
 from frepo_core.services.composition.container import Services
 from frepo_core.services.composition.startup import schemas_of
@@ -41,6 +43,14 @@ def check_database(services: Services) -> Iterator[Finding]:
     )
     for schema in schemas:
         yield good("database", f"The tables of {schema.origin} are at {schema.head}")
+        if not schema.is_recovered:
+            yield good("database", f"The tables of {schema.origin} do not come back with `frepo recover`")
+    for plugin, count in find_lacking(database).items():
+        yield warning(
+            "database",
+            f"{counted(count, 'row')} of the plug-in {plugin} are kept since a recovery, and its tables lack them",
+            "Install its package again and run `frepo db:upgrade`; if that was done, the log names what does not fit",
+        )
     if dialect.name == "sqlite" and services.settings.app_env == "prod":
         yield warning(
             "database",

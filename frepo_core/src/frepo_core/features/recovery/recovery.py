@@ -38,6 +38,7 @@ from frepo_core.services.access.token_phrase import PHRASE_CHECK
 from frepo_core.services.base.batches import batches
 from frepo_core.services.base.installation import IDS_FROM, RECOVERY, find_origin
 from frepo_core.services.base.lease import LEADER
+from frepo_core.services.base.plugin_rows import mark_lacking
 from frepo_core.services.content.objects.wishes import compare_again
 from frepo_core.services.content.storages.backends import Backends
 from frepo_core.services.content.storages.kept_blobs import RECONCILE
@@ -316,4 +317,5 @@ def _finish(session: Session, source: Source, *, with_tokens: bool) -> None:
         session.add(Installation(name=IDS_FROM, value=source.database))
     # Subscribers of a service that ran before on this database have got the recovered events from the old one.
     session.execute(update(Subscription).values(position=session.scalar(select(func.max(Event.position))) or 0))
+    mark_lacking(session)
     continue_sequences(session)

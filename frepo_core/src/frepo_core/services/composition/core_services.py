@@ -1,6 +1,6 @@
 """The services for collections and their versions, for recovery, and reports about them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..backups.versions.version_checks import VersionChecks
     from ..backups.versions.version_edits import VersionEdits
     from ..backups.versions.versions import Versions
+    from ..base.plugin_rows import RowCopies
     from ..events.refusals import Refusals
     from ..reports.audit import Audit
     from ..reports.figures import Figures
@@ -73,6 +74,13 @@ class CoreServices(FileServices):
         from ..backups.collections.collection_with_token import CollectionsWithTokens
 
         return CollectionsWithTokens(self.collections, self.tokens, self.token_changes, self.token_lists)
+
+    @cached_property
+    def row_copies(self) -> "Mapping[str, RowCopies]":
+        from ..base.plugin_rows import RowCopies
+        from .startup import schemas_of
+
+        return {schema.plugin: RowCopies(schema) for schema in schemas_of(self.plugins) if schema.is_recovered}
 
     @cached_property
     def collection_states(self) -> "CollectionStates":

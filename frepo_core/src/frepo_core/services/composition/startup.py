@@ -18,6 +18,7 @@ from frepo_core.settings import Settings
 from ..access import token_phrase
 from ..backups.rotation.missing_strategies import find_misfits, find_missing_strategies
 from ..base.installation import ensure_id, require_no_recovery
+from ..base.plugin_rows import find_unfit, read_back
 from ..content.storages.backends import Backends
 from ..content.storages.first_storage import find_differences, follow_promotion
 
@@ -39,6 +40,8 @@ def make_ready(database: Database, settings: Settings, plugins: PluginRegistry, 
         if settings.database_auto_upgrade:
             plugin_schemas.upgrade(database.engine, schemas)
         plugin_schemas.check_are_current(database.engine, schemas)
+        if not settings.read_only:
+            read_back(database, schemas)
         require_no_recovery(database)
         require_decoder(database, backends)
         token_phrase.verify(database, settings.enc_token_phrase.get_secret_value())
@@ -63,7 +66,18 @@ def _schema(plugin: FoundPlugin, tables: Tables) -> PluginSchema:
             f"{plugin.origin} has a table {min(others)!r}. Its names must begin with {prefix!r}: make the base with "
             f"PluginTables and plugin = {plugin.name!r}"
         )
-    return PluginSchema(plugin=plugin.name, origin=plugin.origin, metadata=metadata, revisions=tables.migrations)
+    if tables.is_recovered and (unfit := find_unfit(metadata)):
+        raise ConfigurationError(
+            f"{plugin.origin}: the column {unfit} cannot be recovered. With is_recovered, columns are numbers, texts, "
+            "truth values, times, or JSON"
+        )
+    return PluginSchema(
+        plugin=plugin.name,
+        origin=plugin.origin,
+        metadata=metadata,
+        revisions=tables.migrations,
+        is_recovered=tables.is_recovered,
+    )
 
 
 def warn_about_first_storage(database: Database, backends: Backends, settings: Settings) -> None:

@@ -57,6 +57,7 @@ def upgrade(services: "Services") -> tuple[str | None, str | None]:
 def upgrade_plugins(services: "Services", say: Callable[[str], None]) -> None:
     """Migrate the tables of plug-ins, and say what has changed. Raises `ConfigurationError` if a model needs more."""
     from frepo_core.db.migrations import plugin_schemas
+    from frepo_core.services.base.plugin_rows import read_back
     from frepo_core.services.composition.startup import schemas_of
 
     schemas = schemas_of(services.plugins)
@@ -64,6 +65,8 @@ def upgrade_plugins(services: "Services", say: Callable[[str], None]) -> None:
         change = f"went from {done.before} to {done.after}" if done.before else f"were made ({done.after})"
         say(f"The tables of {done.schema.origin} {change}")
     plugin_schemas.check_are_current(services.database.engine, schemas)
+    for plugin, count in read_back(services.database, schemas).items():
+        say(f"The tables of the plug-in {plugin} have their rows again: {count}")
 
 
 def _check_is_used(services: "Services") -> None:

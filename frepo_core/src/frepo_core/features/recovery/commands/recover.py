@@ -175,6 +175,7 @@ class Recover(FrepoCommand):
             question = f"Recover all of this into the database {services.database.name}?"
             self.require_yes(question, given=arguments.yes)
             report = recovery.run(source, with_tokens=with_tokens)
+            upgrade_plugins(services, self.say)  # they get their rows
             token_phrase.verify(services.database, services.settings.enc_token_phrase.get_secret_value())
             if arguments.secrets:
                 kept_secrets.note_printed(services.database, services.settings)

@@ -12,7 +12,16 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, func, or_, select, tuple_
 from sqlalchemy.orm import Session
 
-from frepo_core.db.models import Collection, CollectionToken, DeletedCollection, Event, Token, TrashEntry, Version
+from frepo_core.db.models import (
+    Collection,
+    CollectionToken,
+    DeletedCollection,
+    Event,
+    PluginRowChange,
+    Token,
+    TrashEntry,
+    Version,
+)
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.services.base.batches import batches
 from frepo_core.services.events.numbering import LAST_POSITION
@@ -41,10 +50,14 @@ Keys = dict[str, set[tuple[Any, ...]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """The keys of the objects that have changed, by the names of their kinds."""
+    """The keys of the objects that have changed, by the names of their kinds.
+
+    `of_rows` are the ids of the changes of rows of plug-ins, which have no events.
+    """
 
     keys: Mapping[str, set[tuple[Any, ...]]]
     kinds: Mapping[str, ObjectKind]
+    of_rows: frozenset[int] = frozenset()
 
     def __bool__(self) -> bool:
         return any(self.keys.values())
@@ -83,7 +96,16 @@ def find_changes(session: Session, since: int, kinds: Sequence[ObjectKind]) -> C
         _note(keys, event, kinds)
     _add_lists_of_tokens(session, keys)
     _add_moved(session, keys, {event.collection_id for event in events if event.kind == EventKind.COLLECTION_MOVED})
-    return Changes(keys=keys, kinds={kind.name: kind for kind in kinds})
+    of_rows = _add_rows_of_plugins(session, keys)
+    return Changes(keys=keys, kinds={kind.name: kind for kind in kinds}, of_rows=of_rows)
+
+
+def _add_rows_of_plugins(session: Session, keys: Keys) -> frozenset[int]:
+    """Add the rows of plug-ins that have changed; return the ids of the changes. More than `MOST` wait for the next."""
+    rows = session.execute(select(*PluginRowChange.__table__.columns).order_by(PluginRowChange.id).limit(MOST)).all()
+    if rows:
+        keys["plugin_row"] |= {(row.plugin, row.table_name, row.row_key) for row in rows}
+    return frozenset(row.id for row in rows)
 
 
 def _is_known(session: Session, since: int) -> bool:

@@ -10,11 +10,11 @@ from importlib.metadata import version
 from io import BytesIO
 from typing import Any, BinaryIO
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.migrations import head_revision
-from frepo_core.db.models import Event, StorageMark, StoredObject
+from frepo_core.db.models import Event, PluginRowChange, StorageMark, StoredObject
 from frepo_core.errors import FrepoError, StorageUnavailable
 from frepo_core.services.base.failpoints import hit
 from frepo_core.services.base.installation import ensure_id
@@ -35,6 +35,7 @@ from .seals import JournalSeals
 log = logging.getLogger(__name__)
 
 EVENTS_FOR = timedelta(days=30)
+_CHUNK = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,7 @@ class Journal:
         names = self._names(cursors)
         needing = {name for name in names if name not in cursors or self._is_broken(name, cursors[name])}
         objects, size, keys, failed = 0, 0, {}, {}
+        of_rows: list[frozenset[int]] = []
         for position in sorted({cursors[name].position for name in names - needing}):
             behind = [name for name in sorted(names - needing) if cursors[name].position == position]
             with self._spooled() as file:
@@ -98,6 +100,7 @@ class Journal:
                     for name in behind:
                         break_off(self._database, name)
                     continue
+                of_rows.append(part.of_rows)
                 for name in behind if part.objects else ():
                     try:
                         key = self._store_part(name, cursors[name], file, part)
@@ -108,6 +111,7 @@ class Journal:
                         needing.add(name)
                     else:
                         keys[name], objects, size = key, part.objects, part.size
+        self._forget_rows(frozenset.intersection(*of_rows) if of_rows else frozenset(), failed)
         written = Written(objects=objects, size=size, keys=keys, needing=sorted(needing), failed=failed)
         return written.require(self._backends.current)
 
@@ -156,11 +160,22 @@ class Journal:
                 return None
             if not changes:
                 return _Spooled(at=at, position=position, objects=0, size=0)
+            of_rows = changes.of_rows
             writer = JournalWriter(file, JOURNAL, head | {"made_at": at, "since_position": since, "position": position})
             for name, key, values in changes.objects(session):
                 keep_going()
                 writer.add(name, key, values)
-        return _finish(writer, file, at, position)
+        return replace(_finish(writer, file, at, position), of_rows=of_rows)
+
+    def _forget_rows(self, ids: frozenset[int], failed: Iterable[str]) -> None:
+        """Forget which rows of plug-ins have changed: the parts have them. A storage without its part needs all."""
+        if ids:
+            for name in failed:
+                break_off(self._database, name)
+            ordered = sorted(ids)
+            for start in range(0, len(ordered), _CHUNK):
+                chunk = PluginRowChange.id.in_(ordered[start : start + _CHUNK])
+                self._database.execute(delete(PluginRowChange).where(chunk))
 
     def _write_whole(
         self, file: BinaryIO, keep_going: Callable[[], None], progress: Callable[[str], None]
@@ -258,13 +273,17 @@ class Journal:
 
 @dataclass(frozen=True, kw_only=True)
 class _Spooled:
-    """A file that was written completely: time and position of what it has last, and the digest of its lines."""
+    """A file that was written completely: time and position of what it has last, and the digest of its lines.
+
+    `of_rows` are the ids of the changes of rows of plug-ins that are in it.
+    """
 
     at: datetime
     position: int
     objects: int
     size: int
     digest: str = ""
+    of_rows: frozenset[int] = frozenset()
     cursors: dict[str, Cursor] | None = None
 
 

@@ -25,6 +25,7 @@ from frepo_core.db.models import (
     Event,
     File,
     Installation,
+    PluginRow,
     PluginValue,
     Run,
     StoredObject,
@@ -242,6 +243,7 @@ OBJECTS: tuple[ObjectKind, ...] = (
     kind_of("alias", Alias, "name"),
     kind_of("run", Run, "id", is_journaled=False),
     kind_of("plugin_value", PluginValue, "plugin", "key", is_journaled=False),
+    kind_of("plugin_row", PluginRow, "plugin", "table_name", "row_key"),
     kind_of("event", Event, "id"),
 )
 

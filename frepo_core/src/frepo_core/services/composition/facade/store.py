@@ -14,6 +14,7 @@ from ...base.plugin_values import PluginValues
 from ...events.recording import NewEvent, record
 
 if TYPE_CHECKING:
+    from ...base.plugin_rows import RowCopies
     from ..core_services import CoreServices
 
 Result = TypeVar("Result")
@@ -22,8 +23,12 @@ Result = TypeVar("Result")
 class _Transaction(PluginValues):
     """A transaction of a plug-in, see `StoreTransaction`."""
 
-    def __init__(self, session: Session, plugin: str, kinds: Mapping[str, PluginEventKind]) -> None:
+    def __init__(
+        self, session: Session, plugin: str, kinds: Mapping[str, PluginEventKind], copies: "RowCopies | None"
+    ) -> None:
         super().__init__(session, plugin)
+        if copies is not None:
+            copies.watch(session)
         self.session = session
         self._kinds = kinds
 
@@ -75,7 +80,10 @@ class PluginStore:
     def transaction(self, work: Callable[[StoreTransaction], Result]) -> Result:
         if self._services.settings.read_only:
             raise ReadOnlyError("The service is in read-only mode, so a plug-in cannot keep anything now")
-        return self._services.database.write(lambda session: work(_Transaction(session, self._plugin, self._kinds)))
+        copies = self._services.row_copies.get(self._plugin)
+        return self._services.database.write(
+            lambda session: work(_Transaction(session, self._plugin, self._kinds, copies))
+        )
 
     def reading(self) -> AbstractContextManager[Session]:
         return self._services.database.reading()
