@@ -27,6 +27,7 @@ from .encoding_switch import EncodingSwitch
 from .encodings.format import WINDOWS_FORMAT, read_head
 from .encodings.libraries import require_libraries
 from .expansion import Expansion, is_unchanged
+from .former_storages import leave_former_storages
 from .likeness import Sketch
 from .planned_content import Encoding, Freedom, Step
 from .plans import Plans
@@ -104,6 +105,7 @@ class Compaction:
                 self._let_restore(keep_going)
                 self._do(survey, step, encoder, expansion, report, pace)
                 progress(report.line())
+        leave_former_storages(self._database, self._blobs.backends)
         for storage in self._blobs.backends.configured:
             report.deleted += self._end_superseded(storage, keep_going, pace)
         note_figures(self._database, self._blobs.backends, report.failed + report.skipped + report.waiting)
