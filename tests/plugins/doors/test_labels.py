@@ -31,6 +31,23 @@ def test_a_version_is_found_by_its_label(service, collection, add):
         assert () == tuple(service.versions(collection, label=label).items)
 
 
+def test_people_find_them_over_http(running, collection, add):
+    for number, segment in enumerate(SEGMENTS[:3]):
+        add(number, labels={"segment": segment, "at": "10:15"})
+    running.push(collection, DUMP)
+    path = f"/api/v1/collections/{collection}/versions"
+
+    found = [running.request("GET", f"{path}?label={label}") for label in (f"segment:{SEGMENTS[1]}", "at:10:15")]
+    none, wrong = (running.request("GET", f"{path}?label={label}") for label in ("segment:x", "segment"))
+
+    assert [[2], [3, 2]] == [[one["number"] for one in answer.json["items"]] for answer in found]
+    assert {"segment": SEGMENTS[1], "at": "10:15"} == found[0].json["items"][0]["labels"]
+    assert ([], 400) == (none.json["items"], wrong.status)
+    assert {} == running.request("GET", f"{path}/latest").json["labels"]
+    trashed = running.request("GET", f"/api/v1/collections/{collection}/trash").json["items"]
+    assert [{"segment": SEGMENTS[0], "at": "10:15"}] == [one["labels"] for one in trashed]
+
+
 def test_labels_go_with_the_version_into_the_trash_and_back(running, service, collection, add):
     for number, segment in enumerate(SEGMENTS[:4]):
         add(number, labels={"segment": segment})

@@ -35,7 +35,7 @@ class TrashEntry(Reply):
 
     Nobody can end it before `locked_until`. `evicted_by` is the fingerprint of a token, or `console:` and a user, and
     `evicted_by_name` the name of that token, null if it has none, was revoked, or is not for the token of the request
-    to see.
+    to see. `labels` are names with values that a plug-in has given it.
     """
 
     number: int
@@ -50,6 +50,7 @@ class TrashEntry(Reply):
     ends_at: Time
     reason: TrashReason
     note: str
+    labels: dict[str, str]
     suspicious: bool
     damaged: bool
     verdict: Verdict
@@ -71,6 +72,7 @@ class TrashEntry(Reply):
             ends_at=record.ends_at,
             reason=TrashReason(record.reason),
             note=record.note,
+            labels=dict(record.labels or {}),
             suspicious=record.is_suspicious,
             damaged=record.is_damaged,
             verdict=record.verdict,

@@ -41,7 +41,8 @@ class Version(Reply):
     it has not ended: limits do not count it, and nothing is evicted for it. A check of the service found it broken
     after it had been accepted at `condemned_at`: then it is neither `latest` nor `first`. `released_by` is the
     fingerprint of the token, or `console:` and a user, that released it at `released_at`. `released_by_name` is the
-    name of that token, null if it has none, was revoked, or is not for the token of the request to see.
+    name of that token, null if it has none, was revoked, or is not for the token of the request to see. `labels` are
+    names with values that a plug-in has given it.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Version(Reply):
     quarantine_reason: str | None
     reason: ReasonName | None
     note: str
+    labels: dict[str, str] = Field(examples=[{"segment": "000000010000000A000000FE"}])
     damaged: bool
     copies: CopyCounts | None
     password_protected: bool
@@ -102,6 +104,7 @@ class Version(Reply):
             quarantine_reason=record.quarantine_reason,
             reason=name_reason(record.quarantine_reason),
             note=record.note,
+            labels=dict(record.labels or {}),
             damaged=blob.is_damaged,
             copies=CopyCounts.of(blob, counts),
             password_protected=record.file.password_hash is not None,
@@ -181,6 +184,13 @@ class VersionQuery(PageQuery):
         [], max_length=7, description="Only versions in quarantine for this reason. May be repeated."
     )
     damaged: Flag = Field(False, description="Only versions whose bytes cannot be read.")
+    label: str | None = Field(
+        None,
+        max_length=265,
+        pattern="^[a-z][a-z0-9_.-]{0,63}:.+$",
+        description="Only versions with this label: its name, a colon, and its value.",
+        examples=["segment:000000010000000A000000FE"],
+    )
     sort: Literal["number", "-number"] = "-number"
 
 

@@ -47,8 +47,14 @@ def list_versions(request: FrepoRequest) -> Answer:
         verdicts=query.verdict,
         reasons=query.reason,
         only_damaged=query.damaged,
+        label=_label_of(query.label) if query.label else None,
     )
     return Answer(body=VersionPage(items=_shown(request, page.items), next=next_cursor(query, page)))
+
+
+def _label_of(text: str) -> tuple[str, str]:
+    name, _, value = text.partition(":")
+    return name, value
 
 
 def _shown(request: FrepoRequest, records: Sequence[VersionRecord]) -> list[Version]:

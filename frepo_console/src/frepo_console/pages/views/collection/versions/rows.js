@@ -6,6 +6,7 @@ import { dateTime, exactTime, percent, size } from "../../../lib/format.js";
 import { ActionButton } from "../../../components/action.js";
 import { Icon } from "../../../components/icons.js";
 import { SlotButtons } from "../../../components/slots.js";
+import { Tag } from "../../../components/state.js";
 import { inWords } from "../../../texts.js";
 import { t } from "../../../texts/collection.js";
 import { isLocked } from "../lock.js";
@@ -62,6 +63,7 @@ const Received = ({ version, isInBanner, now, ...table }) => html`
   ${isLocked(version, now) && html` <${LockedUntil} until=${version.locked_until} now=${now} />`}
   ${version.pinned && html`<${PinOf} version=${version} now=${now} />`}
   ${version.note && html`<div class="sm dim">${version.note}</div>`}
+  ${Object.entries(version.labels).map(([name, value]) => html` <${Tag} key=${name}>${name}: ${value}<//>`)}
 `;
 
 /**
@@ -190,6 +192,6 @@ function Actions({ version, collection, open, changed }) {
             <${Icon} name="trash" />
           </button>`)
     }
-    <${SlotButtons} name=${name} open=${(slot) => open.slot(slot, version)} />
+    <${SlotButtons} collection=${collection} name=${name} open=${(slot) => open.slot(slot, version)} />
   </span>`;
 }
