@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, get_args
 
 SlotPlace: TypeAlias = Literal["collection.tab", "collection.card", "version.action", "overview.card", "health.row"]
 
+_APPLIES = re.compile("(strategy|label):.+")
 _MODULE = re.compile(r"[a-z0-9][a-z0-9_-]*(/[\w-][\w.-]*)*/[\w-][\w.-]*\.m?js")
 
 
@@ -19,12 +20,15 @@ class ConsoleSlot:
     - `title`: the heading, or the text of the tab or the button.
     - `module`: the address of the module below the service, such as `acme/panel.js`: the path of pages of the same
       plug-in that are not versioned, and a file in their folder. It exports `mount(element, console)`.
+    - `applies_to`: of places that are about a collection, the collections: `strategy:keep_daily` for those with this
+      strategy, `label:wal` for those with this label. One of them is enough; none: all collections.
     """
 
     place: SlotPlace
     name: str
     title: str
     module: str
+    applies_to: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the values that Python does not. Raises `ValueError`."""
@@ -34,3 +38,7 @@ class ConsoleSlot:
             raise ValueError("title is empty; it is the heading of the slot")
         if not _MODULE.fullmatch(self.module):
             raise ValueError(f"module is {self.module!r}; write the path of pages and a file, such as 'acme/panel.js'")
+        if isinstance(self.applies_to, str) or not all(map(_APPLIES.fullmatch, self.applies_to)):
+            raise ValueError(f"applies_to is {self.applies_to!r}; write ('strategy:NAME', 'label:LABEL')")
+        if self.applies_to and self.place in {"overview.card", "health.row"}:
+            raise ValueError(f"{self.place} is not about a collection, so that applies_to must be empty")

@@ -20,8 +20,8 @@ def folder(tmp_path):
     return folder
 
 
-def slot(name="paint", module="paint/card.js", place="collection.card"):
-    return ConsoleSlot(place=place, name=name, title="Paint", module=module)
+def slot(name="paint", module="paint/card.js", place="collection.card", **more):
+    return ConsoleSlot(place=place, name=name, title="Paint", module=module, **more)
 
 
 def offers(folder, *slots, **more):
@@ -29,7 +29,8 @@ def offers(folder, *slots, **more):
 
 
 def test_the_api_names_the_slots_with_their_packages(assembled, folder):
-    slots = [slot(), slot("colours", "paint/deep/tab.mjs", "collection.tab")]
+    of_walls = {"applies_to": ("strategy:keep_daily", "label:walls")}
+    slots = [slot(), slot("colours", "paint/deep/tab.mjs", "collection.tab", **of_walls)]
     services = assembled(offers(folder, *slots))
     app = TestApp(make_app(services))
     token = services.tokens.generate(NewToken(roles=[], expires="never")).id
@@ -41,6 +42,7 @@ def test_the_api_names_the_slots_with_their_packages(assembled, folder):
         ("collection.card", "paint", "Paint", "/paint/card.js"),
         ("collection.tab", "colours", "Paint", "/paint/deep/tab.mjs"),
     ] == [(one["place"], one["name"], one["title"], one["module"]) for one in named]
+    assert [[], ["strategy:keep_daily", "label:walls"]] == [one["applies_to"] for one in named]
     assert [200, 200] == [app.get(one["module"]).status_int for one in named]
 
 
@@ -70,6 +72,17 @@ def test_a_module_that_is_not_below_pages_is_refused():
 def test_a_place_that_does_not_exist_is_refused():
     with pytest.raises(ValueError, match="place is 'menu'; write one of collection.tab"):
         slot(place="menu")
+
+
+@pytest.mark.parametrize("applies_to", ["strategy:keep_daily", ("keep_daily",), ("label:",)])
+def test_only_a_strategy_or_a_label_chooses_collections(applies_to):
+    with pytest.raises(ValueError, match=r"write \('strategy:NAME', 'label:LABEL'\)"):
+        slot(applies_to=applies_to)
+
+
+def test_a_place_about_no_collection_has_none_to_choose():
+    with pytest.raises(ValueError, match=r"overview\.card is not about a collection"):
+        slot(place="overview.card", applies_to=("label:walls",))
 
 
 def test_two_plugins_cannot_take_one_name(assembled, folder):

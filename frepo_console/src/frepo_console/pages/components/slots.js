@@ -13,17 +13,24 @@ import { Icon } from "./icons.js";
 const SLOW_MS = 200;
 const DEADLINE_SECONDS = 10;
 
-/** The slots of a place, in the order of the service. */
-export const useSlots = (place) => useContext(About).slots.filter((slot) => slot.place === place);
+/** The slots of a place that are for the collection, if it is about one, in the order of the service. */
+export const useSlots = (place, collection) =>
+  useContext(About).slots.filter((slot) => slot.place === place && isFor(collection, slot.applies_to));
+
+function isFor(collection, names) {
+  if (!names.length) return true;
+  const own = [`strategy:${collection.strategy}`, ...collection.labels.map((label) => `label:${label}`)];
+  return names.some((name) => own.includes(name));
+}
 
 /** All slots of a place. */
 export default function Slots({ place, ...given }) {
-  return useSlots(place).map((slot) => html`<${Slot} key=${slot.name} slot=${slot} ...${given} />`);
+  return useSlots(place, given.collection).map((slot) => html`<${Slot} key=${slot.name} slot=${slot} ...${given} />`);
 }
 
 /** The buttons of a version. `open` is called with the slot that a person chooses. */
-export function SlotButtons({ name, open }) {
-  return useSlots("version.action").map((slot) => {
+export function SlotButtons({ collection, name, open }) {
+  return useSlots("version.action", collection).map((slot) => {
     const label = t.slots.ofOne(slot.title, name);
     return html`<button
       key=${slot.name}

@@ -67,7 +67,7 @@ function Shown({ collection, resource, tab, query, now }) {
   /** @type {Tab[]} */
   const tabs = [
     ...TABS.filter(({ needs, needsHere }) => (!needs || access.may(needs)) && (!needsHere || may.includes(needsHere))),
-    ...useSlots("collection.tab").map((slot) => ({ name: `x-${slot.name}`, View: Slot, slot })),
+    ...useSlots("collection.tab", collection).map((slot) => ({ name: `x-${slot.name}`, View: Slot, slot })),
   ];
   const current = tabs.find((one) => one.name === tab) ?? tabs[0];
   const [isUploading, setUploading] = useState(false);

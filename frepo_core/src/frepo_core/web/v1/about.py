@@ -65,18 +65,29 @@ class Page(Reply):
 
 
 class Slot(Reply):
-    """What a package shows in a place of the web console. `module` is the path of its JavaScript module."""
+    """What a package shows in a place of the web console. `module` is the path of its JavaScript module.
+
+    `applies_to` are the collections that it is for, by their strategy or a label; none: all.
+    """
 
     place: SlotPlace
     name: str
     title: str
     module: str = Field(examples=["/acme/card.js"])
     package: str
+    applies_to: list[str] = Field(examples=[["strategy:keep_daily", "label:wal"]])
 
     @classmethod
     def of(cls, slot: ConsoleSlot, package: str) -> "Slot":
         """Convert a slot of a plug-in."""
-        return cls(place=slot.place, name=slot.name, title=slot.title, module=f"/{slot.module}", package=package)
+        return cls(
+            place=slot.place,
+            name=slot.name,
+            title=slot.title,
+            module=f"/{slot.module}",
+            package=package,
+            applies_to=list(slot.applies_to),
+        )
 
 
 class About(Reply):
