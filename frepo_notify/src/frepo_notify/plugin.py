@@ -1,12 +1,13 @@
 """frepo's notifications: sends events to people and other services, and a heartbeat to an external monitor."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import (
     DoctorCheck,
     DoctorFinding,
     Job,
+    JobContext,
     Lifecycle,
     PluginContext,
     SettingsSpec,
@@ -14,14 +15,12 @@ from frepo_core.plugins import (
     hookimpl,
 )
 
-from .delivery import TextDelivery, WebhookDelivery
-from .heartbeat import send_heartbeat
 from .settings import NotifySettings
-from .summary import send_summary
-from .text_sending import check_targets
 
 if TYPE_CHECKING:
     from frepo_core.web import Endpoint
+
+    from .targets import Target
 
 __all__ = [
     "NotifySettings",
@@ -44,15 +43,7 @@ def frepo_settings() -> SettingsSpec:
 def frepo_subscribers(context: PluginContext) -> Sequence[Subscriber]:
     """Subscribe each target on its own, so that one that is down delays no other."""
     settings: NotifySettings = context.settings
-    return [
-        Subscriber(
-            name=f"notify_{target.name}",
-            kinds=target.event_kinds,
-            handle=(WebhookDelivery(target) if target.is_webhook else TextDelivery(target)).handle,
-            delay=0 if target.is_webhook else settings.group_wait,
-        )
-        for target in settings.all_targets
-    ]
+    return [_subscriber(target, settings.group_wait) for target in settings.all_targets]
 
 
 @hookimpl
@@ -64,13 +55,13 @@ def frepo_jobs(context: PluginContext) -> Sequence[Job]:
         Job(
             name="notify_summary",
             schedule=settings.summary,
-            run=send_summary,
+            run=_send_summary,
             summary="Send what happened since the last summary",
         ),
         Job(
             name="notify_heartbeat",
             schedule="every 1m" if has_heartbeat else "off",
-            run=send_heartbeat,
+            run=_send_heartbeat,
             summary="Request notify.heartbeat while the service is healthy",
         ),
     ]
@@ -87,7 +78,7 @@ def frepo_endpoints(context: PluginContext) -> "Sequence[Endpoint]":
 @hookimpl
 def frepo_lifecycle() -> Lifecycle:
     """Refuse to start with URLs that neither Apprise nor the notifier of a plug-in understands."""
-    return Lifecycle(start=lambda context: check_targets(context.settings.all_targets, context.service))
+    return Lifecycle(start=_check_targets)
 
 
 @hookimpl
@@ -100,3 +91,35 @@ def _examine(context: PluginContext) -> Iterable[DoctorFinding]:
     from .examination.servers import examine
 
     return examine(context.settings, context.service)
+
+
+# Most commands send nothing, and need none of what these import.
+
+
+def _subscriber(target: "Target", group_wait: float) -> Subscriber:
+    from .delivery import TextDelivery, WebhookDelivery
+
+    return Subscriber(
+        name=f"notify_{target.name}",
+        kinds=target.event_kinds,
+        handle=(WebhookDelivery(target) if target.is_webhook else TextDelivery(target)).handle,
+        delay=0 if target.is_webhook else group_wait,
+    )
+
+
+def _send_summary(context: JobContext) -> Mapping[str, Any]:
+    from .summary import send_summary
+
+    return send_summary(context)
+
+
+def _send_heartbeat(context: JobContext) -> Mapping[str, Any]:
+    from .heartbeat import send_heartbeat
+
+    return send_heartbeat(context)
+
+
+def _check_targets(context: PluginContext) -> None:
+    from .text_sending import check_targets
+
+    check_targets(context.settings.all_targets, context.service)

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from typing import TYPE_CHECKING, BinaryIO
 
 from frepo_core.plugins import JobContext, NotFoundError, Part, PartReader, PluginContext
 
 from .listing_process import UNPACKED, Limits, list_content
 from .tree import Tree
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 SMALLEST, LARGEST = 64 << 10, 16 << 20
 # A list is at most this share of its content.
@@ -146,6 +146,8 @@ class Listings:
 
     def _read(self, digest: str) -> bytes | None:
         """Return a list. One of another format, of other secrets, or a damaged one is made again."""
+        from cryptography.exceptions import InvalidTag
+
         try:
             data = self._path(digest).read_bytes()
             return self._cipher().decrypt(data[:_NONCE], data[_NONCE:], f"{FORMAT} {digest}".encode())
@@ -168,7 +170,9 @@ class Listings:
             with contextlib.suppress(OSError):
                 partial.unlink()
 
-    def _cipher(self) -> AESGCM:
+    def _cipher(self) -> "AESGCM":
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
         return AESGCM(self._context.service.derive_key("lists of parts"))
 
 

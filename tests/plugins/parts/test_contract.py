@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from frepo_core.testing import PartReaderContract
-from frepo_parts.formats import mariadb_dump, pg_dump, sqlite_dump, tar_archive, zip_archive
+from frepo_parts.formats.readers import READERS
 
 SQLITE = b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE a (b);\nINSERT INTO a VALUES(1);\nCOMMIT;\n"
 MARIADB = b"""-- MariaDB dump 10.19
@@ -30,11 +30,13 @@ COPY public.a (b) FROM stdin;
 \\.
 """
 
+BY_NAME = {reader.name: reader for reader in READERS}
+
 
 class TestSqlite(PartReaderContract):
     @pytest.fixture
     def reader(self):
-        return sqlite_dump.READER
+        return BY_NAME["sqlite_dump"]
 
     @pytest.fixture
     def content(self):
@@ -48,7 +50,7 @@ class TestSqlite(PartReaderContract):
 class TestMariadb(PartReaderContract):
     @pytest.fixture
     def reader(self):
-        return mariadb_dump.READER
+        return BY_NAME["mariadb_dump"]
 
     @pytest.fixture
     def content(self):
@@ -62,7 +64,7 @@ class TestMariadb(PartReaderContract):
 class TestPostgresql(PartReaderContract):
     @pytest.fixture
     def reader(self):
-        return pg_dump.READER
+        return BY_NAME["pg_dump"]
 
     @pytest.fixture
     def content(self):
@@ -99,7 +101,7 @@ class TestPostgresql(PartReaderContract):
 class TestTar(PartReaderContract):
     @pytest.fixture
     def reader(self):
-        return tar_archive.READER
+        return BY_NAME["tar"]
 
     @pytest.fixture
     def content(self):
@@ -119,7 +121,7 @@ class TestTar(PartReaderContract):
 class TestZip(PartReaderContract):
     @pytest.fixture
     def reader(self):
-        return zip_archive.READER
+        return BY_NAME["zip"]
 
     @pytest.fixture
     def content(self):

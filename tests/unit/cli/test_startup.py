@@ -102,6 +102,8 @@ def test_the_status_builds_only_the_services_that_it_asks(started):
     }
     assert not {"upkeep.engine.worker", "content.remote.fetcher", "composition.builtin_jobs", "files.files"} & services
     assert len(services) <= 120  # of more than 350
+    unused = {"frepo_parts.formats.pg_dump", "frepo_notify.delivery", "frepo_core.features.compact.encodings.decoder"}
+    assert not unused & set(modules)
 
 
 @pytest.mark.costly
@@ -142,6 +144,14 @@ def test_the_service_loads_the_libraries_of_uploads_at_startup(started):
     *_, modules = started(SERVICE)
 
     assert "magic" in modules
+
+
+@pytest.mark.costly
+def test_a_service_imports_no_format_of_parts_and_no_plan_before_it_needs_one(started):
+    *_, modules = started(SERVICE)
+
+    unused = {"frepo_parts.formats.pg_dump", "frepo_core.features.compact.compaction", "cryptography", "yaml"}
+    assert not unused & set(modules)
 
 
 @pytest.mark.costly

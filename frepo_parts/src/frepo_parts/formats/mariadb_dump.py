@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from frepo_core.plugins import NotListable, Part, PartReader
+from frepo_core.plugins import NotListable, Part
 
-from .pieces import extract, merged, size_of
+from .pieces import merged, size_of
 from .sql_dialects import MYSQL
 from .sql_statements import Scanner, Statement
 
@@ -134,7 +134,12 @@ def _unquoted(name: bytes) -> str:
     return name[1:-1].replace(b"``", b"`").decode("utf-8", "replace")
 
 
-def list_tables(file: BinaryIO) -> Iterator[Part]:
+def recognizes(head: bytes) -> bool:
+    """Whether these first bytes are of the format."""
+    return _START.match(head) is not None
+
+
+def list_parts(file: BinaryIO) -> Iterator[Part]:
     """Yield the tables: each with its rows and the sequences it needs, without triggers."""
     tables = _Tables()
     for statement in Scanner(file.read, MYSQL, count_rows=_count_rows).statements():
@@ -142,13 +147,3 @@ def list_tables(file: BinaryIO) -> Iterator[Part]:
     if tables.before and not tables.behind:
         raise NotListable("It does not end with the settings that it begins with, so it was cut off")
     yield from tables.parts()
-
-
-READER = PartReader(
-    name="mariadb_dump",
-    label="MySQL/MariaDB dump",
-    recognizes=lambda head: _START.match(head) is not None,
-    list=list_tables,
-    extract=extract,
-    suffix=".sql",
-)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Protocol
 
 import lz4.frame
 
-from frepo_core.plugins import NotListable, Part, PartReader, StorageUnavailable
+from frepo_core.plugins import NotListable, Part, StorageUnavailable
 
 from .pg_tables import PgTables, frame
 from .pieces import STEP, read_range
@@ -198,7 +198,12 @@ def _pieces(unpacker: _Unpacker | None, data: bytes) -> Iterator[bytes]:
         yield piece
 
 
-def list_tables(file: BinaryIO) -> Iterator[Part]:
+def recognizes(head: bytes) -> bool:
+    """Whether these first bytes are of the format."""
+    return head.startswith(_START) and head[10:11] == bytes([_CUSTOM])
+
+
+def list_parts(file: BinaryIO) -> Iterator[Part]:
     """Yield the tables. The rows are unpacked once, to count and to check them."""
     dump = _Dump(file)
     if dump.packed == "unknown":
@@ -297,13 +302,3 @@ def extract(file: BinaryIO, part: Part) -> Iterator[bytes]:
                 raise StorageUnavailable(str(error)) from error
         else:
             yield from read_range(file, *piece)
-
-
-READER = PartReader(
-    name="pg_custom",
-    label="PostgreSQL archive",
-    recognizes=lambda head: head.startswith(_START) and head[10:11] == bytes([_CUSTOM]),
-    list=list_tables,
-    extract=extract,
-    suffix=".sql",
-)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from frepo_core.plugins import NotListable, Part, PartReader
+from frepo_core.plugins import NotListable, Part
 
 from .pg_tables import PgTables, frame
-from .pieces import extract, merged, size_of
+from .pieces import merged, size_of
 from .sql_dialects import POSTGRESQL
 from .sql_statements import Scanner
 
@@ -21,7 +21,12 @@ def _count_rows(piece: bytes) -> int:
     return len(_NEXT_ROW.findall(_STRING.sub(b"", piece)))
 
 
-def list_tables(file: BinaryIO) -> Iterator[Part]:
+def recognizes(head: bytes) -> bool:
+    """Whether these first bytes are of the format."""
+    return _START.match(head) is not None
+
+
+def list_parts(file: BinaryIO) -> Iterator[Part]:
     """Yield the tables: each with its rows, indexes and constraints but foreign keys, and what it needs."""
     if _CLUSTER.match(file.read(100)):
         raise NotListable("It is a dump of a whole cluster, by pg_dumpall: tables of several databases are not listed")
@@ -48,13 +53,3 @@ def list_tables(file: BinaryIO) -> Iterator[Part]:
             refusal=table.refusal,
             place=pieces,
         )
-
-
-READER = PartReader(
-    name="pg_dump",
-    label="PostgreSQL dump",
-    recognizes=lambda head: _START.match(head) is not None,
-    list=list_tables,
-    extract=extract,
-    suffix=".sql",
-)

@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from frepo_core.plugins import NotListable, Part, PartReader
+from frepo_core.plugins import NotListable, Part
 
-from .pieces import extract, merged, size_of
+from .pieces import merged, size_of
 from .sql_dialects import SQLITE
 from .sql_statements import Scanner, Statement
 
@@ -76,7 +76,12 @@ class _Tables:
             yield Part(name=name, kind="table", size=size_of(pieces), rows=self.rows.get(name, 0), place=pieces)
 
 
-def list_tables(file: BinaryIO) -> Iterator[Part]:
+def recognizes(head: bytes) -> bool:
+    """Whether these first bytes are of the format."""
+    return _START.match(head) is not None
+
+
+def list_parts(file: BinaryIO) -> Iterator[Part]:
     """Yield the tables: each with its rows and indexes, without triggers, which may name other tables."""
     tables = _Tables()
     for statement in Scanner(file.read, SQLITE, is_complete=_is_complete).statements():
@@ -84,13 +89,3 @@ def list_tables(file: BinaryIO) -> Iterator[Part]:
     if not tables.is_ended:
         raise NotListable("It does not end with COMMIT, so it was cut off")
     yield from tables.parts()
-
-
-READER = PartReader(
-    name="sqlite_dump",
-    label="SQLite dump",
-    recognizes=lambda head: _START.match(head) is not None,
-    list=list_tables,
-    extract=extract,
-    suffix=".sql",
-)

@@ -5,9 +5,7 @@ import tarfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from frepo_core.plugins import NotListable, Part, PartReader
-
-from .pieces import extract
+from frepo_core.plugins import NotListable, Part
 
 _BLOCK = 512
 _MAGIC = re.compile(rb"ustar(?:\x00|  \x00)")
@@ -21,7 +19,7 @@ _KINDS = {
 }
 
 
-def list_members(file: BinaryIO) -> Iterator[Part]:
+def list_parts(file: BinaryIO) -> Iterator[Part]:
     """Yield the members. Only their headers are read. Raises `NotListable` for a damaged header or a cut end."""
     try:
         with tarfile.open(fileobj=file, mode="r:", errorlevel=2, errors="surrogateescape") as archive:
@@ -52,9 +50,6 @@ def _part(member: tarfile.TarInfo) -> Part:
     )
 
 
-def is_tar(head: bytes) -> bool:
+def recognizes(head: bytes) -> bool:
     """Whether a content begins with a header of tar."""
     return _MAGIC.match(head[257:265]) is not None
-
-
-READER = PartReader(name="tar", label="tar archive", recognizes=is_tar, list=list_members, extract=extract)

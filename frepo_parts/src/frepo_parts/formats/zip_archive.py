@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from frepo_core.plugins import NotListable, Part, PartReader, StorageUnavailable
+from frepo_core.plugins import NotListable, Part, StorageUnavailable
 
 from .pieces import STEP, read_range
 
@@ -19,7 +19,12 @@ MAX_RATIO, FREE = 1100, 64 << 20
 _LINK, _TYPES = 0o120000, 0o170000
 
 
-def list_members(file: BinaryIO) -> Iterator[Part]:
+def recognizes(head: bytes) -> bool:
+    """Whether these first bytes are of the format."""
+    return head.startswith(_STARTS)
+
+
+def list_parts(file: BinaryIO) -> Iterator[Part]:
     """Yield the members by the directory at the end. Raises `NotListable` if they overlap."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -95,12 +100,3 @@ def _unpacked(inflate: "zlib._Decompress | None", data: bytes) -> Iterator[bytes
             yield piece
     except zlib.error as error:
         raise StorageUnavailable(f"The zip archive is damaged: {error}") from error
-
-
-READER = PartReader(
-    name="zip",
-    label="zip archive",
-    recognizes=lambda head: head.startswith(_STARTS),
-    list=list_members,
-    extract=extract,
-)

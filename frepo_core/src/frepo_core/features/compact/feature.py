@@ -23,6 +23,7 @@ class CompactServices:
 
     def __init__(self, core: "CoreServices") -> None:
         self._core = core
+        self._compaction: Compaction | None = None
 
     @cached_property
     def spaces(self) -> "CompactSpaces":
@@ -49,17 +50,24 @@ class CompactServices:
         )
 
     @cached_property
-    def compaction(self) -> "Compaction":
-        """Encode, expand and forecast.
-
-        Raises `ConfigurationError` if the setting is on and the extra is missing: a process does not start then.
-        """
-        from .compaction import Compaction
+    def requirements(self) -> None:
+        """Raise `ConfigurationError` if the setting is on and the extra is missing: a process does not start then."""
         from .encodings.libraries import require_libraries
 
-        core = self._core
-        if core.settings.compact:
+        if self._core.settings.compact:
             require_libraries()
+
+    @property
+    def compaction(self) -> "Compaction":
+        """Encode, expand and forecast. It is made for the first run: a start need not import it."""
+        if self._compaction is None:
+            self._compaction = self._make_compaction()
+        return self._compaction
+
+    def _make_compaction(self) -> "Compaction":
+        from .compaction import Compaction
+
+        core = self._core
         previews = core.feature(PreviewServices).previews
         directory, is_restoring = core.ingest.directory, lambda: core.chain_reader.is_restoring
         return Compaction(core.database, core.blobs, self.switch, previews, core.settings, directory, is_restoring)

@@ -5,14 +5,17 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-import yaml
 from sqlalchemy import bindparam, select
 
 from frepo_core.db import Database
 from frepo_core.db.models import Alias
 from frepo_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import yaml
 
 log = logging.getLogger(__name__)
 
@@ -84,13 +87,13 @@ def _stamp(path: Path) -> Stamp | None:
 
 
 def _read(path: Path) -> dict[str, str]:
-    # Most installations have no aliases and need not import yaml.
-
     return read_aliases(path)
 
 
 def read_aliases(path: Path) -> dict[str, str]:
     """Return the stored names under their aliases in NFC. Raises `ConfigurationError` with the line of the error."""
+    import yaml  # most installations have no aliases
+
     root = _compose(path)
     if root is None or root.tag == "tag:yaml.org,2002:null":
         return {}
@@ -108,7 +111,9 @@ def read_aliases(path: Path) -> dict[str, str]:
     return aliases
 
 
-def _compose(path: Path) -> yaml.Node | None:
+def _compose(path: Path) -> "yaml.Node | None":
+    import yaml
+
     """Parse the file into nodes without converting values, so texts such as `no` stay texts."""
     try:
         raw = path.read_bytes()
