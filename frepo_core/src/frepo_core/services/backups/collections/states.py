@@ -124,18 +124,42 @@ def is_in_state(states: Iterable[BackupState], now: datetime) -> ColumnElement[b
 
 
 def count_by_state(session: Session, now: datetime) -> StateCounts:
-    """Count the collections by their states."""
-    conditions = [*_applying(now).values(), is_in_state(IN_TROUBLE, now), is_in_state(NOT_WELL, now)]
-    numbers = [func.coalesce(func.sum(case((condition, 1), else_=0)), 0) for condition in conditions]
-    query = select(func.count(), func.sum(Collection.versions_count), *numbers)
-    collections, versions, *found, in_trouble, not_well = session.execute(query).one()
+    """Count the collections by their states.
+
+    The query groups them by the conditions that hold, a bit for each, so that it evaluates each condition once.
+    """
+    conditions = [*(condition for _, condition in _conditions(now)), has_sent_nothing()]
+    bits = [case((condition, 1 << place), else_=0) for place, condition in enumerate(conditions)]
+    held = sum(bits[1:], start=bits[0]).label("held")
+    query = select(held, func.count(), func.sum(Collection.versions_count)).group_by("held")
+    groups = [(_states_held(mask), number, int(versions)) for mask, number, versions in session.execute(query)]
+
+    def count(states: Iterable[BackupState]) -> int:
+        return sum(number for applying, number, _ in groups if not applying.isdisjoint(states))
+
     return StateCounts(
-        by_state=dict(zip(_applying(now), map(int, found), strict=True)),
-        collections=collections,
-        in_trouble=int(in_trouble),
-        not_well=int(not_well),
-        versions=int(versions or 0),
+        by_state={state: count([state]) for state in BackupState},
+        collections=sum(number for _, number, _ in groups),
+        in_trouble=count(IN_TROUBLE),
+        not_well=count(NOT_WELL),
+        versions=sum(versions for _, _, versions in groups),
     )
+
+
+def _states_held(mask: int) -> set[BackupState]:
+    """Return the states that apply for the bits of `count_by_state`: of each state but `ok`, and `has_sent_nothing`."""
+    *held, has_sent_nothing = [bool(mask >> place & 1) for place in range(len(BackupState))]
+    return set(_select_states(dict(zip(BackupState, held, strict=False)), has_sent_nothing=has_sent_nothing))
+
+
+def _select_states(held: Mapping[BackupState, bool], *, has_sent_nothing: bool) -> list[BackupState]:
+    """Return the states that apply if the conditions of these hold, the worst first. It says what `_applying` does."""
+    states = [state for state in NOT_WELL if held[state]]
+    if held[BackupState.OVERDUE] and held[BackupState.LATE]:
+        states.remove(BackupState.LATE)
+    if held[BackupState.NEW] and (has_sent_nothing or not states):
+        states.append(BackupState.NEW)
+    return states or [BackupState.OK]
 
 
 def read_states(session: Session, ids: Group[str], now: datetime) -> Mapping[str, StateRecord]:
@@ -171,19 +195,18 @@ def describe_state(row: Collection, state: str, since: datetime, now: datetime) 
 
 
 def _states_of(row: Collection, state: str, now: datetime) -> list[BackupState]:
-    """Return the states that apply, the worst first. It is `_applying` for one row: a query knows what is damaged."""
-    is_overdue = row.overdue_at is not None and row.overdue_at <= now
-    applies = {
+    """Return the states that apply, the worst first. A query knows what is damaged."""
+    held = {
         BackupState.DAMAGED: state == BackupState.DAMAGED,
-        BackupState.OVERDUE: is_overdue,
+        BackupState.OVERDUE: row.overdue_at is not None and row.overdue_at <= now,
         BackupState.FAILED: row.failed_since is not None,
         BackupState.FULL: row.full_since is not None,
         BackupState.PROBLEM: row.problem_since is not None,
         BackupState.SUSPICIOUS: row.suspicious_since is not None,
-        BackupState.LATE: row.due_at is not None and row.due_at <= now and not is_overdue,
-        BackupState.NEW: row.versions_count + row.pending_count == 0 and has_sent_nothing_yet(row),
+        BackupState.LATE: row.due_at is not None and row.due_at <= now,
+        BackupState.NEW: row.versions_count + row.pending_count == 0,
     }
-    return [one for one, holds in applies.items() if holds] or [BackupState(state)]
+    return _select_states(held, has_sent_nothing=has_sent_nothing_yet(row))
 
 
 def is_overdue(now: Moment) -> ColumnElement[bool]:
