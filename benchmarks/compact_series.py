@@ -15,12 +15,12 @@ from typing import Any
 
 from sqlalchemy import select
 
+from frepo_core import assemble
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.models import StoredObject
 from frepo_core.db.types import simulated_time
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.features.compact.feature import CompactServices
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken

@@ -22,10 +22,10 @@ from pathlib import Path
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from frepo_core import assemble
 from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import Content, StoredObject
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.features.assembly import assemble
 from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.plugins import StorageBackend
 from frepo_core.services.composition.container import Services

@@ -16,10 +16,10 @@ from sqlalchemy import Engine
 from webtest import TestApp
 from xdist.scheduler import LoadFileScheduling
 
+from frepo_core import assemble
 from frepo_core.db import make_engine, migrations
 from frepo_core.domain.roles import Role
 from frepo_core.features import assembly
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access import passwords
 from frepo_core.services.access.tokens import NewToken

@@ -2,7 +2,7 @@
 
 import pytest
 
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from model.real.databases import PostgresqlServer, SqliteFile
 from model.real.machine import STEPS, STEPS_OF_DATABASES, STORAGES, Machine
 from support.scale import IS_BIG

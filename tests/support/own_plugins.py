@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry
 from support.client import Client

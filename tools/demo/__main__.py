@@ -5,11 +5,11 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TextIO
 
+from frepo_core import assemble
 from frepo_core.cli import FrepoCommand
 from frepo_core.cli.app import FrepoApp
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import FieldsError
-from frepo_core.features.assembly import assemble
 
 from .fill import fill
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from frepo_core.plugins.registry import PluginRegistry
     from frepo_core.services.composition.container import Services
 
 log = logging.getLogger(__name__)
@@ -52,11 +53,17 @@ def main(global_config: dict[str, Any], **settings: str) -> object:
         gc_pause.resume()
 
 
-def assemble(ini: Mapping[str, str], *more: Any) -> "Services":
-    """Return the services with all features, as `features.assembly` makes them. Nothing else names these."""
-    from frepo_core.features.assembly import assemble
+def assemble(
+    ini: Mapping[str, str],
+    environment: Mapping[str, str] = os.environ,
+    plugins: "PluginRegistry | None" = None,
+    engine: Any = None,
+) -> "Services":
+    """Return the services with all features, see `services.composition.assembly.assemble`."""
+    from frepo_core.features import assembly
+    from frepo_core.services.composition.assembly import assemble
 
-    return assemble(ini, *more)
+    return assemble(ini, environment, plugins, engine, features=assembly.FEATURES)
 
 
 def serve(app: object, global_config: dict[str, Any], **settings: Any) -> None:

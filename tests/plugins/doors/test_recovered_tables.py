@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import ForeignKey, LargeBinary, delete, select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from frepo_core import assemble
 from frepo_core.db import migrations
 from frepo_core.db.models import PluginRowChange
 from frepo_core.errors import ConfigurationError, StorageUnavailable
-from frepo_core.features.assembly import assemble
 from frepo_core.features.doctor.data import check_database
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.plugins import Tables

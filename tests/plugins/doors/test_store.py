@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.db.models import Event
 from frepo_core.errors import ReadOnlyError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import PluginEventKind, StoreConflictError
 from frepo_core.plugins.discovery import FoundPlugin
 from frepo_core.plugins.registry import PluginRegistry

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import Column, MetaData, Table, inspect
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from frepo_core import assemble
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.migrations import plugin_schemas
 from frepo_core.db.migrations.plugin_schemas import PluginSchema
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.features.doctor.doctor import examine
 from frepo_core.features.doctor.findings import Level
 from frepo_core.features.doctor.permissions import SettingFiles

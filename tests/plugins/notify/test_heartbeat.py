@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import JobContext
 from frepo_notify.errors import NotDelivered
 from frepo_notify.heartbeat import send_heartbeat

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from support.receivers.webhooks import SECRET
 
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, update
 
+from frepo_core import assemble
 from frepo_core.db import utc_now
 from frepo_core.db.models import Collection, JobRun
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import JobContext
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_notify.errors import NotDelivered

@@ -7,10 +7,10 @@ from sqlalchemy import String, column, delete, func, insert, inspect, select, te
 from sqlalchemy import table as sql_table
 from webtest import TestApp
 
+from frepo_core import assemble
 from frepo_core.db import make_engine, migrations
 from frepo_core.db.models import Base, StoredObject
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.upkeep.storage import verify
 from frepo_core.web import make_app

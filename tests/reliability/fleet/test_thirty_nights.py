@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, update
 
+from frepo_core import assemble
 from frepo_core.db import types, utc_now
 from frepo_core.db.models import Lease
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.web import make_app
 from frepo_server.application import hooks_of

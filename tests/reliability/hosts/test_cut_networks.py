@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from frepo_storage_s3 import S3Settings
 from frepo_storage_s3.backend import make_client
 from support.hosts import network

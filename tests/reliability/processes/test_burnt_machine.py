@@ -13,9 +13,9 @@ from collections import defaultdict
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.db import migrations
 from frepo_core.errors import NotFoundError
-from frepo_core.features.assembly import assemble
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.services.base.failpoints import ENVIRONMENT, JOURNAL_POINTS
 from support.paths import ROOT

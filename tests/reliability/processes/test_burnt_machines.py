@@ -10,8 +10,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.features.storage_check.storage_check import READ_WITHIN, check_storages
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.web import make_app

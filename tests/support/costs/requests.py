@@ -7,9 +7,9 @@ from pathlib import Path
 
 from webtest import TestApp, TestResponse
 
+from frepo_core import assemble
 from frepo_core.db import migrations
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.base.lease import LEADER, Lease, LeaseTerms

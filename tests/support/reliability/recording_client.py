@@ -7,7 +7,7 @@ import threading
 from datetime import timedelta
 from typing import Any
 
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from frepo_core.services.composition.container import Services
 from frepo_core.services.upkeep.storage import SweepPlan, sweep
 from support.reliability.invariants import EVERYTHING, Ledger, assert_invariants

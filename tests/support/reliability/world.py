@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import text
 
+from frepo_core import assemble
 from frepo_core.db import migrations
 from frepo_core.db.models import Base
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import StorageBackend
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.services.access.tokens import NewToken

@@ -96,8 +96,8 @@ def _find_loaders_once() -> None:
 
 def _make_applications() -> None:
     """Make the web application twice: the third one, a fork's first, takes a third less time. No thread is started."""
+    from frepo_core import assemble
     from frepo_core.cli.ini_file import read_ini
-    from frepo_core.features.assembly import assemble
     from frepo_core.web import make_app
 
     for _ in range(2):

@@ -14,9 +14,9 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 
+from frepo_core import assemble
 from frepo_core.db import migrations, utc_now
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange

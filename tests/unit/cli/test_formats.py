@@ -16,8 +16,8 @@ import pytest
 import yaml
 from cliff.lister import Lister
 
+from frepo_core import assemble
 from frepo_core.cli.app import FrepoApp
-from frepo_core.features.assembly import assemble
 
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 TOKEN = "3f9c2a71d0be"

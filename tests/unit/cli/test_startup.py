@@ -20,9 +20,9 @@ STATUS = """if True:
     import json, sys
     from functools import cached_property
     from frepo_core.script import main
-    from frepo_core.features import assembly
+    from frepo_core.services.composition import assembly
     assemble, made = assembly.assemble, []
-    assembly.assemble = lambda ini: made.append(assemble(ini)) or made[0]
+    assembly.assemble = lambda *given, features: made.append(assemble(*given, features=features)) or made[0]
     main(sys.argv[1:])
     built = [name for name in vars(made[0]) if isinstance(getattr(type(made[0]), name, None), cached_property)]
     print(json.dumps([built, sorted(sys.modules)]))"""

@@ -10,10 +10,10 @@ from io import BytesIO
 import pytest
 from sqlalchemy import MetaData, Table, insert, literal_column, select, update
 
+from frepo_core import assemble
 from frepo_core.db import make_engine, migrations, utc_now
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.features.assembly import assemble
 from frepo_core.features.compact.encoder.encoder import Base, encode
 from frepo_core.features.storage_check.storage_check import check_storages
 from frepo_core.services.upkeep.reconcile.reconciliation import is_reconciled

@@ -7,8 +7,8 @@ from importlib.metadata import version
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins.mistakes import find_mistakes
 from frepo_core.plugins.registry import PluginRegistry
 

@@ -6,9 +6,8 @@ from itertools import cycle
 import pytest
 from pydantic import Field
 
-from frepo_core import plugins
+from frepo_core import assemble, plugins
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import Finding
 from frepo_core.plugins.mistakes import find_mistakes
 from frepo_core.plugins.registry import PluginRegistry

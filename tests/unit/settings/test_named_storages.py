@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 
 ARCHIVE = {"storages": "archive", "storage.archive.adapter": "local"}
 

@@ -1,6 +1,6 @@
 from webtest import TestApp
 
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from frepo_core.plugins.registry import PluginRegistry
 from frepo_core.web import make_app
 

@@ -1,14 +1,6 @@
-"""The services with all features. Which features there are stands here, and nowhere else."""
+"""Which features there are stands here, and nowhere else. `frepo_core.assemble` makes the services with all of them."""
 
-import os
-from collections.abc import Mapping
 from importlib import import_module
-
-from sqlalchemy import Engine
-
-from frepo_core.plugins.registry import PluginRegistry
-from frepo_core.services.composition import assembly
-from frepo_core.services.composition.container import Services
 
 # The order is that of their endpoints: where two paths match, that of the first one counts.
 NAMES = (
@@ -26,13 +18,3 @@ NAMES = (
     "compact",
 )
 FEATURES = tuple(import_module(f"{__package__}.{name}.feature").FEATURE for name in NAMES)
-
-
-def assemble(
-    ini: Mapping[str, str],
-    environment: Mapping[str, str] = os.environ,
-    plugins: PluginRegistry | None = None,
-    engine: Engine | None = None,
-) -> Services:
-    """Load the settings and the plug-ins, as the function of the same name does, and hand over the features."""
-    return assembly.assemble(ini, environment, plugins, engine, features=FEATURES)

@@ -7,11 +7,11 @@ from io import BytesIO
 import pytest
 from sqlalchemy import select, update
 
+from frepo_core import assemble
 from frepo_core.db import migrations, utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.domain.roles import Role
 from frepo_core.errors import BlobDamaged
-from frepo_core.features.assembly import assemble
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.db import types, utc_now
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import JobContext
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.composition.builtin_jobs import upkeep_jobs

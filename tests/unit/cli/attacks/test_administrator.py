@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from frepo_core.features import assembly
+from frepo_core.services.composition import assembly
 from support.logs.log_recorder import MARK
 from support.scale import IS_BIG
 from support.siege.all_requests import command_lines, requests_of
@@ -102,7 +102,7 @@ SHORT = re.compile("backup:.*(collection|edit|lock|pin|trash|upload|version)$|st
 
 def test_no_command_destroys_a_locked_version(place, monkeypatch):
     """The operator of the host may do more than a token of the API, but no command ends a lock."""
-    monkeypatch.setattr(assembly, "assemble", lambda ini: place.services)  # faster than one for each command
+    monkeypatch.setattr(assembly, "assemble", lambda *_, features: place.services)  # faster than one for each command
     values, statuses = values_of(place), set()
     for entry in sorted(entry_points(group="frepo.commands"), key=lambda entry: entry.name):
         if entry.name == "worker" or not (IS_BIG or SHORT.match(entry.name)):

@@ -7,8 +7,8 @@ import sqlite3
 import pytest
 
 from frepo_client import cli
+from frepo_core import assemble
 from frepo_core.cli.app import FrepoApp
-from frepo_core.features.assembly import assemble
 
 ID = "1d1f4b9e-52f5-4a8e-9c52-3e7ff0dbb001"
 COLUMNS = "max_backups_count, max_one_version_size, max_collection_size, strategy, description, filename"

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import make_url
 
+from frepo_core import assemble
 from frepo_core.db import migrations
-from frepo_core.features.assembly import assemble
 from frepo_core.features.doctor.data import check_database
 
 pytestmark = pytest.mark.databases("postgresql", "mariadb")

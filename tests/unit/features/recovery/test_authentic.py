@@ -10,7 +10,7 @@ from io import BytesIO
 
 import pytest
 
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, insert, select
 
+from frepo_core import assemble
 from frepo_core.db import migrations
 from frepo_core.db.models import Collection, Content, File, StoredObject, Version
-from frepo_core.features.assembly import assemble
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.objects import table_of
 from frepo_core.plugins import BlobStat, StorageBackend

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from frepo_core import assemble
 from frepo_core.db import migrations
 from frepo_core.db.models import Installation
 from frepo_core.domain.roles import Role
 from frepo_core.errors import ConfigurationError, StorageUnavailable
 from frepo_core.features.aliases.feature import AliasServices
-from frepo_core.features.assembly import assemble
 from frepo_core.features.enrolment.feature import EnrolmentServices
 from frepo_core.features.recovery import recovery as recovery_module
 from frepo_core.features.recovery.feature import RecoveryServices

@@ -5,10 +5,10 @@ from io import BytesIO
 import pytest
 from sqlalchemy import delete as delete_rows
 
+from frepo_core import assemble
 from frepo_core.db import utc_now
 from frepo_core.db.models import StoredObject
 from frepo_core.errors import ConfigurationError, StorageFull
-from frepo_core.features.assembly import assemble
 from frepo_core.features.second_copies import work_queue
 from frepo_core.plugins import LeaseLost
 from frepo_core.testing import Fail, FaultyStorage, Truncate

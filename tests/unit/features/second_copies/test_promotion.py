@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import pytest
 from sqlalchemy import select
 
+from frepo_core import assemble
 from frepo_core.db.models import StoredObject
-from frepo_core.features.assembly import assemble
 from frepo_core.features.second_copies.feature import SecondCopyServices
 from frepo_core.features.second_copies.promotion import PromotionRefusedError
 from frepo_core.plugins import StorageUnavailable

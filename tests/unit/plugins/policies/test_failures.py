@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import UploadPolicy
 from frepo_core.services.access.policies import policies
 from support.own_plugins import acme_plugin, registry_with

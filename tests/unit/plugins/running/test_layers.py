@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import StorageBackend, StorageSettings, StorageSpec
 from frepo_core.services.content.storages.sweep_guard import Ownership
 from frepo_core.services.upkeep.storage import SweepPlan, sweep

@@ -6,10 +6,10 @@ from io import BytesIO
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.db.models import Collection
 from frepo_core.domain.limits import COUNT
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.content.ingest import Incoming

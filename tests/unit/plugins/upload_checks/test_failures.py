@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import CheckResult
 
 ORIGIN = "the check 'paint' (the plug-in 'acme' of the package acme-paint 1.2.3)"

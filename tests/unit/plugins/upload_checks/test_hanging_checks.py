@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.errors import ConfigurationError
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import CheckResult, PluginSettings, SettingsSpec, UploadCheck
 from frepo_core.services.base import plugin_deadlines
 from support.own_plugins import acme_plugin, registry_with

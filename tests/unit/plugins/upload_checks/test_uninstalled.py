@@ -2,8 +2,8 @@
 
 import pytest
 
+from frepo_core import assemble
 from frepo_core.domain.roles import Role
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import Finding
 from frepo_core.plugins.registry import PluginRegistry
 from support.client import Client

@@ -3,7 +3,7 @@
 import pytest
 from webtest import TestApp
 
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from frepo_core.web import make_app
 
 TEMPLATE = "$http_x_expiration_time$http_test_header MY-AWESOME-SUFFIX"

@@ -89,7 +89,7 @@ CRASH = """
 import io, os, signal, sys
 from sqlalchemy import event
 from frepo_core.db import migrations
-from frepo_core.features.assembly import assemble
+from frepo_core import assemble
 from frepo_core.services.content.blobs.blob_write import BlobWrite
 from frepo_core.services.files.files import NewFile
 from frepo_core.services.content.ingest import Incoming

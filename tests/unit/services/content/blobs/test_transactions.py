@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
+from frepo_core import assemble
 from frepo_core.db.models import File, Tag
 from frepo_core.domain.naming import stored_name
 from frepo_core.errors import DatabaseUnavailableError
-from frepo_core.features.assembly import assemble
 from frepo_core.testing import Stall
 from frepo_core.testing.sources import Source
 

@@ -5,9 +5,9 @@ from io import BytesIO
 import pytest
 from sqlalchemy import select
 
+from frepo_core import assemble
 from frepo_core.db.models import Event
 from frepo_core.errors import StorageUnavailable
-from frepo_core.features.assembly import assemble
 from frepo_core.plugins import StorageSettings, StorageSpec
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.content.storages import write_guard

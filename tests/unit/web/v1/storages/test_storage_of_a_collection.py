@@ -5,8 +5,8 @@ from io import BytesIO
 import pytest
 from sqlalchemy import select
 
+from frepo_core import assemble
 from frepo_core.db.models import Event
-from frepo_core.features.assembly import assemble
 from frepo_core.services.content.ingest import Incoming
 from frepo_core.services.files.files import NewFile
 from support.client import with_settings
