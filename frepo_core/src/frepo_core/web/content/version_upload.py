@@ -20,7 +20,7 @@ def before_add_with(request: FrepoRequest, idempotency: IdempotentVersion | None
     with request.services.refusals.recorded(collection, by=request.sender, size=size):
         if idempotency is None:
             add_version.check_policies(collection, size, by=request.sender)
-            add_version.refuse_early(collection, size or 0, after=after)
+            add_version.rules.refuse_early(collection, size or 0, after=after)
         return limit_body(
             request, add_version.limits(collection, by=request.sender), refuse_early=_early_refusal(request, after)
         )
@@ -40,8 +40,8 @@ def _early_refusal(request: FrepoRequest, after: int | None) -> Callable[[], boo
         """Check a content of unknown size without the guards, and as the smallest that the body can have."""
         if size is None:
             least = max((request.announced or 0) - ENVELOPE_BYTES, 0) // (2 if coding_of(request) else 1)
-            return add_version.refuse_early(collection, least, after=after) is not None
-        return add_version.refuse_early(collection, size, after=after, reports=()) is not None
+            return add_version.rules.refuse_early(collection, least, after=after) is not None
+        return add_version.rules.refuse_early(collection, size, after=after, reports=()) is not None
 
     return refuse_early
 

@@ -10,10 +10,10 @@ def test_versions_that_were_added_since_count(services, make_collection, push):
     record = services.collections.get(collection)
     push(collection, b"one")
 
-    services.add_version.refuse_early(record, 1, after=1)
+    services.add_version.rules.refuse_early(record, 1, after=1)
 
     with pytest.raises(VersionConflictError):
-        services.add_version.refuse_early(record, 1, after=0)
+        services.add_version.rules.refuse_early(record, 1, after=0)
 
 
 def test_a_collection_that_was_deleted_since_is_refused(services, make_collection):
@@ -22,4 +22,4 @@ def test_a_collection_that_was_deleted_since_is_refused(services, make_collectio
     services.collections.delete(collection)
 
     with pytest.raises(FieldsError):
-        services.add_version.refuse_early(record, 1, after=None)
+        services.add_version.rules.refuse_early(record, 1, after=None)

@@ -72,6 +72,8 @@ class VersionRules:
 
         With `reports` of the upload checks, decide as the write transaction will: that is asked before the trash gives
         way to a content. `after` is the number that the last version must have (`If-Match`).
+        Do not ask about an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even if a
+        new version would be refused.
 
         Returns the answer of the strategy; None if it was not asked, because the version would be put into quarantine.
         Raises `RuleError` or `VersionConflictError`.

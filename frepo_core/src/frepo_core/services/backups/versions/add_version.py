@@ -5,7 +5,6 @@ deleted unless the version that replaces it is committed in the same transaction
 """
 
 import contextlib
-from collections.abc import Sequence
 
 from frepo_core.db import Database, utc_now
 from frepo_core.domain.identity import Identity
@@ -16,7 +15,7 @@ from ...access.policies.policies import Policies
 from ...base.idempotency import RecordedAnswer
 from ...base.records import CollectionRecord
 from ...content.blobs.lifecycle import Blobs
-from ...content.checks.upload_checks import CheckReport, UploadChecks, log_findings
+from ...content.checks.upload_checks import UploadChecks, log_findings
 from ...content.ingest import Incoming, Ingest, Limit
 from ...content.token_limits import check_type_of_version, token_size_limit
 from ...events.refusals import Refusals
@@ -24,7 +23,6 @@ from ..holds.retention import Retention
 from ..rotation.admission import VersionRules
 from ..rotation.overtaken import Sending
 from ..rotation.strategies import Strategies, StrategyAnswer
-from ..rows.version_values import NO_VALUES, VersionValues
 from ..trash.arrivals import Arrivals
 from .addition import AddedVersion, Committed, log_addition
 from .version_upload import IdempotentVersion, UploadOptions, VersionUpload
@@ -57,7 +55,7 @@ class AddVersion:
         self._arrivals = arrivals
         self._policies = policies
         self._retention = retention
-        self._rules = VersionRules(database, strategies, settings)
+        self.rules = VersionRules(database, strategies, settings)
 
     def add(
         self,
@@ -83,7 +81,7 @@ class AddVersion:
                 attempt.size = content.size
                 check_type_of_version(by, content.mime)
                 upload = VersionUpload(
-                    self._blobs, self._rules, content, room, collection, options, by=by, sending=sending, early=early
+                    self._blobs, self.rules, content, room, collection, options, by=by, sending=sending, early=early
                 )
                 # They were not asked, or without the size.
                 asks_policies = options.idempotency is not None or size is None
@@ -100,7 +98,7 @@ class AddVersion:
         if options.is_decided or options.idempotency is not None:
             return None
         self.check_policies(collection, size, by=by)
-        return self.refuse_early(collection, size or 0, after=options.after, values=options.values)
+        return self.rules.refuse_early(collection, size or 0, after=options.after, values=options.values)
 
     def _commit(self, upload: VersionUpload, *, asks_policies: bool) -> Committed | RecordedAnswer:
         """Check the content, store it, and write the rows."""
@@ -117,13 +115,13 @@ class AddVersion:
         version = committed.added.version
         if version.locked_until is not None:
             self._retention.retain(version.file.blob.id)
-        log_addition(committed, upload.by, self._rules.strategies.plugins)
+        log_addition(committed, upload.by, self.rules.strategies.plugins)
         log_findings(f"collection {version.collection_id}: version {version.number}", upload.reports)
 
     def check_policies(self, collection: CollectionRecord, size: int | None, *, by: Identity) -> None:
         """Ask the policies about an upload of `size` bytes, None if that is unknown.
 
-        Raises `PolicyRefusedError` or `PolicyFailedError`. As `refuse_early`, not for an upload with an
+        Raises `PolicyRefusedError` or `PolicyFailedError`. As `VersionRules.refuse_early`, not for an upload with an
         Idempotency-Key.
         """
         self._policies.check("upload", collection, by=by, size=size)
@@ -135,19 +133,3 @@ class AddVersion:
             Limit(size=collection.limits.version_size, refuse=VersionTooBigError),
             Limit(size=collection.limits.total_size, refuse=CollectionFullError),
         )
-
-    def refuse_early(
-        self,
-        collection: CollectionRecord,
-        size: int,
-        *,
-        after: int | None,
-        reports: Sequence[CheckReport] | None = None,
-        values: VersionValues = NO_VALUES,
-    ) -> StrategyAnswer | None:
-        """Refuse a version before its content is read, see `VersionRules.refuse_early`.
-
-        Do not call this for an upload with an Idempotency-Key: if it is a repetition, its recorded answer is due, even
-        if a new version would be refused.
-        """
-        return self._rules.refuse_early(collection, size, after=after, reports=reports, values=values)

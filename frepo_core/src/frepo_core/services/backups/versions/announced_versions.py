@@ -42,6 +42,6 @@ class AnnouncedVersions:
             if head:
                 check_type_of_version(by, detect_type(head))
             self._add_version.check_policies(collection, size, by=by)
-            self._add_version.refuse_early(collection, size or 0, after=None)
+            self._add_version.rules.refuse_early(collection, size or 0, after=None)
             self._arrivals.require_possible(collection, size or 0)
         return Allowance(max_size=smallest_limit(limits), room=self._arrivals.spare(collection))

@@ -51,7 +51,7 @@ class UploadOptions:
 
     - `after` requires that the last accepted version has this number (`If-Match`).
     - `idempotency`: its Idempotency-Key.
-    - `is_decided`: the caller has called `AddVersion.refuse_early` already, before the content arrived.
+    - `is_decided`: the caller has called `VersionRules.refuse_early` already, before the content arrived.
     - `room` is what the body has used meanwhile.
     - `vouched` is what the client says about the content.
     - `sending` says how the content was sent; None: the upload begins now. If its client gave it up, and newer ones of
