@@ -88,12 +88,26 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharingSched
 SERVER_FIXTURES = {"fork_server", "postgresql_server", "mariadb_server"}
 
 
+def _leaves_costly_out(config: pytest.Config) -> bool:
+    return not IS_ALL and not any(one.partition("::")[0].endswith(".py") for one in config.args)
+
+
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> list[pytest.Item] | None:
+    """Make no tests of a costly function that is left out: they took a tenth of the time of finding all tests."""
+    if not (_leaves_costly_out(collector.config) and collector.istestfunction(obj, name)):
+        return None
+    marks = [mark.name for mark in getattr(obj, "pytestmark", ())]
+    return [] if "costly" in marks or collector.get_closest_marker("costly") else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that start a server; skip what only frepo-server does if services run under stock waitress.
 
-    Leave the costly tests out of the short form, except in a module that is named.
+    Leave the costly values of tests out of the short form, except in a module that is named.
     """
-    if not IS_ALL and not any(one.partition("::")[0].endswith(".py") for one in config.args):
+    if _leaves_costly_out(config):
         costly = [item for item in items if item.get_closest_marker("costly")]
         config.hook.pytest_deselected(items=costly)
         items[:] = [item for item in items if not item.get_closest_marker("costly")]

@@ -21,8 +21,10 @@ def mark_passwords(part: Any) -> None:
 
 # Parameters of what the test has created, by operation: each is for one valid request.
 EXISTING = json.loads(os.environ["FREPO_EXISTING"])
-# The short form sends each operation so many valid requests, and a third of the further ones.
-ENOUGH_VALID, ONE_IN_VALID = 20, 3
+# So many valid requests are sent to each operation, one in so many of the further ones, and of the invalid ones.
+ENOUGH_VALID, ONE_IN_VALID, ONE_IN = (
+    int(os.environ[f"FREPO_{name}"]) for name in ("ENOUGH_VALID", "ONE_IN_VALID", "ONE_IN")
+)
 _valid: Counter[str] = Counter()
 _invalid: Counter[str] = Counter()
 
@@ -41,16 +43,13 @@ def use_existing(case: Any) -> bool:
 
 @schemathesis.hook
 def filter_case(ctx: Any, case: Any) -> bool:
-    """Keep one in `FREPO_ONE_IN` of each operation's invalid requests, beginning with the first. Keep the valid ones.
-
-    If some invalid ones are left out, so are some of the many valid ones.
-    """
-    one_in, name = int(os.environ["FREPO_ONE_IN"]), case.operation.label
+    """Keep one in `ONE_IN` of each operation's invalid requests, beginning with the first, and enough valid ones."""
+    name = case.operation.label
     if case.meta is None or case.meta.generation.mode.is_positive:
         _valid[name] += 1
-        return one_in == 1 or _valid[name] <= ENOUGH_VALID or _valid[name] % ONE_IN_VALID == 0
+        return _valid[name] <= ENOUGH_VALID or _valid[name] % ONE_IN_VALID == 0
     _invalid[name] += 1
-    return _invalid[name] % one_in == 1 % one_in
+    return _invalid[name] % ONE_IN == 1 % ONE_IN
 
 
 @schemathesis.hook

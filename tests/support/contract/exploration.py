@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from support.paths import TESTS
-from support.scale import IS_BIG
+from support.scale import IS_ALL, IS_BIG
 from support.servers.service import Service
 
 FOLDER = TESTS / "openapi"
 # The phases of examples and of coverage send each operation valid requests, and one invalid one for each rule of its
-# schema; the short form sends a twentieth of the latter. The long form adds random requests, and those that follow
-# the links between operations.
+# schema; a part of the latter is sent, and not all of the many valid ones. The long form adds random requests, and
+# those that follow the links between operations.
 EXAMPLES = os.environ.get("CONTRACT_EXAMPLES", "")
-ONE_IN = "1" if EXAMPLES else "20"
+ENOUGH_VALID, ONE_IN_VALID, ONE_IN = ("20", "3", "20") if IS_ALL else ("8", "9", "60")
 PHASES = "examples,coverage" + (",fuzzing" if EXAMPLES else "") + (",stateful" if IS_BIG else "")
 Existing = dict[str, list[dict[str, str]]]
 
@@ -52,7 +52,9 @@ def explore(service: Service, path: str, name: str, folder: Path, existing: Exis
         "FREPO_URL": service.url,
         "FREPO_EXISTING": json.dumps(existing or {}),
         "FREPO_SEEN": str(seen),
-        "FREPO_ONE_IN": ONE_IN,
+        "FREPO_ENOUGH_VALID": ENOUGH_VALID,
+        "FREPO_ONE_IN_VALID": "1" if EXAMPLES else ONE_IN_VALID,
+        "FREPO_ONE_IN": "1" if EXAMPLES else ONE_IN,
     }
     command = [
         Path(sys.executable).parent / "schemathesis",
