@@ -48,6 +48,7 @@ class TestOverTLS(FtpContract):
         return {"tls": True}
 
 
+@pytest.mark.costly  # the other has the same rules; test_ownership.py and sealed/test_services.py store without TLS
 class TestPlain(FtpContract):
     @pytest.fixture
     def server(self, plain_server):
