@@ -17,6 +17,7 @@ from frepo_core.features.compact.planned_content import MOST_DEPENDENTS, Encodin
 from frepo_core.features.compact.planned_content import Content as Planned
 from frepo_core.features.preview.preview import Previews
 from frepo_core.services.backups.rows.collection_change import CollectionChange
+from frepo_core.services.backups.trash.ending_order import may_end as may_be_ended
 
 GROUP = {"compact_group": "hosts"}
 
@@ -135,6 +136,24 @@ def test_what_is_in_the_trash_is_the_base_of_no_other_collection(history):
 
     assert not (foreign_bases(history, one) | foreign_bases(history, two)) & used
     history.check()
+
+
+def test_a_base_of_others_in_the_trash_gives_room_after_the_next_runs(history):
+    one, two = history.make(**GROUP), history.make(**GROUP)
+    nights(history, one, two, count=4)
+    used = foreign_bases(history, one) | foreign_bases(history, two)
+    rows = [(name, number, row) for name in (one, two) for number, row in history.rows(name).items()]
+    name, number, base = next(one for one in rows if one[2].digest in used - set(bases_of(history, one[0]).values()))
+    history.delete(name, f"v{number}")
+
+    def may_end():
+        with history.services.database.reading() as session:
+            return bool(session.scalar(select(Content.id).where(Content.id == base.content_id, may_be_ended(session))))
+
+    assert not may_end()
+    for hours in (9, 10):  # a difference may have to wait for the shorter chain of another one
+        history.job(hours=hours)
+    assert may_end()
 
 
 def test_a_base_of_others_has_the_second_copy_that_they_want(history):
