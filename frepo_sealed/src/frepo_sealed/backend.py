@@ -1,7 +1,7 @@
 """The storage `sealed`: each blob is encrypted, and kept in the storage below under a name that shows no digest."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -114,6 +114,14 @@ class SealedStorage(StorageBackend):
     def retain(self, key: str, until: datetime) -> bool:
         """Keep it below."""
         return self._with_name(key, lambda name: self._below.retain(name, until))
+
+    def break_retention(self, key: str) -> Sequence[str]:
+        """Try it below."""
+        return self._with_name(key, self._below.break_retention)
+
+    def server(self) -> str:
+        """Return that of the storage below."""
+        return self._below.server()
 
     def tidy(self, before: datetime) -> int:
         """Delete the remains of unfinished uploads below."""

@@ -2,7 +2,7 @@
 
 import io
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -164,6 +164,16 @@ class S3Storage(StorageBackend):
         self.stat(key)  # removes a delete marker that hides it
         self._lock.retain(self._name(key), until)
         return True
+
+    def break_retention(self, key: str) -> Sequence[str]:
+        """Try to shorten the retention, to overwrite the object and to delete its version, with a bypass, too."""
+        if self._lock is None:
+            return super().break_retention(key)
+        return list(self._lock.break_retention(self._name(key)))
+
+    def server(self) -> str:
+        """Return the header `Server`."""
+        return self._headers_of_bucket().get("server", "")
 
     def check(self) -> None:
         """Store, read and delete a probe. With Object Lock, look at the bucket's configuration, too."""

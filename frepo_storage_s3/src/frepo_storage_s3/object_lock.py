@@ -6,8 +6,9 @@ when the object is needed.
 """
 
 import logging
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -56,6 +57,28 @@ class ObjectLock:
                     self._delete_version(name, entry)
             for entry in markers:
                 self._delete_version(name, entry)
+
+    def break_retention(self, name: str) -> Iterator[str]:
+        """Try what a thief with the keys would; yield what the bucket let happen and should have refused.
+
+        It rightly lets a retained object be overwritten and hidden: then the retained version has to be there still.
+        """
+        place = {"Bucket": self._bucket, "Key": name}
+        with translated(name):
+            version = place | {"VersionId": self._client.head_object(**place)["VersionId"]}
+            sooner = {"Mode": self._mode.upper(), "RetainUntilDate": datetime.now(UTC) + timedelta(seconds=5)}
+            shorten = partial(self._client.put_object_retention, **version, Retention=sooner)
+            delete = partial(self._client.delete_object, **version)
+            for bypass, how in (({}, ""), ({"BypassGovernanceRetention": True}, " with a bypass of governance")):
+                if _is_allowed(partial(shorten, **bypass)):
+                    yield f"let the retention of an object be shortened{how}"
+            self._client.put_object(**place, Body=b"overwritten", ChecksumAlgorithm="CRC32")
+            self._client.delete_object(**place)
+            for bypass, how in (({}, ""), ({"BypassGovernanceRetention": True}, " with a bypass of governance")):
+                if _is_allowed(partial(delete, **bypass)):
+                    yield f"let a retained version be deleted{how}"
+                    return
+            self._client.get_object(**version)["Body"].close()
 
     def uncover(self, name: str) -> bool:
         """Remove the delete markers that somebody has put over an object; return whether there is one again."""
@@ -115,3 +138,14 @@ class ObjectLock:
             return None
         until: datetime | None = head.get("ObjectLockRetainUntilDate")
         return until
+
+
+def _is_allowed(action: Callable[[], Any]) -> bool:
+    """Return whether the bucket did it; False if it refused. Another error is raised."""
+    try:
+        action()
+    except ClientError as error:
+        if code_of(error) in _REFUSED:
+            return False
+        raise
+    return True

@@ -20,6 +20,7 @@ from frepo_core.testing import Source
 from frepo_storage_s3.backend import S3Storage, make_client
 from frepo_storage_s3.examination import examine
 from frepo_storage_s3.settings import S3Settings
+from support.servers.forgetting_s3 import forgetting_s3
 from support.servers.lying_s3 import lying_s3
 
 MIB = 1 << 20
@@ -219,3 +220,43 @@ def test_a_bucket_that_cannot_keep_the_promise_is_named(s3_bucket, locked_bucket
         S3Storage(locked_bucket(bucket="by-default")).check()
     found = examine(S3Storage(locked_bucket(bucket="by-default")))
     assert ["problem"] == [one.level for one in found if "default retention" in one.message]
+
+
+def test_a_bucket_that_keeps_its_promise_refuses_whatever_would_break_it(bucket, thief):
+    storage = S3Storage(bucket)
+    storage.store(KEY, BytesIO(b"probe"), 5)
+    storage.retain(KEY, datetime.now(UTC) + DAY)
+
+    assert [] == storage.break_retention(KEY)
+
+    with storage.open(KEY) as blob:  # the marker that hides it is removed, what was written over it is not
+        assert b"overwritten" == blob.read()
+    versions = thief.list_object_versions(Bucket="locked", Prefix=bucket.prefix + KEY)["Versions"]
+    assert [5] == [entry["Size"] for entry in versions if not entry["IsLatest"]]
+
+
+def test_a_store_that_forgets_retentions_is_found_out(locked_bucket, gateway):
+    with forgetting_s3(gateway.endpoint) as endpoint:
+        storage = S3Storage(locked_bucket(endpoint=endpoint))
+        storage.store(KEY, BytesIO(b"probe"), 5)
+        assert storage.retain(KEY, datetime.now(UTC) + DAY)
+
+        broken = storage.break_retention(KEY)
+
+    assert "let a retained version be deleted" in broken
+    assert "let the retention of an object be shortened" in broken
+
+
+def test_a_key_that_may_bypass_governance_is_found_out(locked_bucket):
+    storage = S3Storage(locked_bucket(object_lock="governance"))
+    storage.store(KEY, BytesIO(b"probe"), 5)
+    storage.retain(KEY, datetime.now(UTC) + DAY)
+
+    broken = storage.break_retention(KEY)
+
+    assert ["let the retention of an object be shortened with a bypass of governance"] == broken[:1]
+
+
+def test_the_server_names_itself(open_storage, bucket):
+    assert "BaseHTTP/" in open_storage("honest").server()
+    assert "" == S3Storage(bucket).server()  # Ceph does not

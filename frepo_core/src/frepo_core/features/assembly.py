@@ -14,6 +14,7 @@ NAMES = (
     "storage_check",
     "moves",
     "second_copies",
+    "lock_proof",
     "recovery",
     "compact",
 )

@@ -48,6 +48,19 @@ class RetentionContract(StorageFixtures):
 
         assert [] == list(retaining_backend.list())
 
+    def test_nothing_breaks_a_retention(self, retaining_backend: StorageBackend) -> None:
+        """Whatever is tried, the storage refuses it, and the blob can be deleted after its time."""
+        put(retaining_backend, KEY, CONTENT)
+        until = _until(SHORT)
+        retaining_backend.retain(KEY, until)
+
+        assert [] == list(retaining_backend.break_retention(KEY))
+
+        assert isinstance(retaining_backend.server(), str)
+        time.sleep(max(0.0, (until - datetime.now(UTC)).total_seconds() + 1))
+        retaining_backend.delete(KEY)
+        assert [] == list(retaining_backend.list())
+
     def test_a_blob_that_does_not_exist_is_not_retained(self, retaining_backend: StorageBackend) -> None:
         """The error is that of reading it."""
         with pytest.raises(BlobNotFound):

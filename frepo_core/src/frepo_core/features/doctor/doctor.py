@@ -6,13 +6,13 @@ from functools import cache, partial
 from frepo_core.errors import FrepoError
 from frepo_core.services.composition.container import Services
 
-from . import address, clock, compact, copies, data, disk, permissions, plugins, secrets, versions
+from . import address, clock, compact, copies, data, disk, locks, permissions, plugins, secrets, versions
 from .findings import Finding, Level, good, guarded, problem
 
 _LOG = "The log of the service has more: `journalctl -u 'frepo@*'`, or its stderr"
 
 # Not examined if the database has a problem.
-_NEED_DATABASE = {"safe", "clock", "copies", "fires", "compact", "strategies", "storage", "upkeep"}
+_NEED_DATABASE = {"safe", "clock", "copies", "fires", "locks", "compact", "strategies", "storage", "upkeep"}
 
 
 def examine(
@@ -43,6 +43,7 @@ def examine(
         ("storage", partial(data.check_storage, services, health)),
         ("copies", partial(copies.check_copies, services)),
         ("fires", partial(copies.check_fires, services)),
+        ("locks", partial(locks.check_locks, services)),
         ("compact", partial(compact.check_compact, services)),
         ("disk", partial(disk.check_disk, services)),
         ("safe", partial(secrets.check_safe, services)),

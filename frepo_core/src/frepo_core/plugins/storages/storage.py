@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol
 from pydantic import ConfigDict
 
 from frepo_core.domain.naming import new_blob_key
-from frepo_core.errors import StorageUnavailable
+from frepo_core.errors import BlobRetained, StorageUnavailable
 
 from ..settings import PluginSettings
 
@@ -90,6 +90,30 @@ class StorageBackend(ABC):
         .. versionadded:: 0.1
         """
         return False
+
+    def break_retention(self, key: str) -> Sequence[str]:
+        """Try to break the retention of a blob, with all that the keys of the service allow.
+
+        Called now and then for a probe that is retained for some minutes. Return what was done although it should have
+        been refused, each as what follows "the storage": `let a retained blob be deleted`. Raise `StorageUnavailable`
+        if that could not be found out. Leave nothing under the key that `delete` does not remove later.
+
+        .. versionadded:: 0.2
+        """
+        try:
+            self.delete(key)
+        except BlobRetained:
+            return ()
+        return ("let a retained blob be deleted",)
+
+    def server(self) -> str:
+        """Return the name and the version that the server gives itself; empty if it does not, or if there is none.
+
+        The retention of the storage is tried again when it changes.
+
+        .. versionadded:: 0.2
+        """
+        return ""
 
     def check(self) -> None:
         """Store, read and delete a probe. Raises `StorageUnavailable` if that fails."""

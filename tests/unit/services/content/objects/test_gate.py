@@ -23,6 +23,7 @@ ALLOWED = {
     "services/content/storages/second_names.py: require_two_places": "a probe",
     "services/content/storages/sweep_guard.py: adopt": "a mark",
     "services/content/storages/sweep_guard.py: confirm": "a mark",
+    "features/lock_proof/lock_proof.py: _tidied": "a probe, which no content has",
     "services/upkeep/storage/sweep.py: _delete": "the journal",
 }
 

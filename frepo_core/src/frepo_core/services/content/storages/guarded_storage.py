@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Self, TypeVar, cast
@@ -51,6 +51,18 @@ class GuardedStorage(StorageBackend):
         with guarded(self._origin, "retain"):
             found = self._backend.retain(key, until)
         return self._checked("retain", found, bool)
+
+    def break_retention(self, key: str) -> Sequence[str]:
+        with guarded(self._origin, "break_retention"):
+            found = self._backend.break_retention(key)
+        if not isinstance(found, list | tuple):
+            raise self._wrong_type("break_retention", found, "a list of texts")
+        return found
+
+    def server(self) -> str:
+        with guarded(self._origin, "server"):
+            found = self._backend.server()
+        return self._checked("server", found, str)
 
     def stat(self, key: str) -> BlobStat:
         with guarded(self._origin, "stat"):

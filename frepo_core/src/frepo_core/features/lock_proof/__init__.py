@@ -1,0 +1,1 @@
+"""Tries whether storages really keep what they were told to keep."""
