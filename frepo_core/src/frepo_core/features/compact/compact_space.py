@@ -122,6 +122,8 @@ class CompactSpaces:
         Or if one of them, or one of a deleted collection, has been needed for longer than a week.
         """
         with self._database.reading() as session:
+            if session.scalar(select(func.max(StoredObject.base_digest))) is None:  # the end of an index
+                return  # nothing has a base
             before = utc_now() - LONGEST_AS_BASE
             found = session.scalar(select_unused(before).limit(1)) or session.scalar(
                 select_of_deleted(self._backends, before).limit(1)
