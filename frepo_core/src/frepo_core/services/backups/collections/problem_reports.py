@@ -1,9 +1,9 @@
 """Problems of collections that plug-ins report, next to those that the service finds itself."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Group
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from ...events.recording import NewEvent, record
 
 # How many problems one plug-in can report for a collection at the same time, and how long a message can be.
 MOST, LONGEST = 20, 300
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _NAME = re.compile("[a-z][a-z0-9_]{0,63}")
 
 
@@ -26,6 +27,12 @@ def messages_of(row: Collection) -> Iterator[str]:
     """Yield the messages of the problems that plug-ins report, the oldest first."""
     found = [one for problems in (row.problems or {}).values() for one in problems.values()]
     yield from (one["message"].rstrip(".") for one in sorted(found, key=lambda one: one["since"]))
+
+
+def oldest_problems(session: Session, limit: int) -> Sequence[Collection]:
+    """Return the collections with problems, the oldest ones first. An index finds them among many others."""
+    query = select(Collection).where(Collection.problem_since > _LONG_AGO).order_by(Collection.problem_since)
+    return session.scalars(query.limit(limit)).all()
 
 
 def report_problem(

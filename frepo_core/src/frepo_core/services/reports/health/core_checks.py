@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from frepo_core.db import migrations, utc_now
+from frepo_core.db import migrations
 from frepo_core.domain.identity import Actor
 from frepo_core.errors import (
     BytesMissingError,
@@ -16,7 +16,7 @@ from frepo_core.errors import (
 )
 from frepo_core.plugins import HealthCheck, hookimpl
 
-from ...backups.collections.states import BackupState, read_in_states
+from ...backups.collections.problem_reports import messages_of, oldest_problems
 from ...content.storages.storage_space import StorageSpace
 from ...foundation import Foundation
 from ...upkeep.engine.job_reports import JobReport, report_jobs
@@ -116,9 +116,9 @@ class CoreChecks:
 
     def _check_collections(self) -> None:
         with self._database.reading() as session:
-            found = read_in_states(session, [BackupState.PROBLEM], utc_now(), limit=_NAMED + 1)
+            found = oldest_problems(session, _NAMED + 1)
         if found:
-            named = [f"{one.filename} ({one.id}): {state.reason}" for one, state in found[:_NAMED]]
+            named = [f"{row.filename} ({row.id}): {'; '.join(messages_of(row))}" for row in found[:_NAMED]]
             more = ["and more: `frepo backup:list --state problem`"] * (len(found) > _NAMED)
             raise CollectionProblemError(". ".join(named + more))
 
