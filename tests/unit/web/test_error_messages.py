@@ -44,7 +44,7 @@ def test_every_code_name_has_a_message():
 
     # Names of settings, of fields and of values in the context.
     others = {"post_install_cmd", "last_version", "expires_at", "token_expires_at", "expected_every", "exit_statuses"}
-    others.add("compact_group")
+    others |= {"compact_group", "trash_keep"}
     reasons = {"overtaken"}  # of a quarantine; no error has it
     assert raised - others | reasons == EXPLANATIONS.keys()
 

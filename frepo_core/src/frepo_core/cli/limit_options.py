@@ -198,6 +198,11 @@ def add_expectation(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="store versions as the difference to those of other collections that name the same group, too; '': no",
     )
+    parser.add_argument(
+        "--trash-keep",
+        metavar="TIME",
+        help="how long what leaves it stays in the trash, 1h to trash.keep, e.g. 1d; '': as long as that",
+    )
 
 
 def read_change(arguments: argparse.Namespace, *, password: str | None) -> "CollectionChange":
@@ -219,6 +224,7 @@ def read_change(arguments: argparse.Namespace, *, password: str | None) -> "Coll
         storage=arguments.storage,
         mirror=arguments.mirror,
         compact_group=arguments.compact_group,
+        trash_keep=arguments.trash_keep,
     )
 
 

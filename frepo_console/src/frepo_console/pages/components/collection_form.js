@@ -27,6 +27,7 @@ export function valuesOf(collection) {
     storage: collection.storage ?? "",
     mirror: collection.mirror ?? "",
     compact_group: collection.compact_group ?? "",
+    trash_keep: intervalText(collection.trash_keep),
     expected_every: intervalText(collection.expected_every),
     grace: intervalText(collection.grace),
     strategy: collection.strategy,
@@ -53,6 +54,7 @@ const READERS = {
   storage: (name) => name || null,
   mirror: (name) => name || null,
   compact_group: (name) => name.trim() || null,
+  trash_keep: parseInterval,
   expected_every: parseInterval,
   grace: parseInterval,
   strategy: (text) => text,
@@ -167,7 +169,7 @@ function TimeOfDay({ use }) {
 
 /** The strategy; for `keep` a slider and a number for each rule, see the retention simulator. */
 export function Retention({ form }) {
-  const { strategies } = useContext(About);
+  const { strategies, trash_keep: trash } = useContext(About);
   const names = strategies.map((name) => [name, t.form.strategies[name] ?? name]);
   return html`<${Field} label=${t.form.strategy} options=${names} ...${fieldOf(form, "strategy")} /> ${
       isKeep(form.values) &&
@@ -175,6 +177,11 @@ export function Retention({ form }) {
         <legend>${t.form.keep}</legend>
         <div class="nums">${RULES.map((rule) => html`<${Rule} rule=${rule} form=${form} />`)}</div>
       </fieldset>`
+    }
+    ${
+      trash &&
+      "trash_keep" in form.values &&
+      html`<${Field} label=${t.form.trashKeep} hint=${t.form.trashKeepHint} ...${fieldOf(form, "trash_keep")} />`
     }`;
 }
 

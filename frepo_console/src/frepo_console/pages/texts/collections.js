@@ -126,6 +126,8 @@ export const t = {
     minRetention: "Keep each version at least for",
     minRetentionHint: "Versions are not evicted before",
     drag: (rule) => `${rule}, to drag`,
+    trashKeep: "Stays in the trash for",
+    trashKeepHint: "Empty: as long as the service keeps it. Shorter: 1 day",
     group: "Group of compact storage",
     groupHint:
       "Versions are stored as the difference to those of all collections that name this group. So a member can find out whether another one has versions like its own. Empty: no group",
@@ -150,6 +152,7 @@ export const t = {
       storage: "versions are stored in",
       mirror: "second copies are in",
       compact_group: "group of compact storage",
+      trash_keep: "stays in the trash for",
     },
     places: {
       storage: { "": "the first storage" },

@@ -135,7 +135,7 @@ class Previews:
             state,
             collection.guards,
             last_number=0 if is_empty else collection.last_number,
-            trash_keep=self._trash_keep,
+            trash_keep=min(filter(None, (self._trash_keep, collection.trash_keep)), default=self._trash_keep),
             trash=trash,
             restored=restored,
             quarantined=_quarantined(others, put_aside),

@@ -23,6 +23,8 @@ class CollectionValues:
     - `expected_every`: a duration, or cron with a time zone; `grace`: a duration. An empty text resets them.
     - `storage`, `mirror`: where its versions and their second copies are. An empty text resets them.
     - `compact_group`: its versions may be stored as the difference to those of others in this group. Empty: no group.
+    - `trash_keep`: how long what leaves it stays in the trash, from 1 hour to as long as in the service, as `1d`. It
+      needs the roles to delete and to restore versions. An empty text resets it.
     """
 
     name: str | None = None
@@ -40,6 +42,7 @@ class CollectionValues:
     storage: str | None = None
     mirror: str | None = None
     compact_group: str | None = None
+    trash_keep: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,6 +87,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         **({"storage": record.storage} if record.storage else {}),
         **({"mirror": record.mirror} if record.mirror else {}),
         **({"compact_group": record.compact_group} if record.compact_group else {}),
+        **({"trash_keep": format_iso_duration(record.trash_keep)} if record.trash_keep is not None else {}),
         **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),
     }
 

@@ -174,6 +174,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "storage": record.storage,
         "mirror": record.mirror,
         "compact_group": record.compact_group,
+        "trash_keep": None if record.trash_keep is None else format_duration(record.trash_keep),
         "password": "set" if record.password_hash else None,
         "created_at": Moment(record.created_at),
         "tokens": Words([token.fingerprint for token in tokens]),

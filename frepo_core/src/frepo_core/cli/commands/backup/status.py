@@ -12,9 +12,9 @@ from .versions import problems_of
 class Status(StatusCommand, ShowCommand):
     """Say how the backups of a collection are, and why.
 
-    `states` are all that apply, the worst first: damaged, overdue, failed, full, suspicious, late (within the grace),
-    new, ok. The exit status is that of a Nagios plug-in: 2 for the first four, 1 for suspicious and late, 0 for new and
-    ok, 3 if it cannot say.
+    `states` are all that apply, the worst first: damaged, overdue, failed, full, problem, suspicious, late (within the
+    grace), new, ok. The exit status is that of a Nagios plug-in: 2 for the first five, 1 for suspicious and late, 0 for
+    new and ok, 3 if it cannot say.
     """
 
     examples = ("frepo backup:status shop.sql",)

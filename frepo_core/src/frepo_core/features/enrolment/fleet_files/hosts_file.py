@@ -25,6 +25,7 @@ OPTIONS = (
         "storage",
         "mirror",
         "compact_group",
+        "trash_keep",
         "password",
     ),
 )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from frepo_core.domain.identity import Identity, new_uuid4, parse_uuid4
 from frepo_core.domain.limits import infinite_fields
 from frepo_core.domain.permissions import allows
+from frepo_core.domain.roles import Role
 from frepo_core.errors import (
     AccessDeniedError,
     FieldsError,
@@ -26,6 +27,11 @@ def check_roles(change: CollectionChange, by: Identity | None) -> None:
     if change.locked and not allows("collection.lock", by, listed=True):
         raise AccessDeniedError(
             "The token may not lock versions: collections.lock_versions_in_allowed_collections is needed"
+        )
+    if change.trash_keep and not allows("trash.end", by, listed=True):
+        raise AccessDeniedError(
+            f"The token may not let versions leave the trash earlier: {Role.RESTORE_FROM_TRASH.value} and "
+            f"{Role.DELETE_VERSIONS.value} are needed"
         )
     if change.id is not None and not allows("collection.choose_id", by):
         raise AccessDeniedError("The token may not choose ids: collections.create_new.with_custom_id is needed")

@@ -36,6 +36,7 @@ from ..rows.collection_rows import collection_not_found, find_by_id_or_name, fin
 from ..rows.expected_backups import set_expectation
 from ..rows.locks import lock
 from ..rows.newest_good import takes_last_good
+from ..rows.trash_keep import parse_trash_keep
 from ..trash.collection_removal import RemovedCollection, remove_collection
 from ..versions.version_edits import check_pins_leave_room
 from .collection_permissions import check_roles
@@ -95,7 +96,7 @@ class Collections:
         self._keep = settings.trash_keep
         self._ceilings = service_limits(settings)
         self._longest_lock = settings.locks_max
-        self._new = NewCollections(self._plugins, passwords, storages, self._ceilings, self._longest_lock)
+        self._new = NewCollections(self._plugins, passwords, storages, self._ceilings, self._longest_lock, self._keep)
 
     def strategy_problem(self, name: str) -> str | None:
         """Return the text of the refusal of a strategy that no installed package brings, None for a known one."""
@@ -222,6 +223,8 @@ class Collections:
         self._set_storages(row, change)
         row.description = row.description if change.description is None else change.description
         row.filename = change.filename or row.filename
+        if change.trash_keep is not None:
+            row.trash_keep = parse_trash_keep(change.trash_keep, self._keep)
         row.compact_group = row.compact_group if change.compact_group is None else change.compact_group or None
         set_expectation(row, change, now=utc_now())
         return future

@@ -21,6 +21,7 @@ from ..rotation.strategy_options import check_options
 from ..rows.collection_change import CollectionChange
 from ..rows.collection_rows import set_guards
 from ..rows.expected_backups import set_expectation
+from ..rows.trash_keep import parse_trash_keep
 from .collection_permissions import apply_all, new_id
 from .planned_change import check_strategy
 
@@ -38,12 +39,14 @@ class NewCollections:
         storages: StorageChoice,
         ceilings: Limits,
         longest_lock: timedelta,
+        trash_keep: timedelta,
     ) -> None:
         self._plugins = plugins
         self._passwords = passwords
         self._storages = storages
         self._ceilings = ceilings
         self._longest_lock = longest_lock
+        self._trash_keep = trash_keep
 
     def row(self, change: CollectionChange, default_guards: Guards = NO_GUARDS) -> Collection:
         """Check the values and return the row, which is in no session yet. Raises `FieldsError` or `RuleError`."""
@@ -57,6 +60,7 @@ class NewCollections:
             lambda: self._storages.check(change.storage),
             lambda: self._storages.check_mirror(change.mirror, change.storage),
             lambda: check_group(change.compact_group),
+            lambda: parse_trash_keep(change.trash_keep, self._trash_keep),
         )
         row = Collection(
             id=new_id(change.id),
@@ -83,6 +87,7 @@ class NewCollections:
             storage=change.storage or None,
             mirror=change.mirror or None,
             compact_group=change.compact_group or None,
+            trash_keep=parse_trash_keep(change.trash_keep, self._trash_keep),
             locked=int((change.locked or NONE).total_seconds()),
         )
         set_guards(row, replace(default_guards, **{**self._guards_of(strategy), **change.guards}))

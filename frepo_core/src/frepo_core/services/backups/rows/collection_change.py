@@ -16,6 +16,7 @@ class CollectionChange:
     is a duration, empty: the default. `labels` replace all labels. `storage` is where versions are stored, empty: in
     the first storage. `mirror` is where their second copies are, `none`: nowhere, empty: where the service has them.
     `compact_group` lets versions become differences to those of others in it, empty: of no group.
+    `trash_keep` is how long versions stay in the trash, a duration, empty: as long as the service says.
     `locked` is how long each version is locked; it can only be extended.
     """
 
@@ -33,4 +34,5 @@ class CollectionChange:
     storage: str | None = None
     mirror: str | None = None
     compact_group: str | None = None
+    trash_keep: str | None = None
     locked: timedelta | None = None

@@ -17,6 +17,7 @@ from ...base.records import VersionRecord
 from ...events.actors import actor_of
 from ...events.facts import version_event
 from ...events.recording import NewEvent
+from .trash_keep import shorter_of
 from .verdicts import is_bad
 from .version_rows import delete_versions
 
@@ -63,8 +64,12 @@ def move_to_trash(
 ) -> Removed:
     """Remove versions from their collection, which is locked, and keep them in the trash for the time `keep`.
 
+    That is shorter if the collection says so, but not if it is deleted itself, which is the greatest mistake.
+
     If that is zero, delete them for good. Load the rows with `select_with_files`, so that they need no further query.
     """
+    if reason is not TrashReason.COLLECTION_DELETED:
+        keep = shorter_of(collection, keep)
     if keep and rows:
         incarnation, numbers = incarnation_of(collection), [row.number for row in rows]
         entries = [_entry(collection, row, reason, by, now, now + keep) for row in rows]

@@ -71,6 +71,7 @@ class CollectionRecord:
     mirror: str | None = None
     compact_group: str | None = None
     problems: Mapping[str, Mapping[str, Any]] | None = None
+    trash_keep: timedelta | None = None
 
     @property
     def unchanged_nights(self) -> int:
@@ -134,6 +135,7 @@ class CollectionRecord:
             mirror=row.mirror,
             compact_group=row.compact_group,
             problems=row.problems,
+            trash_keep=None if row.trash_keep is None else timedelta(seconds=row.trash_keep),
         )
 
 

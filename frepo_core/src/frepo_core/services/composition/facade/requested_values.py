@@ -70,6 +70,7 @@ def collection_change(values: CollectionValues, *, is_new: bool) -> CollectionCh
         storage=checks.of("storage", values.storage, partial(_text, MAX_NAME)),
         mirror=checks.of("mirror", values.mirror, partial(_text, MAX_NAME)),
         compact_group=checks.of("compact_group", values.compact_group, partial(_text, MAX_NAME)),
+        trash_keep=checks.of("trash_keep", values.trash_keep, partial(_text, MAX_TEXT)),
         locked=checks.of("locked", values.locked, _lock),
     )
     checks.end()

@@ -1,7 +1,7 @@
 """The models of a collection: its answer, its creation and its patch."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -24,6 +24,7 @@ from ...conventions.types import Duration, FileName, Strategy, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
 from .guard_models import Guards, GuardsPatch, SizeBounds, guards_of
+from .reported_problems import ReportedProblem
 
 
 def _expected_every(text: str) -> str:
@@ -111,25 +112,6 @@ class LastRun(Reply):
     reason: str
 
 
-class ReportedProblem(Reply):
-    """A problem that a plug-in reports, by its name for it, since when, and what it says to people."""
-
-    plugin: str
-    name: str
-    message: str
-    since: Time
-
-    @classmethod
-    def all_of(cls, problems: Mapping[str, Mapping[str, Any]]) -> "list[ReportedProblem]":
-        """Return the problems of a collection, the oldest first."""
-        found = [
-            cls(plugin=plugin, name=name, message=one["message"], since=datetime.fromisoformat(one["since"]))
-            for plugin, own in problems.items()
-            for name, one in own.items()
-        ]
-        return sorted(found, key=lambda one: one.since)
-
-
 class Collection(Reply):
     """A collection. `stored_size` counts each version's full size, in bytes; `trash_size` that of each in the trash.
 
@@ -150,7 +132,8 @@ class Collection(Reply):
     this collection. `storage` is where its new versions are stored; null: in the first storage, which is `current` in
     `/storages`. `mirror` is the storage with their second copies; null: that of the service, `none`: they have none.
     Versions of collections with the same `compact_group` may be stored as the difference to each other's; null: to
-    those of the same collection only.
+    those of the same collection only. `trash_keep` is how long what leaves it stays in the trash, if that is shorter
+    than in the service; null: as long as there.
     """
 
     id: str
@@ -162,6 +145,7 @@ class Collection(Reply):
     storage: str | None
     mirror: str | None
     compact_group: str | None
+    trash_keep: Duration | None
     limits: Limits
     guards: Guards
     size_bounds: SizeBounds
@@ -208,6 +192,7 @@ class Collection(Reply):
             storage=record.storage,
             mirror=record.mirror,
             compact_group=record.compact_group,
+            trash_keep=record.trash_keep,
             limits=Limits(**vars(record.limits)),
             guards=guards_of(record.guards),
             size_bounds=SizeBounds(**vars(details.size_bounds)),
@@ -253,12 +238,14 @@ class LimitsPatch(Patch):
 class CollectionPatch(Patch):
     """What can be changed of a collection. `strategy_options` and `labels` are replaced as a whole.
 
-    Null resets `strategy_options`, `storage`, `mirror`, `compact_group` and `grace` to their defaults; no backups are
-    expected if `expected_every` is null. Another `storage` is for versions that arrive from now on; `frepo
+    Null resets `strategy_options`, `storage`, `mirror`, `compact_group`, `trash_keep` and `grace` to their defaults; no
+    backups are expected if `expected_every` is null. Another `storage` is for versions that arrive from now on; `frepo
     storage:migrate` moves the others. Another `mirror` is for all versions: missing second copies are made, and those
     that no collection wants are deleted after `mirror.delete_delay`. `locked` is how long nobody can remove a version,
     administrators included: `P30D`. It can be extended, never shortened or removed, and needs the role
-    `collections.lock_versions_in_allowed_collections`.
+    `collections.lock_versions_in_allowed_collections`. `trash_keep` is how long versions that leave the collection from
+    now on stay in the trash, from an hour to as long as in the service, and needs the permission to end the trash. If
+    the collection itself is deleted, they stay as long as in the service.
     """
 
     name: FileName = unset()
@@ -274,6 +261,7 @@ class CollectionPatch(Patch):
     storage: StorageName | None = unset()
     mirror: Annotated[str, Field(max_length=64, examples=["none"])] | None = unset()
     compact_group: Group | None = unset()
+    trash_keep: Duration | None = unset()
 
     def change(self) -> CollectionChange:
         """Convert the patch for the service. A missing value keeps the old one, or takes its default."""
@@ -297,7 +285,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
     if "on_suspicious" in guards:
         guards["action"] = guards.pop("on_suspicious")
     options = sent.get("strategy_options")
-    grace = sent.get("grace")
+    grace, trash_keep = sent.get("grace"), sent.get("trash_keep")
     return CollectionChange(
         limits=sent.get("limits", {}),
         guards=guards,
@@ -313,6 +301,7 @@ def collection_change(sent: Mapping[str, Any]) -> CollectionChange:
         storage=(sent["storage"] or "") if "storage" in sent else None,
         mirror=(sent["mirror"] or "") if "mirror" in sent else None,
         compact_group=(sent["compact_group"] or "") if "compact_group" in sent else None,
+        trash_keep=("" if trash_keep is None else format_iso_duration(trash_keep)) if "trash_keep" in sent else None,
         locked=(sent["locked"] or NONE) if "locked" in sent else None,
     )
 
