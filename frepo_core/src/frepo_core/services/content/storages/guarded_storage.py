@@ -54,10 +54,7 @@ class GuardedStorage(StorageBackend):
 
     def break_retention(self, key: str) -> Sequence[str]:
         with guarded(self._origin, "break_retention"):
-            found = self._backend.break_retention(key)
-        if not isinstance(found, list | tuple):
-            raise self._wrong_type("break_retention", found, "a list of texts")
-        return found
+            return [str(one) for one in self._backend.break_retention(key)]
 
     def server(self) -> str:
         with guarded(self._origin, "server"):
