@@ -28,6 +28,7 @@ interface ConsoleSlot {
   title: string;
   module: string;
   package: string;
+  applies_to: string[];
 }
 
 /** What a slot asks before it does something. */

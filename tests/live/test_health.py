@@ -62,9 +62,8 @@ def test_a_check_that_hangs_is_reported_and_blocks_nothing(service, client, poll
     took = time.monotonic() - start
 
     assert {503} == {reply.status for reply in replies}
-    assert all(
-        reply.json["status"] == {"storage": False, "database": True, "worker": True, "jobs": True} for reply in replies
-    )
+    works = {"database": True, "worker": True, "jobs": True, "collection_problems": True}
+    assert all(reply.json["status"] == {"storage": False, **works} for reply in replies)
     assert all("has been running for" in reply.json["messages"]["storage"][0] for reply in replies)
     assert 200 == greeted
     # A job that runs now has a thread, too, but not for long.
@@ -108,6 +107,6 @@ def test_missing_tables_are_reported(service, poll, gone, reason):
 
     assert (reply.status, reply.json["status"]) == (
         503,
-        {"storage": True, "database": False, "worker": False, "jobs": False},
+        {"storage": True, "database": False, "worker": False, "jobs": False, "collection_problems": False},
     )
     assert reason in reply.json["messages"]["database"][0]

@@ -65,9 +65,11 @@ class ObjectLock:
         """
         place = {"Bucket": self._bucket, "Key": name}
         with translated(name):
-            version = place | {"VersionId": self._client.head_object(**place)["VersionId"]}
-            sooner = {"Mode": self._mode.upper(), "RetainUntilDate": datetime.now(UTC) + timedelta(seconds=5)}
-            shorten = partial(self._client.put_object_retention, **version, Retention=sooner)
+            head, now = self._client.head_object(**place), datetime.now(UTC)
+            version = place | {"VersionId": head["VersionId"]}
+            sooner = now + (head.get("ObjectLockRetainUntilDate", now + timedelta(minutes=1)) - now) / 2
+            retention = {"Mode": self._mode.upper(), "RetainUntilDate": sooner}
+            shorten = partial(self._client.put_object_retention, **version, Retention=retention)
             delete = partial(self._client.delete_object, **version)
             for bypass, how in (({}, ""), ({"BypassGovernanceRetention": True}, " with a bypass of governance")):
                 if _is_allowed(partial(shorten, **bypass)):

@@ -112,7 +112,7 @@ def test_no_request_to_any_endpoint_takes_a_version_away(besiege):
 
 
 def _trash_off(services, monkeypatch):
-    services.add_version._rules.keep = timedelta(0)
+    services.add_version.rules.keep = timedelta(0)
 
 
 def _oldest_first(services, monkeypatch):

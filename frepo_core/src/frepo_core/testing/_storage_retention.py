@@ -51,7 +51,7 @@ class RetentionContract(StorageFixtures):
     def test_nothing_breaks_a_retention(self, retaining_backend: StorageBackend) -> None:
         """Whatever is tried, the storage refuses it, and the blob can be deleted after its time."""
         put(retaining_backend, KEY, CONTENT)
-        until = _until(SHORT)
+        until = _until(3 * SHORT)
         retaining_backend.retain(KEY, until)
 
         assert [] == list(retaining_backend.break_retention(KEY))

@@ -59,7 +59,7 @@ class TestStatus:
         rows = {row["What"]: (row["State"], row["Details"]) for row in rows_of(done)}
         assert ("ok", "1 new") == rows["collections"]
         assert {"ok"} == {state for state, _ in rows.values()}
-        shown = {"database", "storage", "blobs", "copies", "compact", "trash", "worker", "jobs", "collections"}
+        shown = {"database", "storage", "blobs", "copies", "locks", "compact", "trash", "worker", "jobs", "collections"}
         assert shown == rows.keys()
 
     def test_a_storage_that_fails_is_named_once_and_not_in_a_log_too(self, console, led):

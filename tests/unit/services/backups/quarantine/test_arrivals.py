@@ -66,7 +66,7 @@ def test_later_versions_are_not_compared_with_a_quarantined_one(collection, push
 
 
 def test_a_repeated_content_in_quarantine_is_no_duplicate(services, collection, push, monkeypatch):
-    monkeypatch.setattr(services.add_version._rules, "refuses_duplicates", True)
+    monkeypatch.setattr(services.add_version.rules, "refuses_duplicates", True)
     push(collection, SMALL)
 
     assert push(collection, SMALL).version.quarantined_at

@@ -34,7 +34,14 @@ const Storages = ({ form }) => html`<${PlaceFields} form=${form} configured=${us
 const FORMS = {
   retention: {
     parts: [Retention, Limits],
-    fields: ["strategy", "trash_keep", "strategy_options.", "limits.versions", "limits.version_size", "limits.total_size"],
+    fields: [
+      "strategy",
+      "trash_keep",
+      "strategy_options.",
+      "limits.versions",
+      "limits.version_size",
+      "limits.total_size",
+    ],
   },
   guards: {
     parts: [Guards],
