@@ -64,6 +64,18 @@ def test_labels_go_with_the_version_into_the_trash_and_back(running, service, co
     assert (201, 1, trashed.labels) == (restored.status, found.number, found.labels)
 
 
+def test_labels_come_back_with_a_deleted_collection(running, service, collection, add):
+    for number, segment in enumerate(SEGMENTS[:2]):
+        add(number, labels={"segment": segment})
+    running.request("DELETE", f"/api/v1/collections/{collection}?versions=trash")
+    [deleted] = running.request("GET", "/api/v1/deleted-collections").json["items"]
+
+    restored = running.request("POST", f"/api/v1/deleted-collections/{deleted['id']}/restore")
+
+    [found] = service.versions(collection, label=("segment", SEGMENTS[1])).items
+    assert (201, 2) == (restored.status, found.number)
+
+
 def test_the_labels_are_those_of_the_first_time_for_a_key(service, add):
     first = add(1, labels={"segment": SEGMENTS[0]}, idempotency_key="one")
 

@@ -21,7 +21,8 @@ def mark_passwords(part: Any) -> None:
 
 # Parameters of what the test has created, by operation: each is for one valid request.
 EXISTING = json.loads(os.environ["FREPO_EXISTING"])
-# So many valid requests are sent to each operation, one in so many of the further ones, and of the invalid ones.
+# How many valid requests are sent to each operation. Of the further valid ones, and of the invalid ones, only one in so
+# many is sent.
 ENOUGH_VALID, ONE_IN_VALID, ONE_IN = (
     int(os.environ[f"FREPO_{name}"]) for name in ("ENOUGH_VALID", "ONE_IN_VALID", "ONE_IN")
 )

@@ -11,6 +11,7 @@ from frepo_core.features.lock_proof.lock_proof import LockBrokenError, LockProof
 from frepo_core.testing import Fail, FaultyStorage, MemoryStorage
 
 DAY = timedelta(days=1)
+CODE = "health-5ecre7"
 
 
 class Storage(MemoryStorage):
@@ -31,6 +32,11 @@ class LyingStorage(Storage):
 
     def retain(self, key, until):
         return True
+
+
+@pytest.fixture
+def ini(ini):
+    return ini | {"health_check.code": CODE}
 
 
 @pytest.fixture
@@ -81,6 +87,7 @@ def test_a_storage_that_deletes_what_was_locked_is_red_until_it_refuses(services
         with pytest.raises(LockBrokenError, match="The storage 'local' let a retained blob be deleted"):
             run("lock_proof")
         assert "let a retained blob be deleted" in health(services)[0]
+        assert health(services) == services.health.report(CODE).storage  # of the first API
         assert "problem" == found()[1].level
     use(Storage(retains=True))
 

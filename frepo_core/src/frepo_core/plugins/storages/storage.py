@@ -107,9 +107,9 @@ class StorageBackend(ABC):
         return ("let a retained blob be deleted",)
 
     def server(self) -> str:
-        """Return the name and the version that the server gives itself; empty if it does not, or if there is none.
+        """Return what the server calls itself, such as its name and version. Empty if it does not say.
 
-        The retention of the storage is tried again when it changes.
+        When that changes, locks are tried again.
 
         .. versionadded:: 0.2
         """

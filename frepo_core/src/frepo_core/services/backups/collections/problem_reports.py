@@ -43,7 +43,7 @@ def report_problem(
     Nothing is written if it is known. Raises `ValueError` for an invalid name or message, and for too many problems.
     """
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r:.100} is no name of a problem: write small letters, digits and underscores")
+        raise ValueError(f"{name!r:.100} cannot be the name of a problem: use small letters, digits and underscores")
     if message is not None and not 1 <= len(message) <= LONGEST:
         raise ValueError(f"The message of a problem has 1 to {LONGEST} characters, and this one has {len(message)}")
     with database.reading() as session:
