@@ -77,6 +77,17 @@ def test_an_error_whose_reason_arrives_byte_by_byte_is_that_error(serve):
     assert time.monotonic() - started < 30
 
 
+def test_a_proxy_that_answers_byte_by_byte_is_no_answer(serve, monkeypatch):
+    started = time.monotonic()
+    monkeypatch.setenv("https_proxy", serve(b"HTTP/1.1 200 OK\r\nX-A: " + b"a" * 20 * SIZE, 5, 0.05))
+    connection = Connection("https://files.example.org", timeout=1)
+
+    with pytest.raises(ConnectionFailedError, match="did not answer in time"):
+        connection.send("GET", "/")
+
+    assert time.monotonic() - started < 30
+
+
 @pytest.mark.parametrize("server", [*SERVERS][1:])
 def test_a_download_from_a_silent_server_ends(serve, server):
     url = serve(*SERVERS[server])

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 # Bytes a second on average while a timeout passes, as `curl --speed-limit`: a server that sends less counts as silent.
 SLOWEST = 100
 _PIECE = 1 << 20
+# Seconds between two attempts to end a connection that is late, because it may have no socket yet.
+_AGAIN = 1.0
 
 
 def timed_handlers(certificates: ssl.SSLContext | None) -> list[urllib.request.BaseHandler]:
@@ -45,23 +47,36 @@ def pieces(answer: http.client.HTTPResponse, timeout: float, *, most: int | None
 
 
 class _TimedHead(http.client.HTTPConnection):
-    """A connection whose timeout is also that of the whole head of an answer; of a socket it begins with each byte."""
+    """A connection whose timeout is also that of a whole head: a server's, and a proxy's to CONNECT.
+
+    The timeout of a socket begins again with each byte. That of a TLS handshake does not.
+    """
+
+    def connect(self) -> None:
+        with self._in_time():
+            super().connect()
 
     def getresponse(self) -> http.client.HTTPResponse:
-        connected, has_answered, is_late = self.sock, threading.Event(), threading.Event()
+        with self._in_time():
+            return super().getresponse()
+
+    @contextlib.contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Shut the socket down and raise `TimeoutError` if the block takes longer than the timeout."""
+        connected, has_ended, is_late = self.sock, threading.Event(), threading.Event()
 
         def watch() -> None:
-            if not has_answered.wait(self.timeout):
+            while not has_ended.wait(_AGAIN if is_late.is_set() else self.timeout):
                 is_late.set()
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError, AttributeError):  # not connected yet
                     # Of the socket below TLS, which the other thread reads.
-                    socket.socket.shutdown(connected, socket.SHUT_RDWR)
+                    socket.socket.shutdown(connected or self.sock, socket.SHUT_RDWR)
 
         threading.Thread(target=watch, daemon=True).start()
         try:
-            return super().getresponse()
+            yield
         finally:
-            has_answered.set()
+            has_ended.set()
             if is_late.is_set():
                 raise TimeoutError
 
