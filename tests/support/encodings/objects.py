@@ -14,7 +14,7 @@ def sha256(content):
 class EncodedObjects:
     """Objects and raw contents by their SHA-256."""
 
-    def __init__(self, segment_size=4 << 20):
+    def __init__(self, segment_size=None):
         self.segment_size = segment_size
         self.objects = {}
         self.raw = {}

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from frepo_core.db.models import ContentSketch, Version
-from frepo_core.features.compact.encodings.format import read_head
+from frepo_core.features.compact.encodings.format import has_several_windows, read_head
 from support.encodings.nights import interleaved, nights
 
 
@@ -86,4 +86,37 @@ def test_several_windows_are_used_if_the_setting_allows_that(history, services, 
     with services.backends.get("local").open(rows[1].key) as stored:
         assert form == read_head(stored, rows[1].digest).format
     assert ["delta", "zstd", "raw"] == history.encodings(collection)
+    history.check()
+
+
+def has_windows(services, row):
+    """Return whether a segment of an object has several windows."""
+    with services.backends.get("local").open(row.key) as stored:
+        return has_several_windows(stored, row.digest)
+
+
+@pytest.mark.costly
+def test_what_has_several_windows_gets_one_before_its_base_becomes_a_difference(history, services):
+    """Through a difference, its base would be decoded again for each window."""
+    object.__setattr__(services.settings, "compact_format", 2)
+    object.__setattr__(services.settings, "compact_depth", 2)
+    collection, tables = history.make(), [list(nights(5, 15_000, seed=seed)) for seed in range(4)]
+    for night in range(5):
+        order = (1, 3, 0, 2) if night % 2 else range(4)
+        history.push(collection, b"".join(tables[number][night] for number in order))
+        history.job()
+    before = history.rows(collection)
+    assert [4] == [number for number, row in before.items() if row.digest == before[3].base_digest]
+    assert has_windows(services, before[3])
+    assert before[4].base_digest is None
+
+    history.delete(collection, "v1", "v2")
+    history.job("trash", days=3)
+    report = history.job(days=3, hours=8)
+
+    rows = history.rows(collection)
+    assert (rows[4].digest, rows[5].digest) == (rows[3].base_digest, rows[4].base_digest)
+    assert not has_windows(services, rows[3])
+    assert 2 == report["encoded"]
+    assert 0 == history.job(days=4, hours=8)["encoded"]
     history.check()

@@ -12,11 +12,13 @@ from sqlalchemy import select, update
 
 from frepo_core.db.models import Content, File, StoredObject, TrashEntry, Version
 from frepo_core.domain.limits import COUNT
-from frepo_core.errors import FrepoError
+from frepo_core.errors import DamagedObjectError, FrepoError
 from frepo_core.features.compact import content_encoder, encoding_switch
-from frepo_core.features.compact.encoder import choice
+from frepo_core.features.compact.encoder import alignment, anchors, choice, clusters
 from frepo_core.features.compact.encoder_process import EncoderProcess
+from frepo_core.features.compact.encodings.format import has_several_windows
 from frepo_core.features.compact.feature import CompactServices
+from frepo_core.features.compact.planned_content import Encoding
 from frepo_core.features.compact.series import read_groups
 from frepo_core.features.moves.migration import Migrator
 from frepo_core.features.second_copies import copier, departures, mirror_run
@@ -100,6 +102,14 @@ class World(RandomHistory):
 
     def push_again(self):
         self.push(self.draw.choice(list(self.contents.values()) or [b"first"]))
+
+    def push_in_another_order(self):
+        """The parts of a content come in another order, so that differences have several windows."""
+        content = self.draw.choice(list(self.contents.values()) or [b"first"])
+        size = max(1, len(content) // self.draw.randint(3, 6))
+        parts = [content[start : start + size] for start in range(0, len(content), size)]
+        self.draw.shuffle(parts)
+        self.push(b"".join(parts))
 
     def push_other(self):
         content = self.draw.choice(list(self.contents.values()) or [b"first"])
@@ -242,9 +252,17 @@ class World(RandomHistory):
             rows = {(row.storage, row.digest): row for row in session.scalars(present)}
         for row in rows.values():
             depth = 0
+            self.tried["windows", row.encoding == Encoding.DELTA and self._has_several_windows(row)] += 1
             while row is not None and row.base_digest is not None:
                 row, depth = rows.get((row.storage, row.base_digest)), depth + 1
             assert depth <= self.services.settings.compact_depth, self.log
+
+    def _has_several_windows(self, row):
+        with self.services.backends.get(row.storage).open(row.key) as stored:
+            try:
+                return has_several_windows(stored, row.digest)
+            except DamagedObjectError:
+                return False
 
     def _check_bytes(self, content_ids):
         with self.services.database.reading() as session:
@@ -276,6 +294,7 @@ WHAT_CLIENTS_DO = ["push", "push_again", "push_other", "upload", "delete", "dele
 ALL = [
     *("regroup", "regroup", "drop"),
     *("push",) * 9,
+    *("push_in_another_order",) * 4,
     *("compact",) * 6,
     *("compact_while_clients_work",) * 4,
     *("work",) * 5,
@@ -286,7 +305,18 @@ ALL = [
 ]
 
 
+@pytest.fixture
+def small_segments(monkeypatch):
+    """Let contents of 30 kB have several segments, whose parts are found in several places of a base."""
+    monkeypatch.setattr(alignment, "SMALL_SEGMENT", 8 << 10)
+    monkeypatch.setattr(alignment, "LARGE_SEGMENT", 8 << 10)
+    monkeypatch.setattr(anchors, "CHUNK_SIZE", 512)
+    for name, value in {"_GAP": 1 << 10, "_MARGIN": 256, "_LEAST_CHUNKS": 1}.items():
+        monkeypatch.setattr(clusters, name, value)
+
+
 @pytest.mark.costly
+@pytest.mark.usefixtures("small_segments")
 @pytest.mark.databases(*([] if IS_BIG else ["sqlite"]))
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_no_history_makes_a_version_unreadable(services, by, run, tmp_path, monkeypatch, seed):
@@ -302,4 +332,5 @@ def test_no_history_makes_a_version_unreadable(services, by, run, tmp_path, monk
         world.check()
     world.expand()
     world.check()
-    assert sum(world.tried[name, "done"] for name in ("push", "compact", "compact_while_clients_work")) > STEPS // 4
+    names = ("push", "push_in_another_order", "compact", "compact_while_clients_work")
+    assert sum(world.tried[name, "done"] for name in names) > STEPS // 4

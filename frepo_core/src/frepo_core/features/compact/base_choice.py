@@ -118,6 +118,10 @@ class _Planner:
         self._places = {content.id: place for place, content in enumerate(self.contents)}
         self._newest = find_newest_bases(self.contents)
         self._bases |= self._newest
+        self._dependents = defaultdict[int, list[int]](list)
+        for content in self.contents:
+            if content.base_id is not None:
+                self._dependents[content.base_id].append(content.id)
 
     def place(self, content: Content) -> None:
         """Let those that wait become differences to this content, and let it wait itself unless it stays whole."""
@@ -147,11 +151,21 @@ class _Planner:
             if is_done:
                 return None
             is_lasting = self._heights[base_id] >= self.depth or content.id in self._newest
-            return Step(content_id=content.id, encoding=Encoding.DELTA, base_id=base_id, is_base_lasting=is_lasting)
+            return Step(
+                content_id=content.id,
+                encoding=Encoding.DELTA,
+                base_id=base_id,
+                is_base_lasting=is_lasting,
+                dependents=self._find_dependents(content) if content.base_id is None else (),
+            )
         wanted = Encoding.RAW if content.freedom is Freedom.RAW else Encoding.ZSTD
         if wanted is Encoding.ZSTD and content.encoding is Encoding.RAW and None in content.tried:
             return None
         return None if content.encoding is wanted else Step(content_id=content.id, encoding=wanted)
+
+    def _find_dependents(self, content: Content) -> tuple[int, ...]:
+        """Return what has a content as its base and keeps it."""
+        return tuple(one for one in self._dependents.get(content.id, ()) if self._bases.get(one) == content.id)
 
     def _keeps(self, other: Content, content: Content) -> bool:
         """Return whether the other one is a difference to this content, and remains that."""

@@ -16,6 +16,7 @@ from frepo_core.plugins import LeaseLost
 from frepo_core.services.base.rate_limit import RateLimit
 from frepo_core.services.content.blobs.lifecycle import Blobs
 from frepo_core.services.content.objects.states import CURRENT
+from frepo_core.services.content.seekable_content import seekable_content
 from frepo_core.settings import Settings
 
 from ..preview.preview import Previews
@@ -24,7 +25,7 @@ from .compact_report import CompactReport
 from .content_encoder import ContentEncoder, Encoded
 from .encoder_process import SHARE
 from .encoding_switch import EncodingSwitch
-from .encodings.format import WINDOWS_FORMAT, read_head
+from .encodings.format import WINDOWS_FORMAT, has_several_windows, read_head
 from .encodings.libraries import require_libraries
 from .expansion import Expansion, is_unchanged
 from .former_storages import leave_former_storages
@@ -199,8 +200,41 @@ class Compaction:
         if step.encoding is Encoding.RAW:
             expansion.expand(row)
             return
+        encode = partial(self._encode, encoder=encoder, expansion=expansion, report=report, pace=pace)
+        for dependent in self._find_windowed(survey, step, report):
+            encode(dependent, row, has_windows=False)
+        has_windows = step.is_base_lasting and self._settings.compact_format >= WINDOWS_FORMAT
+        encode(row, base, has_windows=has_windows)
+
+    def _find_windowed(self, survey: Survey, step: Step, report: CompactReport) -> list[StoredObject]:
+        """Return the dependents of a content that have several windows in it.
+
+        When it becomes a difference, it would be decoded again for each window: they get one before.
+        """
+        rows = (self._read_current(survey.storage, content_id) for content_id in step.dependents)
+        return [row for row in rows if row is not None and self._has_several_windows(row, report)]
+
+    def _has_several_windows(self, row: StoredObject, report: CompactReport) -> bool:
         try:
-            has_windows = step.is_base_lasting and self._settings.compact_format >= WINDOWS_FORMAT
+            open_at = partial(self._blobs.backends.get(row.storage).open, str(row.key))
+            with seekable_content(open_at, row.object_size) as stored:
+                return has_several_windows(stored, row.digest)
+        except FrepoError as error:
+            report.note_failure(f"content {row.digest}", error)
+            return False
+
+    def _encode(
+        self,
+        row: StoredObject,
+        base: StoredObject | None,
+        *,
+        has_windows: bool,
+        encoder: ContentEncoder,
+        expansion: Expansion,
+        report: CompactReport,
+        pace: Callable[[int], None],
+    ) -> None:
+        try:
             with encoder.encoded(row, base, has_windows=has_windows) as encoded:
                 self._use(encoded, row, base, expansion, report, pace)
         except LeaseLost:
@@ -213,13 +247,13 @@ class Compaction:
 
     def _read(self, survey: Survey, step: Step) -> tuple[StoredObject | None, StoredObject | None]:
         """Return the present objects of the content of a step, and of its base."""
+        base = self._read_current(survey.storage, step.base_id) if step.base_id is not None else None
+        return self._read_current(survey.storage, step.content_id), base
 
-        def read(session: Session, content_id: int | None) -> StoredObject | None:
-            current = (StoredObject.content_id == content_id, StoredObject.storage == survey.storage)
-            return session.scalar(select(StoredObject).where(*current, StoredObject.slot == CURRENT))
-
+    def _read_current(self, storage: str, content_id: int) -> StoredObject | None:
+        current = (StoredObject.content_id == content_id, StoredObject.storage == storage)
         with self._database.reading() as session:
-            return read(session, step.content_id), read(session, step.base_id) if step.base_id is not None else None
+            return session.scalar(select(StoredObject).where(*current, StoredObject.slot == CURRENT))
 
     def _end_superseded(self, storage: str, keep_going: Callable[[], None], pace: Callable[[int], None]) -> int:
         """Delete what was superseded long enough ago; return the number."""

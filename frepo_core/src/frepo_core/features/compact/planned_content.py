@@ -125,13 +125,15 @@ class Content:
 class Step:
     """One content that is to be stored in another way; `base_id` with a difference only.
 
-    `is_base_lasting` says that the base stays whole: it has no room for a base of its own.
+    `is_base_lasting` says that the base stays whole: it has no room for a base of its own. `dependents` are the ids of
+    the contents that have been differences to a whole content, and stay that when it becomes a difference itself.
     """
 
     content_id: int
     encoding: Encoding
     base_id: int | None = None
     is_base_lasting: bool = False
+    dependents: tuple[int, ...] = ()
 
 
 def shared_part(content: Content, base: Content) -> float | None:

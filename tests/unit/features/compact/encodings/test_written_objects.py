@@ -103,7 +103,7 @@ def test_the_base_of_several_contents_is_read_from_start_to_end_once(files, tmp_
 
 
 def test_what_cannot_be_compressed_is_not_compressed_to_its_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(choice, "SEGMENT_SIZE", SEGMENT)
+    monkeypatch.setattr(choice, "LARGE_SEGMENT", SEGMENT)
     content = random.Random(1).randbytes(100 * SEGMENT)
     (tmp_path / "random").write_bytes(content)
     compressed = []

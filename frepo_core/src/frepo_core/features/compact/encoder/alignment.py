@@ -1,5 +1,8 @@
-"""Chooses for each segment of a content the window of its base that is most like it."""
+"""Chooses for each segment of a content the window of its base that is most like it, and how large segments are."""
 
+from typing import BinaryIO
+
+from ..encodings.format import LARGE_SEGMENT, SMALL_SEGMENT, read_fully
 from .anchors import Anchors
 from .clusters import gather
 
@@ -10,6 +13,28 @@ _SAMPLE = 256 << 10
 _NARROW = 64 << 10
 # zstd takes no shorter prefix.
 _LEAST_WINDOW = 8
+# Of a content, so many places are looked for; this many of them have to be found for small segments.
+_PLACES, _LEAST_FOUND = 8, 6
+# The table of a larger content would take too much memory.
+_MOST_SMALL = 64 << 30
+
+
+def choose_segment_size(content: BinaryIO, size: int, base_size: int, anchors: Anchors | None) -> int:
+    """Return the size of the segments of a content. It is read at a few places, and again from its start afterwards.
+
+    Of small ones, little is decoded for a part of a content. But their windows are small, too: a content whose parts
+    have no certain place in the base finds more of them with large segments.
+    """
+    if size > _MOST_SMALL:
+        return LARGE_SEGMENT
+    if anchors is None or size <= SMALL_SEGMENT:
+        return SMALL_SEGMENT
+    alignment = Alignment(anchors, size=base_size, margin=SMALL_SEGMENT // 4)
+    count = size // SMALL_SEGMENT
+    starts = [number * count // _PLACES * SMALL_SEGMENT for number in range(_PLACES)]
+    found = sum(alignment.has_ends(content, start) for start in starts)
+    content.seek(0)
+    return SMALL_SEGMENT if found >= _LEAST_FOUND else LARGE_SEGMENT
 
 
 class Alignment:
@@ -40,6 +65,11 @@ class Alignment:
         places = self._anchors.find_places(segment)
         inside = sum(start <= place < start + length for place in places)
         return [] if inside >= ENOUGH * len(places) else gather(places, self._size)
+
+    def has_ends(self, content: BinaryIO, position: int) -> bool:
+        """Return whether the base has the start and the end of a small segment, and about as much between them."""
+        content.seek(position)
+        return self._find_ends(read_fully(content, SMALL_SEGMENT), position) is not None
 
     def _find_ends(self, segment: bytes, position: int) -> tuple[int, int] | None:
         """Return the window from the place of the first bytes to that of the last ones; None if it would be too large.

@@ -10,7 +10,7 @@ from typing import BinaryIO, cast
 from frepo_core.errors import DamagedObjectError
 
 from ..encodings.decoder import DecodedContent
-from ..encodings.format import DELTA, SEGMENT_SIZE, ZSTD, Head, checksum, read_fully, read_head, unpack_entry
+from ..encodings.format import DELTA, LARGE_SEGMENT, ZSTD, Head, checksum, read_fully, read_head, unpack_entry
 from ..encodings.frames import LEVEL, compress
 from .base_index import BaseIndex
 from .encoder import Base, encode
@@ -126,14 +126,14 @@ def _encode(task: Task, keep_going: Callable[[], None], base: Base | None, level
 
 def _estimate(task: Task, keep_going: Callable[[], None]) -> tuple[float, int]:
     """Return about how many bytes the content takes if it is compressed, by some of its segments, and the level."""
-    count = -(-task.size // SEGMENT_SIZE)
+    count = -(-task.size // LARGE_SEGMENT)
     samples = min(count, max(SAMPLES, count // EACH))
     read, stored = 0, dict.fromkeys(LEVELS, 0)
     with _open(task.content) as content:
         for number in range(samples):
             keep_going()
-            content.seek(number * count // samples * SEGMENT_SIZE)
-            segment = read_fully(content, SEGMENT_SIZE)
+            content.seek(number * count // samples * LARGE_SEGMENT)
+            segment = read_fully(content, LARGE_SEGMENT)
             read += len(segment)
             for level in LEVELS:
                 stored[level] += len(compress(segment, None, level))
@@ -145,7 +145,7 @@ def _decode(task: Task, keep_going: Callable[[], None]) -> Outcome:
     """Write the content itself to the target, and compare its SHA-256."""
     digest, size = hashlib.sha256(), 0
     with _open(task.content) as content, Path(task.target).open("wb") as file:
-        while data := read_fully(content, SEGMENT_SIZE):
+        while data := read_fully(content, LARGE_SEGMENT):
             keep_going()
             digest.update(data)
             file.write(data)

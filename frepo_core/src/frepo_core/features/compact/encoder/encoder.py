@@ -10,7 +10,8 @@ from frepo_core.errors import DamagedObjectError
 from ..encodings import libraries
 from ..encodings.format import (
     FORMAT,
-    SEGMENT_SIZE,
+    LARGE_SEGMENT,
+    SMALL_SEGMENT,
     WINDOWS_FORMAT,
     Entry,
     Head,
@@ -19,7 +20,7 @@ from ..encodings.format import (
 )
 from ..encodings.frames import LEVEL, compress, decompress, make_prefix
 from ..encodings.windows import Windows
-from .alignment import Alignment
+from .alignment import Alignment, choose_segment_size
 from .base_index import BaseIndex
 
 
@@ -43,17 +44,19 @@ def encode(
     digest: str,
     size: int,
     base: Base | None = None,
-    segment_size: int = SEGMENT_SIZE,
+    segment_size: int | None = None,
     level: int = LEVEL,
     has_windows: bool = False,
     keep_going: Callable[[], None] = lambda: None,
 ) -> Head:
     """Write the object of a content to an empty seekable file, and return its head.
 
-    The content is read once, from start to end, and the base twice; both must have the given digests and sizes. Each
-    segment is decoded again and compared. `level` is that of zstd. With `has_windows`, segments may have several
-    windows, and the object has format 2: the base should be stored whole, because it is read to and fro.
-    `keep_going` is called before each segment; what it raises is raised, and leaves an object without a head.
+    The content is read once, from start to end, after a few places of it; the base is read twice. Both must have the
+    given digests and sizes. Each segment is decoded again and compared. `segment_size` is chosen if it is not given.
+    `level` is that of zstd. With `has_windows`, segments may have several windows, and the object has format 2: the
+    base should be stored whole, because it is read to and fro.
+    `keep_going` is called before each segment, of small ones before each fourth; what it raises is raised, and leaves
+    an object without a head.
     Raises `ValueError` for a content that is its own base, `DamagedObjectError` if the content is wrong,
     `DamagedBaseError` if the base is, and `ConfigurationError` if the extra `compact` is missing. Needs about 60 MiB,
     100 MiB with several windows, whatever the sizes are.
@@ -61,20 +64,26 @@ def encode(
     libraries.require_libraries()
     if base and base.digest == digest:
         raise ValueError(f"the content {digest} cannot be its own base")
-    places = _Places(base, digest, segment_size, keep_going) if base else None
+    index = _read_index(base, digest, segment_size, keep_going) if base else None
+    if segment_size is None:
+        anchors = index.anchors if index else None
+        segment_size = choose_segment_size(content, size, base.size if base else 0, anchors)
+    places = _Places(base, index, digest, segment_size) if base and index else None
     form = WINDOWS_FORMAT if base and has_windows else FORMAT
     base_digest = base.digest if base else None
     plan = Head(digest=digest, size=size, stored=0, base=base_digest, segment=segment_size, format=form)
     sha256, position = hashlib.sha256(), plan.data
-    for index in range(plan.count):
-        keep_going()
-        segment = read_fully(content, plan.segment_length(index))
+    calls_each = LARGE_SEGMENT // SMALL_SEGMENT if segment_size == SMALL_SEGMENT else 1
+    for number in range(plan.count):
+        if number % calls_each == 0:
+            keep_going()
+        segment = read_fully(content, plan.segment_length(number))
         sha256.update(segment)
-        windows = places.find(segment, index * segment_size, has_windows) if places else []
+        windows = places.find(segment, number * segment_size, has_windows) if places else []
         window = places.read(windows) if places and windows else b""
-        frame = _compress(segment, window, level, digest, index)
-        target.seek(plan.table + index * plan.entry_size)
-        target.write(_entry(position, frame, windows, window).pack(digest, index, format=form))
+        frame = _compress(segment, window, level, digest, number)
+        target.seek(plan.table + number * plan.entry_size)
+        target.write(_entry(position, frame, windows, window).pack(digest, number, format=form))
         target.seek(position)
         target.write(frame)
         position += len(frame)
@@ -86,18 +95,21 @@ def encode(
     return head
 
 
+def _read_index(base: Base, digest: str, segment_size: int | None, keep_going: Callable[[], None]) -> BaseIndex:
+    return base.index or BaseIndex.read(
+        base.content,
+        digest=base.digest,
+        size=base.size,
+        dependent=digest,
+        keep_going=keep_going,
+        block=(segment_size or LARGE_SEGMENT) // 4,
+    )
+
+
 class _Places:
     """Reads the window of each segment, from a base that was read once before."""
 
-    def __init__(self, base: Base, digest: str, segment_size: int, keep_going: Callable[[], None]) -> None:
-        index = base.index or BaseIndex.read(
-            base.content,
-            digest=base.digest,
-            size=base.size,
-            dependent=digest,
-            keep_going=keep_going,
-            block=segment_size // 4,
-        )
+    def __init__(self, base: Base, index: BaseIndex, digest: str, segment_size: int) -> None:
         self._alignment = Alignment(index.anchors, size=base.size, margin=segment_size // 4)
         self._windows = Windows(index.checked(base.content, digest))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from frepo_core.errors import FrepoError
 
-from ..encodings.format import SEGMENT_SIZE
+from ..encodings.format import LARGE_SEGMENT
 from ..processor_share import ProcessorShare
 from .choice import Choice
 from .tasks import Task
@@ -66,7 +66,7 @@ class _Pace:
             self._report()
         self._share()
         self._report()
-        self._done += SEGMENT_SIZE
+        self._done += LARGE_SEGMENT
 
     def _report(self) -> None:
         if time.monotonic() - self._reported >= PROGRESS_SECONDS:

@@ -16,7 +16,8 @@ from frepo_core.errors import ConfigurationError, DamagedObjectError
 FORMAT, WINDOWS_FORMAT = 1, 2
 MAGIC = b"\x89frepo\r\n"
 ZSTD, DELTA = "zstd", "delta"
-SEGMENT_SIZE = 4 << 20
+# What is written. Readers take the size from the head.
+SMALL_SEGMENT, LARGE_SEGMENT = 1 << 20, 4 << 20
 HEAD_SIZE = 512
 
 _LENGTH = struct.Struct("<I")
@@ -47,7 +48,7 @@ class Head:
     size: int
     stored: int
     base: str | None = None
-    segment: int = SEGMENT_SIZE
+    segment: int = LARGE_SEGMENT
     table: int = HEAD_SIZE
     format: int = FORMAT
 
@@ -206,6 +207,16 @@ def unpack_entry(data: bytes, head: Head, index: int) -> Entry:
         window_checksum=window_check,
         more=more,
     )
+
+
+def has_several_windows(stored: BinaryIO, digest: str) -> bool:
+    """Return whether a segment of the object of a content has several windows. Raises as `read_head` does."""
+    head = read_head(stored, digest)
+    if head.format != WINDOWS_FORMAT:
+        return False
+    stored.seek(head.table)
+    entries = (read_fully(stored, head.entry_size) for _ in range(head.count))
+    return any(unpack_entry(entry, head, index).more for index, entry in enumerate(entries))
 
 
 def read_fully(file: BinaryIO, size: int) -> bytes:
