@@ -184,6 +184,16 @@ def test_a_base_lasts_if_it_gets_none_itself(depth, expected):
     assert expected == {step.content_id: step.is_base_lasting for step in plan([old, newest], depth=depth)}
 
 
+def test_a_whole_content_that_becomes_a_difference_names_what_stays_on_it():
+    older = Content(id=1, encoding=Encoding.DELTA, freedom=Freedom.DELTA, base_id=2)
+    whole = Content(id=2, encoding=Encoding.ZSTD, freedom=Freedom.DELTA)
+    newest = Content(id=3, encoding=Encoding.RAW, freedom=Freedom.RAW)
+
+    (step,) = plan([older, whole, newest], depth=2)
+
+    assert (2, 3, (1,)) == (step.content_id, step.base_id, step.dependents)
+
+
 def test_a_damaged_content_is_left_and_becomes_no_base():
     damaged = Content(id=2, encoding=Encoding.RAW, freedom=Freedom.NONE)
     old = Content(id=1, encoding=Encoding.RAW, freedom=Freedom.DELTA)

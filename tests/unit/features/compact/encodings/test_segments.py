@@ -69,6 +69,13 @@ def test_parts_without_a_certain_place_are_looked_for_with_large_segments():
     assert SMALL_SEGMENT == objects.open(objects.add(changed(newer, 1), base)).head.segment
 
 
+def test_segments_have_a_mib_if_nothing_speaks_against_that():
+    objects, content = EncodedObjects(), random.Random(1).randbytes(3 * MIB)
+    base = objects.add_raw(changed(content, 1))
+
+    assert [MIB, MIB] == [objects.open(objects.add(content, one)).head.segment for one in (None, base)]
+
+
 def test_each_4_mib_are_called_once_whatever_the_segments_are():
     content, calls = random.Random(1).randbytes(9 * MIB), []
     about = {"digest": sha256(content), "size": len(content), "keep_going": lambda: calls.append(None)}
