@@ -24,11 +24,15 @@ _BEFORE = re.compile(
     rb"|time=\S+ level=warning .*|(?:stdin|stty|mesg|tput): .*"
     rb"|bash: (?:cannot set terminal process group|no job control).*"
 )
+# Each pattern reads all first bytes of a content that is no dump, so they are looked for together.
+_FIRST_LINES = re.compile(b"|".join(program.first_line.pattern for program in PROGRAMS), re.MULTILINE)
 _NO_TABLES = re.compile(rb"\s*PRAGMA foreign_keys=OFF;\s*BEGIN TRANSACTION;\s*COMMIT;\s*")
 
 
 def recognize(head: bytes) -> Program | None:
     """Return the program that wrote a content with these first bytes, or None."""
+    if not _FIRST_LINES.search(head[:HEAD]):
+        return None
     for program in PROGRAMS:
         match = program.first_line.search(head[:HEAD])
         if match and all(_BEFORE.fullmatch(line) for line in head[: match.start()].splitlines()):
