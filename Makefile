@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Servers that the tests start as child processes: an S3 store, an FTP server, databases, a proxy.
 DEBIAN_PACKAGES := ceph-mon ceph-osd radosgw ceph-common proftpd-core proftpd-mod-crypto \
     postgresql mariadb-server nginx-light caddy apache2-bin haproxy openssh-server sqlite3 curl strace \
-    redis-server etcd-server etcd-client mariadb-backup qemu-utils squashfs-tools 7zip cpio age gnupg slapd git \
+    bubblewrap redis-server etcd-server etcd-client mariadb-backup qemu-utils squashfs-tools 7zip cpio age gnupg slapd git \
     iproute2 bzip2 xz-utils zstd lz4 zip libarchive-tools busybox pixz pigz tabix pbzip2 lbzip2 plzip lzop prometheus restic chromium-headless-shell
 # The oldest Python that the client promises is that of Debian's PyPy. It is unpacked only: to install it compiles its
 # library, which takes a processor 20 s.

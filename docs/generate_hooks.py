@@ -30,7 +30,7 @@ strategies and entry points may also have capitals. A parameter `context` may be
 and its package.
 """
 # The modules of hookspecs, in the order of the page.
-MODULES = ("uploads", "parts", "operation", "serving", "store")
+MODULES = ("uploads", "parts", "restoring", "operation", "serving", "store")
 # The methods of `Service`, by what an author wants to do.
 SERVICE = {
     "Read": (
@@ -85,6 +85,14 @@ CONTRACTS = {
     "frepo_notifiers": ("Notifier", "MessageTarget", "Message", "NotSent"),
     "frepo_part_readers": ("PartReader", "Part", "NotListable"),
     "frepo_part_restorers": ("PartRestorer", "OpenedContent", "FoundPart"),
+    "frepo_restore_engines": (
+        "RestoreEngine",
+        "RestoreSource",
+        "RestoredCopy",
+        "PlainCopy",
+        "NotRestored",
+        "NotDecided",
+    ),
     "frepo_jobs": ("Job", "JobContext", "LeaseLost"),
     "frepo_health_checks": ("HealthCheck",),
     "frepo_doctor_checks": ("DoctorCheck", "DoctorFinding"),

@@ -51,18 +51,33 @@ def test_the_service_writes_only_to_folders_that_the_unit_allows(settings):
     assert "directory = /var/lib/frepo/storage" in (ROOT / "production.ini").read_text()
 
 
-def test_systemd_knows_every_option_of_the_unit(tmp_path):
+@pytest.mark.parametrize("name", ["frepo@.service", "frepo-restore@.service", "frepo-restore.socket"])
+def test_systemd_knows_every_option_of_the_unit(tmp_path, name):
     if not shutil.which("systemd-analyze"):
         pytest.skip("systemd-analyze is not there to check the unit")
-    unit = tmp_path / "frepo@6543.service"
     # The unit's program is not installed on this machine, which is not an error of the unit.
-    unit.write_text(UNIT.replace("/opt/frepo/bin/frepo", shutil.which("true")))
+    for unit in (ROOT / "deploy").glob("frepo*.s[eo]*"):
+        text = re.sub("/opt/frepo/bin/[a-z]+", shutil.which("true"), unit.read_text())
+        (tmp_path / unit.name).write_text(text)
+        (tmp_path / unit.name.replace("@.", "@6543.")).write_text(text)
+    unit = name.replace("@.", "@6543.")
 
     done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True, check=False
+        ["systemd-analyze", "verify", "--man=no", str(tmp_path / unit)], capture_output=True, text=True, check=False
     )
 
-    assert "frepo@6543.service" not in done.stderr
+    assert unit not in done.stderr
+
+
+def test_the_unit_of_restore_tests_has_the_restrictions_of_the_service_and_more():
+    restore = (ROOT / "deploy/frepo-restore@.service").read_text()
+    own = set(re.findall(r"^((?:Protect|Private|Restrict|No|Lock|Capability)\w+=.*)$", UNIT, re.MULTILINE))
+
+    # PrivateTmp is a part of DynamicUser, and nothing has an address.
+    assert {"PrivateTmp=yes", "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX"} == own - set(restore.splitlines())
+    assert {"DynamicUser=yes", "PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX"} <= set(restore.splitlines())
+    for limit in ("MemoryMax", "TasksMax", "RuntimeMaxSec", "LimitFSIZE"):
+        assert re.search(f"^{limit}=\\d", restore, re.MULTILINE)
 
 
 def test_the_container_holds_every_distribution():

@@ -67,6 +67,7 @@ ARGUMENTS = {
     "backup:runs": ID,
     "backup:show": ID,
     "backup:status": ID,
+    "backup:restore-engine": ID,
     "backup:test-restore": f"{ID} --command cat",
     "backup:trash": ID,
     "backup:upload": f"{ID} dump.sql",

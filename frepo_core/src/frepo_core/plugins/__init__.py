@@ -57,6 +57,7 @@ from .notifier import Notifier
 from .pages import MenuEntry, Pages
 from .part_reader import BoundPartReader, NotListable, Part, PartReader
 from .part_restorer import FoundPart, OpenedContent, PartRestorer
+from .restore_engine import NotDecided, NotRestored, PlainCopy, RestoredCopy, RestoreEngine, RestoreSource
 from .service.administration import CollectionValues, IssuedToken, TokenValues
 from .service.collector import Collector
 from .service.figures import (
@@ -156,8 +157,10 @@ __all__ = [
     "MissingSecretError",
     "Networks",
     "NewRun",
+    "NotDecided",
     "NotFoundError",
     "NotListable",
+    "NotRestored",
     "NotSent",
     "Notifier",
     "OnFinding",
@@ -168,6 +171,7 @@ __all__ = [
     "PartReader",
     "PartRestorer",
     "PendingCheck",
+    "PlainCopy",
     "PluginContext",
     "PluginEventKind",
     "PluginSettings",
@@ -176,6 +180,9 @@ __all__ = [
     "ReadOnlyError",
     "RemoteError",
     "RequestObserver",
+    "RestoreEngine",
+    "RestoreSource",
+    "RestoredCopy",
     "Seconds",
     "Service",
     "ServiceStatistics",

@@ -28,6 +28,7 @@ from .pages import Pages
 from .part_reader import PartReader
 from .part_restorer import PartRestorer
 from .requirements import find_unmet
+from .restore_engine import RestoreEngine
 from .settings import SettingsSpec
 from .storages.storage import StorageSpec
 from .strategy import StrategySpec
@@ -66,6 +67,7 @@ class FoundPlugin:
     notifiers: Sequence[Notifier] = ()
     part_readers: Sequence[PartReader] = ()
     part_restorers: Sequence[PartRestorer] = ()
+    restore_engines: Sequence[RestoreEngine] = ()
     jobs: Sequence[Job] = ()
     health_checks: Sequence[HealthCheck] = ()
     doctor_checks: Sequence[DoctorCheck] = ()
@@ -218,6 +220,7 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         notifiers=ask(hook.frepo_notifiers, Notifier),
         part_readers=ask(hook.frepo_part_readers, PartReader),
         part_restorers=ask(hook.frepo_part_restorers, PartRestorer),
+        restore_engines=ask(hook.frepo_restore_engines, RestoreEngine),
         jobs=ask(hook.frepo_jobs, Job, is_early=True),
         health_checks=ask(hook.frepo_health_checks, HealthCheck),
         doctor_checks=ask(hook.frepo_doctor_checks, DoctorCheck),

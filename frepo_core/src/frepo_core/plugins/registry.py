@@ -78,6 +78,7 @@ class PluginRegistry:
         self.notifiers = _by_name(self.found, lambda plugin: plugin.notifiers)
         self.part_readers = _by_name(self.found, lambda plugin: plugin.part_readers)
         self.part_restorers = _by_name(self.found, lambda plugin: plugin.part_restorers)
+        self.restore_engines = _by_name(self.found, lambda plugin: plugin.restore_engines)
         self.jobs = _by_name(self.found, lambda plugin: plugin.jobs)
         self.doctor_checks = _by_name(self.found, lambda plugin: plugin.doctor_checks)
         self.health_checks = _by_name(self.found, lambda plugin: plugin.health_checks)

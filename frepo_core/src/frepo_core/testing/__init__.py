@@ -11,6 +11,7 @@ pytest.register_assert_rewrite(
             "_storage_writing",
             "_storage_information",
             "part_reader_contract",
+            "restore_engine_contract",
             "strategy_contract",
             "upload_check_contract",
             "upload_policy_contract",
@@ -22,6 +23,7 @@ pytest.register_assert_rewrite(
 from .faulty import Fail, Fault, FaultyStorage, Stall, Truncate
 from .memory import MemoryStorage
 from .part_reader_contract import PartReaderContract
+from .restore_engine_contract import RestoreEngineContract
 from .sources import Source, digest, pattern
 from .storage_contract import StorageContract
 from .strategy_contract import RecordedVersions, StrategyContract, incoming, make_collection
@@ -37,6 +39,7 @@ __all__ = [
     "MemoryStorage",
     "PartReaderContract",
     "RecordedVersions",
+    "RestoreEngineContract",
     "Source",
     "Stall",
     "StorageContract",

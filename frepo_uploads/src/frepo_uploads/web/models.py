@@ -122,7 +122,7 @@ class CommitForm(Form):
     - `sent_size`: of an upload with Content-Encoding, how many bytes were sent.
     - `exit_statuses`: of the commands that made the content. If one is not 0, nothing is stored, and a failed run is
       recorded; if all are 0, the client vouches that the backup is complete.
-    - `started_at`, `seconds`, `error_output`, `host`, `client`: of the run, as in a report of one.
+    - `started_at`, `seconds`, `error_output`, `host`, `client`, `measured`: of the run, as in a report of one.
     - `check`: what the client found before it encrypted the content.
     """
 
@@ -138,6 +138,7 @@ class CommitForm(Form):
     host: str = Field("", max_length=255)
     client: str = Field("", max_length=255)
     check: CheckForm | None = None
+    measured: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], float] = Field({}, max_length=50)
 
     def run(self) -> NewRun | None:
         """Return the run, None if the client says nothing about one."""

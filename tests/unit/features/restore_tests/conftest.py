@@ -1,4 +1,4 @@
-"""Fixtures: a collection, and a restore test of its newest version."""
+"""Fixtures: a restore test of the newest version of a collection with a command."""
 
 import sys
 from datetime import timedelta
@@ -7,11 +7,7 @@ import pytest
 
 from frepo_core.db.models import Event
 from frepo_core.features.restore_tests.feature import RestoreTestServices
-
-
-@pytest.fixture
-def collection(make_collection):
-    return make_collection(5)
+from support.fixtures.restore_tests import *  # noqa: F403
 
 
 @pytest.fixture

@@ -34,12 +34,17 @@ ASKED = {
     "aliases.manage": ["GET /aliases", "DELETE /aliases/{alias}", "GET /aliases/{alias}", "PUT /aliases/{alias}"],
     "collection.create": ["POST /collections"],
     "collection.delete": ["DELETE /collections/{collection}"],
-    "collection.edit": ["PATCH /collections/{collection}", "POST /collections/{collection}/move"],
+    "collection.edit": [
+        "PATCH /collections/{collection}",
+        "POST /collections/{collection}/move",
+        "PUT /collections/{collection}/restore-test",
+    ],
     "collection.fetch": [
         "GET /collections/{collection}",
         "GET /collections/{collection}/badge",
         "GET /collections/{collection}/history",
         "GET /collections/{collection}/move",
+        "GET /collections/{collection}/restore-test",
         "GET /collections/{collection}/space",
     ],
     "collection.list": ["GET /history/arrivals", "GET /history/collections"],

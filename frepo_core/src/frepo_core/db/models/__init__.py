@@ -5,6 +5,7 @@ from .collections import Collection, CollectionSender, CollectionToken
 from .contents import OBJECT_SIZE, Content, ContentSketch, EncodingTrial, StoredObject
 from .events import Event
 from .files import Alias, File, Tag, Upload, file_tag
+from .restoring import RestoreChoice
 from .tokens import EnrolmentCode, EnrolmentCollection, Token
 from .trash import DeletedCollection, DeletedCollectionToken, TrashCheck, TrashEntry
 from .upkeep import Installation, PluginRow, PluginRowChange, PluginValue, Sample, StorageMark
@@ -37,6 +38,7 @@ __all__ = [
     "PluginRow",
     "PluginRowChange",
     "PluginValue",
+    "RestoreChoice",
     "Retained",
     "Run",
     "Sample",

@@ -146,8 +146,8 @@ class Run(Base):
     """A run of a backup job, as its client has reported it at `at`. The newest ones of each collection are kept.
 
     `outcome` is `ok`, `failed` or `skipped`. `started_at` is by the clock of the client. `version_number` is the
-    version that the run is about. `actor` is as in an event. There is no foreign key: a deleted collection can be
-    restored.
+    version that the run is about. `actor` is as in an event. `measured` are numbers of the source, by name. There is no
+    foreign key: a deleted collection can be restored.
     """
 
     __tablename__ = "run"
@@ -167,3 +167,4 @@ class Run(Base):
     version_number: Mapped[int | None]
     sha256: Mapped[str | None] = mapped_column(exact(64))
     actor: Mapped[str] = mapped_column(exact(128))
+    measured: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))

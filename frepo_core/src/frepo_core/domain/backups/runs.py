@@ -2,8 +2,8 @@
 
 import re
 import signal
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -41,7 +41,8 @@ class NewRun:
 
     `started_at` is by the clock of the client (aware). `exit_statuses` are those of all stages of a pipe. Of
     `error_output`, the end is kept. `check` counts for a version that is added with the run. With
-    `stored_nothing`, the client knows that no version is of this run: none is condemned.
+    `stored_nothing`, the client knows that no version is of this run: none is condemned. `measured` are numbers that
+    the client has found at the source, by name; times are seconds since 1970. Assertions of restore tests read them.
     """
 
     outcome: RunOutcome
@@ -55,6 +56,7 @@ class NewRun:
     sha256: str | None = None
     check: ClientCheck | None = None
     stored_nothing: bool = False
+    measured: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def has_failed(self) -> bool:

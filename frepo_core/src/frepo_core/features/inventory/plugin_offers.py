@@ -60,6 +60,7 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapters: Coll
         yield _offer("notifier", notifier.name, f"for targets {notifier.name}://")
     yield from (_offer("part reader", reader.name, reader.label) for reader in plugin.part_readers)
     yield from (_offer("part restorer", restorer.name) for restorer in plugin.part_restorers)
+    yield from (_offer("restore engine", engine.name, engine.label) for engine in plugin.restore_engines)
     for job in plugin.jobs:
         yield _offer("job", job.name, f"{job.summary} ({job.schedule})".strip(), is_used=job.schedule != "off")
     yield from _checks_with_deadline(plugin)

@@ -13,7 +13,7 @@ from .feature import RestoreTestServices
 
 
 class RestoreTest(ShowCommand):
-    """Stream a version into a command, and record whether it could be restored. Exit status 1 if it could not."""
+    """Restore a version by its engine or into a command, and record the outcome. Exit status 1 if it could not be."""
 
     examples = ("frepo backup:test-restore shop.sql --command 'gunzip -t'",)
 
@@ -24,7 +24,7 @@ class RestoreTest(ShowCommand):
             "--command",
             default="",
             metavar="LINE",
-            help="e.g. 'gunzip -t'; it reads the version from its stdin. Default: restore_tests.command",
+            help="e.g. 'gunzip -t'; it reads the version from its stdin. Default: the engine, or restore_tests.command",
         )
         parser.add_argument(
             "--timeout", metavar="TIME", help="kill the command after this time; default: restore_tests.timeout"

@@ -9,6 +9,9 @@ from frepo_core.services.composition.features import BuiltinJob, Feature, Summar
 if TYPE_CHECKING:
     from frepo_core.services.composition.core_services import CoreServices
 
+    from .choices import RestoreChoices
+    from .engine_names import EngineNames
+    from .engine_tests import EngineTests
     from .nightly_tests import NightlyTests
     from .restore_tests import RestoreTests
 
@@ -25,7 +28,36 @@ class RestoreTestServices:
         from .restore_tests import RestoreTests
 
         core = self._core
-        return RestoreTests(core.settings, core.versions, core.stored_content, core.late_results, core.mask)
+        return RestoreTests(
+            core.settings,
+            core.versions,
+            core.stored_content,
+            core.late_results,
+            core.mask,
+            self.choices,
+            self._engine_tests,
+        )
+
+    @cached_property
+    def choices(self) -> "RestoreChoices":
+        """Read and set how collections are tested."""
+        from .choices import RestoreChoices
+
+        return RestoreChoices(self._core.database, self.engines)
+
+    @cached_property
+    def engines(self) -> "EngineNames":
+        """The engines of the settings."""
+        from .engine_names import EngineNames
+
+        return EngineNames(self._core.settings, self._core.plugins)
+
+    @cached_property
+    def _engine_tests(self) -> "EngineTests":
+        from .engine_tests import EngineTests
+
+        core = self._core
+        return EngineTests(core.settings, core.database, self.engines, core.mask)
 
     @cached_property
     def nightly_tests(self) -> "NightlyTests":
@@ -33,7 +65,9 @@ class RestoreTestServices:
         from .nightly_tests import NightlyTests
 
         core = self._core
-        return NightlyTests(core.database, core.settings, core.collections, self.tests)
+        is_chosen = core.settings.restore_tests_engines and not core.settings.restore_tests_command
+        names = self.engines if is_chosen else None
+        return NightlyTests(core.database, core.settings, core.collections, self.tests, names)
 
 
 def test_restores(services: "CoreServices", context: JobContext) -> Summary:
@@ -68,12 +102,14 @@ def test_restores(services: "CoreServices", context: JobContext) -> Summary:
     }
 
 
-def _has_restore_command(services: "CoreServices") -> bool:
-    return bool(services.settings.restore_tests_command)
+def _can_restore(services: "CoreServices") -> bool:
+    settings = services.settings
+    return bool(settings.restore_tests_command or settings.restore_tests_engines)
 
 
 FEATURE = Feature(
     services=RestoreTestServices,
+    endpoints=["frepo_core.features.restore_tests.endpoints"],
     jobs=[
         BuiltinJob(
             name="restore_tests",
@@ -81,7 +117,7 @@ FEATURE = Feature(
             lane="long",
             summary="Test whether the newest version of each collection can be restored",
             work=test_restores,
-            is_on=_has_restore_command,
+            is_on=_can_restore,
         ),
     ],
 )

@@ -4,17 +4,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from sqlalchemy import func, or_, select
 
 from frepo_core.db import Database, utc_now
-from frepo_core.db.models import Collection
+from frepo_core.db.models import Collection, RestoreChoice
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, NotFoundError
 from frepo_core.services.backups.collections.collections import Collections
 from frepo_core.services.backups.versions.version_checks import GOOD
 from frepo_core.settings import Settings
 
+from .engine_names import EngineNames
 from .restore_tests import RestoreTests
 from .results import RestoreResult
 
@@ -74,10 +76,21 @@ class Night:
 
 
 class NightlyTests:
-    """Tests one version of each collection, by the age of the collection's last test."""
+    """Tests one version of each collection, by the age of the collection's last test.
 
-    def __init__(self, database: Database, settings: Settings, collections: Collections, tests: RestoreTests) -> None:
+    With `names`, only collections with an engine are tested: there is no command for the others.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        collections: Collections,
+        tests: RestoreTests,
+        names: EngineNames | None,
+    ) -> None:
         self._database = database
+        self._names = names
         self._collections = collections
         self._tests = tests
         self._every = settings.restore_tests_every
@@ -98,7 +111,7 @@ class NightlyTests:
         in UTC (aware). Raises what `keep_going` raises, which is called often: results until then are recorded.
         """
         deadline = time.monotonic() + (began + self._window - now).total_seconds()
-        waiting = find_waiting(self._database, began, every=self._every)
+        waiting = find_waiting(self._database, began, every=self._every, names=self._names)
         night = Night(left=len(waiting))
         for collection_id in waiting:
             if time.monotonic() >= deadline:
@@ -123,17 +136,24 @@ MAX_WAITING = 10_000
 _TRIED, _TESTED = Collection.restore_tried_at, Collection.restore_tested_at
 
 
-def find_waiting(database: Database, since: datetime, *, every: timedelta) -> Sequence[str]:
+def find_waiting(
+    database: Database, since: datetime, *, every: timedelta, names: EngineNames | None = None
+) -> Sequence[str]:
     """Return the ids of the collections that were not tested since a time (UTC, aware), in the order of their turn.
 
     Those without a good test for `every`, the setting `restore_tests.every`, come before the others; among both, those
     that were never tested come first, then those whose last test is the longest ago. One that got no version since its
-    last good test, which was within `every`, does not wait.
+    last good test, which was within `every`, does not wait. With `names`, there is no command for those without an
+    engine, so they do not wait either.
     """
     is_recent = func.coalesce(_TESTED >= utc_now() - every, False)
     is_same = func.coalesce(Collection.arrived_at <= _TESTED, False)
-    query = select(Collection.id).where(Collection.versions_count > 0, or_(_TRIED.is_(None), _TRIED < since))
+    query = select(Collection.id, Collection.labels, RestoreChoice.engine).where(
+        Collection.versions_count > 0, or_(_TRIED.is_(None), _TRIED < since)
+    )
     query = query.where(~(is_recent & is_same))
+    query = query.outerjoin(RestoreChoice, RestoreChoice.collection_id == Collection.id)
     order = (is_recent, _TRIED.is_not(None), _TRIED, Collection.created_at, Collection.id)
-    with database.reading() as session:
-        return session.scalars(query.order_by(*order).limit(MAX_WAITING)).all()
+    rows = database.fetch_rows(query.order_by(*order))
+    found = (row.id for row in rows if names is None or names.of(row.engine, row.labels or ()))
+    return list(islice(found, MAX_WAITING))

@@ -96,7 +96,9 @@ class _Command:
         except OSError as error:
             os.close(self._stdin)
             os.close(self._input)
-            text = f"the command {arguments[0]!r} cannot be started: {error.strerror}"
+            text = (
+                f"the command {arguments[0]!r} cannot be started: {error.strerror}: install it, or correct the command"
+            )
             raise CommandNotStartedError(text) from error
         assert self._process.stdout is not None
         self._output = self._process.stdout.fileno()

@@ -1,22 +1,18 @@
-"""The use case of a restore test: a version is streamed into a command, and the outcome is recorded."""
+"""The use case of a restore test: a version is restored, and the outcome is recorded."""
 
 import logging
-import os
-import shlex
-import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy.orm import Session
 
 from frepo_core.domain.backups.verdicts import RESTORE
-from frepo_core.domain.error_lines import find_reason
 from frepo_core.domain.identity import By
 from frepo_core.errors import (
     BytesMissingError,
-    ConfigurationError,
-    FieldsError,
     NotFoundError,
     PluginError,
     ReadersBusyError,
@@ -26,25 +22,39 @@ from frepo_core.plugins import StorageError
 from frepo_core.services.backups.versions.late_results import LateResults
 from frepo_core.services.backups.versions.version_checks import BROKEN, GOOD, UNKNOWN, NewCheck
 from frepo_core.services.backups.versions.versions import Versions
-from frepo_core.services.base.plugin_failures import storable
 from frepo_core.services.base.records import CollectionRecord, VersionRecord
 from frepo_core.services.content.blobs.stored_content import StoredContent
 from frepo_core.services.content.verified_reader import VerifiedContent
 from frepo_core.services.events.masking import Mask
 from frepo_core.settings import Settings
 
-from .restore_command import PIECE, CommandNotStartedError, CommandResult, Readable, run_command
-from .results import RestoreResult, judge, unknown
+from .choices import RestoreChoices
+from .command_tests import CommandTest
+from .engine_tests import EngineTests
+from .restore_command import PIECE, CommandNotStartedError, Readable
+from .results import RestoreResult, unknown
 
 log = logging.getLogger(__name__)
 
 VERIFY = "`frepo storage:verify` finds out what is damaged"
-# The command gets these variables, not those with the service's secrets.
-PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR")
+
+
+class Restorer(Protocol):
+    """Restores a content, in some way."""
+
+    def restore(
+        self,
+        content: Readable,
+        collection: CollectionRecord,
+        version: VersionRecord,
+        timeout: timedelta,
+        keep_going: Callable[[], None],
+    ) -> RestoreResult:
+        """Return what was found. Raises `CommandNotStartedError`, and what `content.read` and `keep_going` raise."""
 
 
 class RestoreTests:
-    """Tests versions with commands. The command reads the version from its stdin; its exit status is the answer."""
+    """Tests versions: in a box with the engine of the collection, or with a command that has the service's rights."""
 
     def __init__(
         self,
@@ -53,12 +63,16 @@ class RestoreTests:
         content: StoredContent,
         results: LateResults,
         mask: Mask,
+        choices: RestoreChoices,
+        engines: EngineTests,
     ) -> None:
         self._settings = settings
         self._versions = versions
         self._content = content
         self._results = results
         self._mask = mask
+        self._choices = choices
+        self._engines = engines
 
     def run(
         self,
@@ -70,22 +84,20 @@ class RestoreTests:
         by: By,
         keep_going: Callable[[], None] = lambda: None,
     ) -> RestoreResult:
-        """Stream a version into a command, and record the outcome as the check `restore` of the version.
+        """Restore a version, and record the outcome as the check `restore` of the version.
 
-        By default, the command and its time limit are those of the settings. The outcome is `broken` if the command
-        says so by its exit status, and the storage has returned the bytes of the upload. It is `not checked` if the
-        storage has not, if the command did not run, was killed, was late, or ended before it had read all, and for a
-        job that has condemned too many collections. Raises `NotFoundError`, `FieldsError` and `ConfigurationError`, and
-        what `keep_going` raises; then nothing is recorded.
+        Without a command, it is restored by the engine of the collection, or else by the command of the settings. The
+        outcome is `broken` only if the storage has returned the bytes of the upload. It is `not checked` if it has not,
+        if the restore could not run, was killed, was late, or ended before it had read all, and for a job that has
+        condemned too many collections. Raises `NotFoundError`, `FieldsError` and `ConfigurationError`, and what
+        `keep_going` raises; then nothing is recorded.
         """
-        arguments = self._split(command or self._settings.restore_tests_command)
+        restorer = self._restorer(collection, command)
         found = self._versions.find(collection.id, version)
-        result = self._test(collection, found, arguments, timeout or self._settings.restore_tests_timeout, keep_going)
-        details = {"command": Path(arguments[0]).name, "size": found.file.blob.size, "read": result.size}
-        details |= {"status": result.status, "seconds": round(result.seconds, 3), "output": result.output}
-        new = NewCheck(name=RESTORE, outcome=result.outcome, message=result.message, details=details)
+        result = self._test(collection, found, restorer, timeout or self._settings.restore_tests_timeout, keep_going)
+        new = NewCheck(name=RESTORE, outcome=result.outcome, message=result.message, details=_details(result))
         try:
-            is_recorded = self._results.record(found.id, new, by=by)
+            is_recorded = self._results.record(found.id, new, by=by, along=lambda session: _remember(session, result))
         except TooManyCondemnedError as error:
             text = f"{error.message}. It said: {result.message}"
             return replace(result, outcome=UNKNOWN, message=text, is_spared=True)
@@ -93,38 +105,33 @@ class RestoreTests:
             raise NotFoundError("The version was deleted while it was tested")
         return result
 
+    def _restorer(self, collection: CollectionRecord, command: str) -> Restorer:
+        if not command:
+            choice = self._choices.of(collection.id)
+            if engine := self._choices.engine_of(collection, choice):
+                return self._engines.test(engine, choice)
+        return CommandTest(self._settings, command or self._settings.restore_tests_command, self._mask)
+
     def _test(
         self,
         collection: CollectionRecord,
         version: VersionRecord,
-        arguments: list[str],
+        restorer: Restorer,
         timeout: timedelta,
         keep_going: Callable[[], None],
     ) -> RestoreResult:
         content = None
         try:
-            with tempfile.TemporaryDirectory(
-                prefix="frepo-restore-", dir=self._settings.temp_directory, ignore_cleanup_errors=True
-            ) as folder:
-                content = self._content.open(version.file.blob)
-                with content:
-                    ended = run_command(
-                        arguments,
-                        content,
-                        folder=Path(folder),
-                        environment=_environment(collection, version),
-                        timeout=timeout.total_seconds(),
-                        keep_going=keep_going,
-                    )
-                    result = self._result(version, ended, timeout)
-                    left = timeout.total_seconds() - ended.seconds
-                    if result.outcome == BROKEN and not _read_rest(content, left, keep_going):
-                        text = f"{result.message}; there was no time to compare the rest of the bytes"
-                        return replace(result, outcome=UNKNOWN, message=text)
-                    return result
+            content = self._content.open(version.file.blob)
+            with content:
+                result = restorer.restore(content, collection, version, timeout, keep_going)
+                left = timeout.total_seconds() - result.seconds
+                if result.outcome == BROKEN and not _read_rest(content, left, keep_going):
+                    text = f"{result.message}; there was no time to compare the rest of the bytes"
+                    return replace(result, outcome=UNKNOWN, message=text)
+                return result
         except CommandNotStartedError as error:
-            text = f"{error.message}: install it, or correct the command"
-            return replace(unknown(version, text), is_started=False)
+            return replace(unknown(version, error.message), is_started=False)
         except ReadersBusyError as error:
             return unknown(version, error.message)
         except BytesMissingError:
@@ -135,32 +142,18 @@ class RestoreTests:
             log.error("restore test of version %s: %s", version.id, error.message, exc_info=error)
             return unknown(version, "the storage did not return the bytes; the log has the reason")
 
-    def _result(self, version: VersionRecord, ended: CommandResult, timeout: timedelta) -> RestoreResult:
-        outcome, message = judge(ended, version.file.blob.size, timeout)
-        output = self._mask(storable(ended.output.strip()))
-        why = self._mask(storable(ended.error)) or find_reason(output)
-        return RestoreResult(
-            version=version,
-            outcome=outcome,
-            message=f"{message}: {why}" if why and outcome != GOOD else message,
-            status=None if ended.is_late else ended.status,
-            size=ended.size,
-            seconds=ended.seconds,
-            output=output,
-        )
 
-    @staticmethod
-    def _split(command: str) -> list[str]:
-        try:
-            arguments = shlex.split(command)
-        except ValueError as error:
-            raise FieldsError({"command": [f"is not a command line: {error}"]}) from None
-        if not arguments:
-            raise ConfigurationError(
-                "No command for the restore test: name one with --command, or set restore_tests.command "
-                "(RESTORE_TESTS_COMMAND), such as `gunzip -t`"
-            )
-        return arguments
+def _details(result: RestoreResult) -> dict[str, Any]:
+    """Return what is recorded next to the outcome."""
+    common: dict[str, Any] = {"size": result.version.file.blob.size, "read": result.size, "status": result.status}
+    common |= {"seconds": round(result.seconds, 3), "output": result.output}
+    return {**result.details, **common}
+
+
+def _remember(session: Session, result: RestoreResult) -> None:
+    """Note which tables had rows, for the next test."""
+    if result.outcome == GOOD and result.tables is not None:
+        RestoreChoices.remember(session, result.version.collection_id, result.tables)
 
 
 def _read_rest(content: Readable, seconds: float, keep_going: Callable[[], None]) -> bool:
@@ -174,17 +167,3 @@ def _read_rest(content: Readable, seconds: float, keep_going: Callable[[], None]
         if time.monotonic() >= deadline:
             return False
     return True
-
-
-def _environment(collection: CollectionRecord, version: VersionRecord) -> Mapping[str, str]:
-    """Return the variables for the command: a few of this process, and what it tests."""
-    passed = {name: os.environ[name] for name in os.environ if name in PASSED_ON or name.startswith("LC_")}
-    blob = version.file.blob
-    return passed | {
-        "FREPO_COLLECTION": collection.id,
-        "FREPO_FILE_NAME": collection.filename,
-        "FREPO_VERSION": str(version.number),
-        "FREPO_MIME_TYPE": blob.mime,
-        "FREPO_SIZE": str(blob.size),
-        "FREPO_SHA256": blob.digest,
-    }

@@ -1,25 +1,18 @@
 """What the end of a restore test means: its outcome, and a sentence for people."""
 
 import signal
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from frepo_core.domain.durations import format_duration
 from frepo_core.domain.sizes import readable_size
 from frepo_core.services.backups.versions.version_checks import BROKEN, GOOD, UNKNOWN, Outcome
 from frepo_core.services.base.records import VersionRecord
 
+from .exit_status import NOT_TESTED, SKIPPED
 from .restore_command import CommandResult
-
-# By this exit status, the command says that it cannot test this kind of content; also used by automake.
-SKIPPED = 77
-# Exit statuses that say nothing about the version: EX_TEMPFAIL of sysexits.h, and those of the shell for a program that
-# may not be executed or is missing.
-_NOT_TESTED = {
-    75: "the command cannot test now (exit status 75)",
-    126: "a program of the command cannot be executed (exit status 126): check its rights",
-    127: "a program of the command was not found (exit status 127): install it, or write its whole path",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +21,8 @@ class RestoreResult:
 
     `status` is the exit status of the command, negative for the number of a signal, None if it was killed by the test
     or did not run. `is_spared` says that the version was not condemned because too many others were, `is_started`
-    whether the command could be started.
+    whether the command could be started, or there was a box. `tables` are those of the copy, each with whether it has
+    rows; None if nothing was restored.
     """
 
     version: VersionRecord
@@ -40,6 +34,8 @@ class RestoreResult:
     output: str
     is_spared: bool = False
     is_started: bool = True
+    details: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, bool] | None = None
 
     @property
     def is_skipped(self) -> bool:
@@ -55,8 +51,8 @@ def judge(result: CommandResult, size: int, timeout: timedelta) -> tuple[Outcome
         return UNKNOWN, f"the command was killed by {_signal_name(-result.status)}"
     if result.status == SKIPPED:
         return UNKNOWN, f"the command cannot test this version (exit status {SKIPPED})"
-    if result.status in _NOT_TESTED:
-        return UNKNOWN, _NOT_TESTED[result.status]
+    if result.status in NOT_TESTED:
+        return UNKNOWN, NOT_TESTED[result.status]
     if result.status:
         return BROKEN, f"the command ended with exit status {result.status}"
     if result.size < size:

@@ -5,6 +5,7 @@ A parameter `context` may be left out of an implementation; frepo passes only wh
 
 from .operation import *  # noqa: F403  # each function there is a hook
 from .parts import *  # noqa: F403
+from .restoring import *  # noqa: F403
 from .serving import *  # noqa: F403
 from .store import *  # noqa: F403
 from .uploads import *  # noqa: F403

@@ -1,6 +1,6 @@
 """Records of runs, and pages of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -35,6 +35,7 @@ class RunRecord:
     version_number: int | None
     sha256: str | None
     actor: str
+    measured: Mapping[str, float] | None
 
     @classmethod
     def of(cls, row: Run) -> "RunRecord":

@@ -122,6 +122,7 @@ class RunReports:
             version_number=version.number if version else None,
             sha256=run.sha256,
             actor=actor_of(by),
+            measured=dict(run.measured) or None,
         )
         session.add(row)
         session.flush()

@@ -22,6 +22,8 @@ RUNS = f"{COLLECTION}/runs"
 _Name = Annotated[str, Field(max_length=255, pattern="^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
 _ExitStatus = Annotated[int, Field(ge=-(2**31), le=2**32, strict=True), BeforeValidator(int_if_whole)]
 _Number = Annotated[int, Field(ge=1, le=10**18 - 1, strict=True), BeforeValidator(int_if_whole)]
+_Measure = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+_Measured = Annotated[float, Field(ge=-(2**63), le=2**63)]
 _Seconds = Annotated[float, Field(ge=0, le=10**8, strict=True)]
 _Output = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[\\s\\S]*$"})]
 
@@ -31,7 +33,8 @@ class NewBackupRun(Form):
 
     `exit_statuses` are those of all stages of a pipe. Of `error_output`, the last 8 KiB are kept, without control
     characters. `host` and `client` say where and by which program the job ran. `version` (its number) or `sha256` name
-    what the run has stored, if anything. With `stored_nothing`, a failed run condemns no version.
+    what the run has stored, if anything. With `stored_nothing`, a failed run condemns no version. `measured` are
+    numbers of the source when the backup was made, by the names of assertions; times are seconds since 1970.
     """
 
     # A program may write anything, and its failure has to be heard.
@@ -47,6 +50,7 @@ class NewBackupRun(Form):
     version: _Number | None = None
     sha256: str | None = Field(None, pattern=json_schemas.SHA256)
     stored_nothing: bool = Field(default=False, strict=True)
+    measured: dict[_Measure, _Measured] = Field(default_factory=dict, max_length=50, examples=[{"rows": 1000}])
 
     def run(self) -> NewRun:
         """Convert the run for the service."""
@@ -59,7 +63,7 @@ class BackupRun(Reply):
 
     `reason` is why it failed: the first line of its output with an error, else the last one, or its exit statuses.
     `version` is the number of the version that the run is about, null if the client that reports it has sent none.
-    `seconds` are whole.
+    `seconds` are whole. `measured` are the numbers of the source that it has sent.
     """
 
     id: int
@@ -75,11 +79,13 @@ class BackupRun(Reply):
     version: int | None
     sha256: str | None
     actor: str
+    measured: dict[str, float]
 
     @classmethod
     def of(cls, record: RunRecord) -> "BackupRun":
         """Convert a run."""
-        return cls.model_validate({**vars(record), "version": record.version_number})
+        values = {"version": record.version_number, "measured": record.measured or {}}
+        return cls.model_validate({**vars(record), **values})
 
 
 class BackupRunPage(PageReply[BackupRun]):

@@ -1,0 +1,113 @@
+"""How collections are restore-tested: the engine, and what a restored copy must have."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from frepo_core.db import Database
+from frepo_core.db.models import RestoreChoice
+from frepo_core.domain.event_kinds import EventKind
+from frepo_core.domain.identity import Identity
+from frepo_core.domain.permissions import allows
+from frepo_core.errors import AccessDeniedError, FieldsError
+from frepo_core.services.backups.rows.collection_rows import find_collection
+from frepo_core.services.base.records import CollectionRecord
+from frepo_core.services.events.facts import collection_event
+from frepo_core.services.events.recording import record
+
+from .assertions import Assertion
+from .engine_names import EngineNames
+
+NEEDS_DOWNLOAD = (
+    "The token may not set assertions: a query reads data, so the role to read the versions of the collection is needed"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What a collection has chosen; `engine` is None for the engine of its labels or the command."""
+
+    engine: str | None = None
+    assertions: Mapping[str, Assertion] = field(default_factory=dict)
+    filled: list[str] | None = None
+
+
+class RestoreChoices:
+    """Reads and sets what collections choose."""
+
+    def __init__(self, database: Database, names: EngineNames) -> None:
+        self._database = database
+        self._names = names
+
+    def of(self, collection_id: str) -> Choice:
+        """Return what a collection has chosen."""
+        with self._database.reading() as session:
+            return _choice(session.get(RestoreChoice, collection_id))
+
+    def engine_of(self, collection: CollectionRecord, choice: Choice) -> str | None:
+        """Return the name of the engine of a collection: its own, or that of a label."""
+        return self._names.of(choice.engine, collection.labels)
+
+    def set(
+        self, collection: CollectionRecord, choice: Choice, *, by: Identity | None, is_listed: bool = True
+    ) -> Choice:
+        """Replace what a collection has chosen. None is `frepo`, with all rights. The tables with rows are forgotten.
+
+        Raises `FieldsError`, and `AccessDeniedError` for assertions of a token that may not read the versions.
+        """
+        current = self.of(collection.id)
+        if choice.engine is not None:
+            self._names.check(choice.engine)
+        changes = choice.assertions != current.assertions
+        if by is not None and changes and not allows("version.list", by, listed=is_listed):
+            raise AccessDeniedError(NEEDS_DOWNLOAD)
+        self._check_language(collection, choice)
+
+        def work(session: Session) -> None:
+            find_collection(session, collection.id, lock=True)
+            row = session.get(RestoreChoice, collection.id) or RestoreChoice(collection_id=collection.id)
+            row.engine, row.assertions, row.filled = choice.engine, _dump(choice), None
+            session.add(row)
+            edited = EventKind.COLLECTION_EDITED
+            event = collection_event(edited, collection.id, by=by, before=_told(current), after=_told(choice))
+            record(session, event)
+
+        self._database.write(work)
+        return choice
+
+    def _check_language(self, collection: CollectionRecord, choice: Choice) -> None:
+        if not choice.assertions:
+            return
+        engine = self.engine_of(collection, choice)
+        if engine is None:
+            raise FieldsError({"engine": ["Assertions need an engine: choose one"]}, FieldsError.FORM)
+        if not self._names.language(engine):
+            text = f"The engine {engine} answers no questions, so it has no assertions"
+            raise FieldsError({"assertions": [text]}, FieldsError.FORM)
+
+    @staticmethod
+    def remember(session: Session, collection_id: str, tables: Mapping[str, bool]) -> None:
+        """Note which tables have rows, in the transaction of a good result."""
+        row = session.get(RestoreChoice, collection_id)
+        if row is None:
+            row = RestoreChoice(collection_id=collection_id, engine=None, assertions={})
+            session.add(row)
+        row.filled = [name for name, is_filled in tables.items() if is_filled]
+
+
+def _choice(row: RestoreChoice | None) -> Choice:
+    if row is None:
+        return Choice()
+    assertions = {name: Assertion.load(values) for name, values in row.assertions.items()}
+    return Choice(engine=row.engine, assertions=assertions, filled=row.filled)
+
+
+def _dump(choice: Choice) -> dict[str, Any]:
+    return {name: one.dump() for name, one in choice.assertions.items()}
+
+
+def _told(choice: Choice) -> dict[str, Any]:
+    """Return what the event says. Assertions are named only: who reads events need not see what is asked."""
+    return {"restore_engine": choice.engine, "restore_assertions": sorted(choice.assertions)}

@@ -1,0 +1,1 @@
+"""The engines that need no package of their own: `sqlite`, `tar` and `command`."""
