@@ -189,3 +189,36 @@ def test_mariadb_is_restored(machine, mariadb):
     assert before == mariadb(rows)
     assert before.startswith(f"{ROWS}\t")
     assert "complete" == machine.versions()[0]["verdict"]
+
+
+@pytest.mark.costly
+def test_numbers_of_the_source_are_of_the_snapshot_of_the_dump(machine, postgresql):
+    config = machine.home / "client.toml"
+    connection = next(line for line in config.read_text().splitlines() if line.startswith("database")).split('"')[1]
+    # The last question changes the source in another transaction, before the dump begins.
+    config.write_text(f"""{config.read_text()}
+        [job.shop.assert]
+        rows = "SELECT count(*) FROM orders;"
+        newest = "SELECT timestamp '2026-11-01 10:00:00.5'"
+        change = '''SELECT 1;
+        \\! psql -qX {connection} -c 'DELETE FROM orders WHERE id > 5' >&2'''
+    """)
+
+    machine.run("--config", "client.toml", "run")
+
+    measured = machine.call("GET", f"collections/{machine.collection}/runs")["items"][0]["measured"]
+    assert {"rows": ROWS, "newest": 1793527200.5, "change": 1} == measured
+    assert "5" == postgresql("shop", "SELECT count(*) FROM orders")
+    pull(machine, postgresql.restore)
+    assert str(ROWS) == postgresql("restored", "SELECT count(*) FROM orders")
+
+
+@pytest.mark.costly
+def test_a_question_that_cannot_be_answered_is_a_failed_run(machine, postgresql):
+    config = machine.home / "client.toml"
+    config.write_text(config.read_text() + '\n[job.shop.assert]\nrows = "SELECT count(*) FROM order"\n')
+
+    done = machine.run("--config", "client.toml", "run", check=20)
+
+    assert b"[job.assert] rows: psql has answered nothing" in done.stderr
+    assert "failed" == machine.call("GET", f"collections/{machine.collection}/runs")["items"][0]["outcome"]

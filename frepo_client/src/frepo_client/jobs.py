@@ -10,9 +10,11 @@ import socket
 import time
 import urllib.request
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from .configuration.file import Job
 from .errors import COMMAND_FAILED, STORED, ClientError, CommandFailedError
+from .measures import measured
 from .private_files import FOR_ALL, open_own, write
 from .reporter import Reporter
 from .server.api import Api
@@ -66,7 +68,10 @@ class JobRunner:
             if job.before:
                 with reports.reported(job.collection):
                     self._call(job.before, job, environment, "before")
-            outcome = Pipe(self._api, self._reporter).send(dump)
+            with contextlib.ExitStack() as stack:
+                with reports.reported(job.collection):
+                    stages, numbers = stack.enter_context(measured(job.measures, job.stages, environment))
+                outcome = Pipe(self._api, self._reporter).send(replace(dump, stages=stages, measured=numbers))
         finally:
             if job.after:
                 try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import UsageError
+from ..measures import Measures
 from ..texts import read_required
 from ..uploads.wire import CHOICES
 from .encoding import encoding_stages
@@ -28,7 +30,8 @@ _DEFAULTS = (
     "ping_url",
     "metrics_file",
 )
-_JOB = ("collection", "command", "restore_test", "timeout", "before", "after", "env_file", *_DEFAULTS, *RECIPE_KEYS)
+_OWN = ("collection", "command", "restore_test", "timeout", "before", "after", "env_file", "assert")
+_JOB = (*_OWN, *_DEFAULTS, *RECIPE_KEYS)
 SIX_HOURS = 6 * 3600.0
 # A command that hangs ends, and is reported, before the next night.
 TWENTY_HOURS = 20 * 3600.0
@@ -77,6 +80,7 @@ class Job:
     before: Sequence[str] = ()
     after: Sequence[str] = ()
     env_file: str = ""
+    measures: Measures = field(default_factory=Measures)
 
     def environment(self) -> Mapping[str, str]:
         """Return the variables of `env_file`: lines `NAME=value`. Raises `UsageError`."""
@@ -189,7 +193,22 @@ def _job(name: str, table: Table, defaults: Options) -> Job:
         before=table.texts("before"),
         after=table.texts("after"),
         env_file=table.text("env_file"),
+        measures=_measures(table),
     )
+
+
+def _measures(table: Table) -> Measures:
+    """Return the table `assert` of a job. Raises `UsageError`."""
+    questions = Table(table.values.get("assert", {}), f"{table.where[:-1]}.assert]")
+    if not questions.values:
+        return Measures()
+    recipe, target = table.text("recipe"), table.text("path") or table.text("database")
+    if recipe not in ("postgres", "mariadb", "sqlite") or not target:
+        raise UsageError(f"{questions.where} needs the recipe postgres or mariadb with database, or sqlite")
+    for name in questions.values:
+        if not re.fullmatch("[a-z][a-z0-9_]{0,63}", name):
+            raise UsageError(f"{questions.where} {name!r}: write small letters, digits and _")
+    return Measures(recipe, target, {name: questions.text(name) for name in questions.values})
 
 
 def _options(table: Table, defaults: Options) -> Options:

@@ -74,7 +74,7 @@ class Dump:
 
     `environment` is added to that of the client. `timeout` is in seconds; 0: no limit. `spool` is
     the folder in which the output waits until the command has ended; empty: it is sent meanwhile. `plain` is how many
-    stages make the content that the others encrypt; 0: nothing is encrypted.
+    stages make the content that the others encrypt; 0: nothing is encrypted. `measured` are numbers of the source.
     """
 
     collection: str
@@ -83,6 +83,7 @@ class Dump:
     timeout: float = 0.0
     spool: str = ""
     plain: int = 0
+    measured: Mapping[str, float] = field(default_factory=dict)
 
 
 class _Output:
@@ -158,6 +159,8 @@ class Pipe:
             raise
         if dump.plain and found.outcome:
             run["check"] = found.values()
+        if dump.measured:
+            run["measured"] = dict(dump.measured)
         return upload.commit(sha256, run)
 
     def _begin(self, dump: Dump) -> Upload:
