@@ -13,7 +13,7 @@ from support.servers.service import ROOT, START_SECONDS, Service
 PACKAGES = ("frepo_core", "frepo_server", "frepo_storage_local", "frepo_strategies")
 INI = "development.ini"
 SERVER = "import sys; from pyramid.scripts.pserve import main; sys.exit(main(sys.argv))"
-CONSOLE = "import sys; from frepo_core.cli.app import main; sys.exit(main())"
+CONSOLE = "import sys; from {module} import {function}; sys.exit({function}())"
 
 
 def unpack(commit: str, folder: Path) -> bool:
@@ -66,10 +66,13 @@ class EarlierService(Service):
         paths += filter(None, [self.environment.get("PYTHONPATH")])
         own = {entry.name for package in PACKAGES for entry in entry_points(group="frepo") if _is_of(entry, package)}
         others = {entry.name for entry in entry_points(group="frepo")} - own
+        project = tomllib.loads((code / "frepo_core/pyproject.toml").read_text())["project"]
+        module, _, function = project["scripts"]["frepo"].partition(":")
+        self._console = CONSOLE.format(module=module, function=function)
         self.environment |= {"PYTHONPATH": os.pathsep.join(paths), "PLUGINS_DISABLED": " ".join(sorted(others))}
 
     def frepo(self, *arguments: str) -> str:
-        command = [sys.executable, "-c", CONSOLE, "--ini", str(self.ini), *arguments]
+        command = [sys.executable, "-c", self._console, "--ini", str(self.ini), *arguments]
         return subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
 
     def start(self) -> None:

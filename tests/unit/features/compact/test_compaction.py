@@ -246,6 +246,15 @@ def test_what_could_not_be_encoded_is_an_outcome_of_its_own():
     assert problem.startswith("1 could not be encoded, and will be tried again: content abc: the process")
 
 
+def test_a_line_about_what_takes_more_says_so():
+    report = CompactReport(encoded=1, before_size=2_000_000, after_size=500_000)
+    assert "1 contents encoded, 1.50 MB saved" == report.line()
+
+    report.after_size = 5_000_000
+
+    assert "1 contents encoded, 3.00 MB more" == report.line()
+
+
 @pytest.mark.costly
 def test_a_run_that_must_not_go_on_ends_the_process(history, services, monkeypatch):
     collection = history.make()

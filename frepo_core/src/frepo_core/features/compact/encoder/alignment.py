@@ -13,8 +13,8 @@ _SAMPLE = 256 << 10
 _NARROW = 64 << 10
 # zstd takes no shorter prefix.
 _LEAST_WINDOW = 8
-# Of a content, so many places are looked for; this many of them have to be found for small segments.
-_PLACES, _LEAST_FOUND = 8, 6
+# Of a content, so many places are looked for.
+_PLACES = 8
 # The table of a larger content would take too much memory.
 _MOST_SMALL = 64 << 30
 
@@ -32,9 +32,9 @@ def choose_segment_size(content: BinaryIO, size: int, base_size: int, anchors: A
     alignment = Alignment(anchors, size=base_size, margin=SMALL_SEGMENT // 4)
     count = size // SMALL_SEGMENT
     starts = [number * count // _PLACES * SMALL_SEGMENT for number in range(_PLACES)]
-    found = sum(alignment.has_ends(content, start) for start in starts)
+    found = [is_one for start in starts if (is_one := alignment.is_in_one_place(content, start)) is not None]
     content.seek(0)
-    return SMALL_SEGMENT if found >= _LEAST_FOUND else LARGE_SEGMENT
+    return SMALL_SEGMENT if found and 2 * sum(found) >= len(found) else LARGE_SEGMENT
 
 
 class Alignment:
@@ -66,28 +66,37 @@ class Alignment:
         inside = sum(start <= place < start + length for place in places)
         return [] if inside >= ENOUGH * len(places) else gather(places, self._size)
 
-    def has_ends(self, content: BinaryIO, position: int) -> bool:
-        """Return whether the base has the start and the end of a small segment, and about as much between them."""
+    def is_in_one_place(self, content: BinaryIO, position: int) -> bool | None:
+        """Return whether the base has about as much between the start and the end of a small segment.
+
+        None if it has not both.
+        """
         content.seek(position)
-        return self._find_ends(read_fully(content, SMALL_SEGMENT), position) is not None
+        segment = read_fully(content, SMALL_SEGMENT)
+        if None in self._find_shifts(segment, position):
+            return None
+        return self._find_ends(segment, position) is not None
 
     def _find_ends(self, segment: bytes, position: int) -> tuple[int, int] | None:
         """Return the window from the place of the first bytes to that of the last ones; None if it would be too large.
 
         It is also None if they are not found, or if less than half of the segment is between them.
         """
-        end = position + len(segment)
-        if len(segment) <= 2 * _SAMPLE:
-            return None
-        first = self._anchors.find_shift(segment[:_SAMPLE], position)
-        last = self._anchors.find_shift(segment[-_SAMPLE:], end - _SAMPLE)
+        first, last = self._find_shifts(segment, position)
         if first is None or last is None:
             return None
-        start, end = position + first - _NARROW, end + last + _NARROW
+        start, end = position + first - _NARROW, position + len(segment) + last + _NARROW
         if not len(segment) // 2 <= end - start <= len(segment) + 2 * self._margin:
             return None
         self._shift = last
         return start, end
+
+    def _find_shifts(self, segment: bytes, position: int) -> tuple[int | None, int | None]:
+        """Return how much later the base has the first bytes of a segment, and the last ones."""
+        if len(segment) <= 2 * _SAMPLE:
+            return None, None
+        end = position + len(segment) - _SAMPLE
+        return self._anchors.find_shift(segment[:_SAMPLE], position), self._anchors.find_shift(segment[-_SAMPLE:], end)
 
     def _find_place(self, segment: bytes, position: int) -> tuple[int, int]:
         shift = self._anchors.find_shift(segment, position)
