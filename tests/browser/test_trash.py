@@ -1,5 +1,6 @@
 """The trash: versions and collections that were deleted, restored, or deleted for good."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,7 @@ def test_a_damaged_version_in_the_trash_says_so(signed_in, service, api):
     next(service.storage.glob(f"{version['sha256'][:2]}/*")).unlink()
     api("DELETE", f"/collections/{made}/versions/v1")
     signed_in.go("#/health")
+    signed_in.page.get_by_text(re.compile(r"jobs fine$")).click()
     signed_in.page.get_by_role("listitem").filter(has_text="verify").get_by_role("button", name="Run now").click()
     expect(signed_in.page.get_by_role("listitem").filter(has_text="verify")).to_contain_text(
         "damaged 1", timeout=30_000

@@ -22,13 +22,13 @@ def test_a_service_sweeps_and_verifies_by_schedule_and_says_so_in_health(start_s
     orphan.parent.mkdir(exist_ok=True)
     orphan.write_bytes(b"orphan")
     os.utime(orphan, (time.time() - 3 * 86_400,) * 2)
-    service.frepo("storage:adopt", "--yes")  # the orphan is older than the service's mark
+    service.frepo("storage:adopt", "--yes")  # the orphan is older than the mark, and kept for 30 days
 
     def look():
         reply = client.request("GET", f"/health?code={CODE}", token=False)
         jobs = reply.json["jobs"]
         ended = [name for name in ("sweep", "verify", "samples") if jobs.get(name, {}).get("outcome") == "good"]
-        return reply.status, ended, orphan.exists()
+        return reply.status, ended, (jobs["sweep"]["found"] or {}).get("kept"), orphan.exists()
 
-    expected = (200, ["sweep", "verify", "samples"], False)
+    expected = (200, ["sweep", "verify", "samples"], 1, True)
     assert expected == eventually(expected, look, seconds=40)

@@ -7,6 +7,7 @@ import pytest
 
 from support.remote_answers import FAILED, REMOTE_STATUS, threads_and_descriptors
 from support.servers.remote import CHUNKED, redirect, reply
+from support.wire import eventually
 
 
 def test_an_error_of_the_remote_server_is_reported_without_its_body(add, remote, kept):
@@ -101,4 +102,4 @@ def test_no_thread_and_no_socket_is_left_behind(add, remote):
         add(f"{server.origin}/{path}", status=status)
 
     server.wait_until_idle()
-    assert before == threads_and_descriptors()
+    assert before == eventually(before, threads_and_descriptors)
