@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Integer, String, TypeDecorator
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, String, TypeDecorator
 
 _simulated: ContextVar[datetime | None] = ContextVar("simulated", default=None)
 
@@ -40,6 +40,11 @@ class UtcDateTime(TypeDecorator[datetime]):
     impl = DateTime
     cache_ok = True
 
+    @property
+    def python_type(self) -> type[datetime]:
+        """Return what its values are."""
+        return datetime
+
     def load_dialect_impl(self, dialect: Dialect) -> Any:
         """Return a type with microseconds, which MariaDB's DATETIME omits by default."""
         if dialect.name not in {"mysql", "mariadb"}:
@@ -55,6 +60,28 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         """Add the zone UTC."""
         return value.replace(tzinfo=UTC) if value else None
+
+
+class JsonObject(JSON):
+    """An object as JSON. Of `JSON` itself nobody knows what it has: a recovery recognises a wrong value by this."""
+
+    @property
+    def python_type(self) -> type[dict[str, Any]]:
+        """Return what its values are."""
+        return dict
+
+
+class JsonList(JSON):
+    """A list as JSON."""
+
+    @property
+    def python_type(self) -> type[list[Any]]:
+        """Return what its values are."""
+        return list
+
+
+class JsonTexts(JsonList):
+    """A list of texts as JSON."""
 
 
 def exact(length: int) -> String:

@@ -4,14 +4,13 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import (
-    JSON,
     BigInteger,
     MetaData,
     inspect,
 )
 from sqlalchemy.orm import DeclarativeBase
 
-from ..types import UtcDateTime
+from ..types import JsonObject, JsonTexts, UtcDateTime
 
 NAMES = {
     "ix": "ix_%(column_0_N_label)s",
@@ -28,9 +27,9 @@ class Base(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMES)
     type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
         datetime: UtcDateTime(),
-        list[str]: JSON(),
+        list[str]: JsonTexts(),
         int: BigInteger(),
-        dict[str, Any]: JSON(),
+        dict[str, Any]: JsonObject(),
     }
 
 

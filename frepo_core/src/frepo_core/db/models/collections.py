@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
-    JSON,
     Boolean,
     ForeignKey,
     Index,
@@ -13,7 +12,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ..types import exact
+from ..types import JsonObject, JsonTexts, exact
 from .base import Base
 
 
@@ -74,9 +73,9 @@ class Collection(Base):
     expects_change: Mapped[bool] = mapped_column(Boolean, server_default="0")
     guard_action: Mapped[str] = mapped_column(String(16), server_default="refuse")
     full_since: Mapped[datetime | None] = mapped_column(index=True)
-    strategy_options: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    strategy_options: Mapped[dict[str, Any] | None] = mapped_column(JsonObject(none_as_null=True))
     created_by: Mapped[str | None] = mapped_column(exact(128))
-    labels: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    labels: Mapped[list[str] | None] = mapped_column(JsonTexts(none_as_null=True))
     expected_every: Mapped[str | None] = mapped_column(String(255))
     expected_since: Mapped[datetime | None]
     grace: Mapped[int | None]
@@ -101,7 +100,7 @@ class Collection(Base):
     pending_size: Mapped[int] = mapped_column(server_default="0")
     failed_since: Mapped[datetime | None] = mapped_column(index=True)
     failed_reason: Mapped[str | None] = mapped_column(String(200))
-    baseline: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    baseline: Mapped[dict[str, Any] | None] = mapped_column(JsonObject(none_as_null=True))
     locked: Mapped[int] = mapped_column(server_default="0")
     last_run_at: Mapped[datetime | None]
     last_run_outcome: Mapped[str | None] = mapped_column(exact(16))
@@ -109,7 +108,7 @@ class Collection(Base):
     storage: Mapped[str | None] = mapped_column(exact(64))
     mirror: Mapped[str | None] = mapped_column(exact(64), index=True)
     compact_group: Mapped[str | None] = mapped_column(exact(64), index=True)
-    problems: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    problems: Mapped[dict[str, Any] | None] = mapped_column(JsonObject(none_as_null=True))
     problem_since: Mapped[datetime | None] = mapped_column(index=True)
     trash_keep: Mapped[int | None]
 

@@ -3,10 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Boolean, ForeignKey, Index, String, Text, text
+from sqlalchemy import Boolean, ForeignKey, Index, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from ..types import RowId, exact
+from ..types import JsonList, JsonObject, RowId, exact
 from .base import Base
 from .contents import Content
 
@@ -47,9 +47,9 @@ class TrashEntry(Base):
     released_by: Mapped[str | None] = mapped_column(exact(128))
     sent_by: Mapped[str | None] = mapped_column(exact(64))
     locked_until: Mapped[datetime | None]
-    labels: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    labels: Mapped[dict[str, Any] | None] = mapped_column(JsonObject(none_as_null=True))
     # From before migration 0026, which brought `trash_check`; since then an empty list. Loaded only for a restore.
-    checks: Mapped[list[dict[str, Any]]] = mapped_column(JSON, deferred=True)
+    checks: Mapped[list[dict[str, Any]]] = mapped_column(JsonList, deferred=True)
 
     blob: Mapped[Content] = relationship()
 

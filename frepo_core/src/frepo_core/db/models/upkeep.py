@@ -87,7 +87,7 @@ class PluginRow(Base):
     plugin: Mapped[str] = mapped_column(exact(64), primary_key=True)
     table_name: Mapped[str] = mapped_column(exact(128), primary_key=True)
     row_key: Mapped[str] = mapped_column(exact(200), primary_key=True)
-    data: Mapped[dict[str, Any]] = mapped_column(JSON)
+    data: Mapped[dict[str, Any]]
     revision: Mapped[str] = mapped_column(exact(4))
     is_lacking: Mapped[bool] = mapped_column(Boolean, server_default="0")
 

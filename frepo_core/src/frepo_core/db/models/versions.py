@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
-    JSON,
     Boolean,
     ColumnElement,
     ForeignKey,
@@ -17,7 +16,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.hybrid import hybrid_property
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from ..types import RowId, exact
+from ..types import JsonList, JsonObject, RowId, exact
 from .base import Base
 from .files import File
 
@@ -70,7 +69,7 @@ class Version(Base):
     released_at: Mapped[datetime | None]
     released_by: Mapped[str | None] = mapped_column(exact(128))
     sent_by: Mapped[str | None] = mapped_column(exact(64))
-    labels: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    labels: Mapped[dict[str, Any] | None] = mapped_column(JsonObject(none_as_null=True))
 
     file: Mapped[File] = relationship()
 
@@ -160,11 +159,11 @@ class Run(Base):
     reason: Mapped[str] = mapped_column(String(200))
     started_at: Mapped[datetime | None]
     seconds: Mapped[int | None]
-    exit_statuses: Mapped[list[Any]] = mapped_column(JSON)
+    exit_statuses: Mapped[list[Any]] = mapped_column(JsonList)
     error_output: Mapped[str] = mapped_column(Text)
     host: Mapped[str] = mapped_column(String(255))
     client: Mapped[str] = mapped_column(String(255))
     version_number: Mapped[int | None]
     sha256: Mapped[str | None] = mapped_column(exact(64))
     actor: Mapped[str] = mapped_column(exact(128))
-    measured: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    measured: Mapped[dict[str, Any] | None] = mapped_column(JsonObject(none_as_null=True))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Column, Table, func, insert, or_, select
-from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError, StatementError
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
@@ -36,17 +36,9 @@ _NAMED: Mapping[str, tuple[str, Column[Any]]] = {
 # Before there were objects, these were about one of them.
 _NO_PLANS: Values = {"tried_at": None, "expand_since": None}
 _Object = tuple[Key, Values]
-# What an object with impossible values ends in.
-_UNUSABLE = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    TypeError,
-    ValueError,
-    DataError,
-    IntegrityError,
-    ProgrammingError,
-)
+# What an object with impossible values ends in, and what is a fault of the database instead.
+_UNUSABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StatementError)
+_OF_THE_DATABASE = (InterfaceError, InternalError, OperationalError)
 
 
 class RowLoader:
@@ -67,6 +59,8 @@ class RowLoader:
         try:
             self._load(kind, objects)
         except _UNUSABLE as error:
+            if isinstance(error, _OF_THE_DATABASE):
+                raise
             if middle := len(objects) // 2:
                 self.load(kind, objects[:middle])
                 self.load(kind, objects[middle:])

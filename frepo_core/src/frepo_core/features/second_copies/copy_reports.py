@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Collection, File, Installation, StoredObject, Version
-from frepo_core.domain.durations import format_duration
+from frepo_core.domain.durations import format_age
 from frepo_core.domain.sizes import readable_size
 from frepo_core.errors import MirrorLateError
 from frepo_core.plugins import CopyStatus
@@ -98,7 +98,7 @@ class CopyFigures:
         unknown = f"Contents were not compared with their copies in {self.storage} yet: the job mirror does so"
         if not self.behind:
             return f"No content waits for {self._what}" if self.is_known else unknown
-        waits = format_duration(timedelta(seconds=int(self.age(now).total_seconds()))) or "0s"
+        waits = format_age(self.age(now))
         contents = "1 content waits" if self.behind == 1 else f"{self.behind} contents wait"
         return (
             f"{contents} for {self._what} ({readable_size(self.size)}), the oldest for {waits}; "

@@ -7,9 +7,11 @@ from typing import Any
 
 from sqlalchemy import Column, FromClause, Table
 
-from frepo_core.db.types import UtcDateTime
+from frepo_core.db.types import JsonTexts
 
 Values = dict[str, Any]
+_ACCEPTED: Mapping[type, tuple[type, ...]] = {float: (int, float)}
+_MOST = 1 << 63
 
 
 def names_of(source: FromClause | Sequence[Column[Any]]) -> tuple[str, ...]:
@@ -31,7 +33,8 @@ def dump(value: Any) -> str:
 def to_row(table: Table, values: Mapping[str, Any]) -> Values:
     """Return all columns of a row. One that an older version did not know gets its default.
 
-    Raises `ValueError` if a column without a default is missing, or if a time cannot be read.
+    Raises `ValueError` if a column without a default is missing, or if a value is not of the column's type: SQLite
+    would store a text in a column of numbers, and nobody could list the row.
     """
     return {column.name: _from_json(column, values.get(column.name)) for column in table.columns}
 
@@ -45,7 +48,21 @@ def _time(value: Any) -> str:
 def _from_json(column: Column[Any], value: Any) -> Any:
     if value is None:
         return None if column.nullable else _default(column)
-    return datetime.fromisoformat(value) if isinstance(column.type, UtcDateTime) else value
+    wanted = column.type.python_type
+    found = datetime.fromisoformat(value) if wanted is datetime and isinstance(value, str) else value
+    if not _is_of(column, wanted, found):
+        raise ValueError(f"{column.table.name}.{column.name} cannot be {value!r:.50}")
+    return found
+
+
+def _is_of(column: Column[Any], wanted: type, value: Any) -> bool:
+    if isinstance(value, bool) or wanted is bool:
+        return isinstance(value, wanted)
+    if isinstance(column.type, JsonTexts):
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if wanted is int:
+        return isinstance(value, int) and -_MOST <= value < _MOST
+    return isinstance(value, _ACCEPTED.get(wanted, wanted))
 
 
 def _default(column: Column[Any]) -> Any:
