@@ -174,7 +174,7 @@ class _Filler:
         for ago in range(RECENT // DAY):
             at = midnight - ago * DAY
             if at < self._now:
-                yield at, self._real(partial(take_samples, database, now=at))
+                yield at, self._real(partial(take_samples, database, self._services.backends, now=at))
         for ago in range(1, 24 * RECENT.days, 2):
             at = self._now - timedelta(hours=ago)
             yield at, self._real(partial(report_overdue, database, now=at, by=_OVERDUE))
