@@ -94,7 +94,7 @@ FEATURES = {
     "moves": set(),
     "recovery": set(),
     "restore": set(),
-    "restore_tests": set(),
+    "restore_tests": {"recovery"},
     "second_copies": set(),
     "storage_check": set(),
 }

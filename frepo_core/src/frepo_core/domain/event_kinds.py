@@ -117,9 +117,9 @@ class EventKind(StrEnum):
         "collection.edited",
         (
             "A collection was edited. `next_upload` says which versions the next upload would evict, if that may have "
-            "changed."
+            "changed. `restore_choice` names a collection whose restore test was chosen."
         ),
-        *("before", "after", "next_upload"),
+        *("before", "after", "next_upload", "restore_choice"),
     )
     COLLECTION_DELETED = (
         "collection.deleted",

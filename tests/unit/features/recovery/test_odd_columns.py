@@ -8,6 +8,9 @@ from frepo_core.domain.roles import Role
 from frepo_core.features.recovery.feature import RecoveryServices
 from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
+from frepo_core.features.restore_tests.assertions import Assertion
+from frepo_core.features.restore_tests.choices import Choice
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.services.access.tokens import NewToken
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
@@ -27,7 +30,7 @@ LISTS = (
 
 @pytest.fixture
 def ini(ini):
-    return ini | {"trash.keep": "30d"}
+    return ini | {"trash.keep": "30d", "restore_tests.engines": "sqlite"}
 
 
 @pytest.fixture
@@ -38,6 +41,9 @@ def day(services, sender, make_collection, push, upload, make_token):
         versions = [push(collection, b"%d %d" % (number, one)).version for one in range(2)]
         services.version_edits.edit(collection, versions[-1].id, VersionChange(note="the last"), by=sender)
         services.collections.edit(collection, CollectionChange(limits={}, trash_keep="P1D"), by=sender)
+        rows = Assertion(question="SELECT count(*) FROM orders")
+        chosen = Choice(engine="sqlite", assertions={"rows": rows}, filled=["orders"])
+        services.feature(RestoreTestServices).choices.set(services.collections.get(collection), chosen, by=None)
         file = upload(b"file %d" % number, name=f"{number}.txt", tags=["red"]).file
         token = make_token(Role.UPLOAD_VERSIONS, name=f"cron {number}")
         services.token_lists.grant(collection, services.tokens.fingerprint(token))
@@ -116,4 +122,4 @@ def test_each_column_with_a_value_of_the_wrong_type(day, storage, keys, recover,
         assert answer.status_int == 200, (path, answer.text, new.report.unusable)
         if path == "collections":
             for one in answer.json["items"]:
-                shown += [f"collections/{one['id']}{below}" for below in ("", "/versions", "/trash")]
+                shown += [f"collections/{one['id']}{below}" for below in ("", "/versions", "/trash", "/restore-test")]

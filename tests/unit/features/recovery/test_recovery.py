@@ -22,6 +22,9 @@ from frepo_core.features.recovery.journal.journal_files import JournalWriter
 from frepo_core.features.recovery.journal_file import JournalFile
 from frepo_core.features.recovery.recovery import RecoveryReport
 from frepo_core.features.recovery.sources import RecoveryError, Source
+from frepo_core.features.restore_tests.assertions import Assertion
+from frepo_core.features.restore_tests.choices import Choice
+from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.services.backups.rows.collection_change import CollectionChange
 from frepo_core.services.backups.versions.version_edits import VersionChange
 from frepo_core.services.base.installation import ensure_id, require_no_recovery
@@ -43,7 +46,7 @@ class Recovered:
 @pytest.fixture
 def ini(fresh_database_url, ini):
     """The settings, after the second database was made: that empties the first one."""
-    return ini
+    return ini | {"restore_tests.engines": "sqlite"}
 
 
 @pytest.fixture
@@ -362,3 +365,21 @@ def test_the_collections_of_a_fleet_keep_their_ids(services, run, recover):
 
     again = found.services.feature(EnrolmentServices).hosts.enrol("db1", change)
     assert (before.collection.id, False) == (again.collection.id, again.is_new)
+
+
+@pytest.mark.parametrize("runs", [["catalogue"], ["catalogue", "journal"]])
+def test_the_choices_of_restore_tests_are_recovered(services, sender, run, make_collection, recover, runs):
+    kept, deleted = make_collection(5), make_collection(5)
+    if len(runs) > 1:
+        run("catalogue")
+    chosen = Choice(engine="sqlite", assertions={"rows": Assertion(question="SELECT count(*) FROM orders", min=1)})
+    for one in (kept, deleted):
+        services.feature(RestoreTestServices).choices.set(services.collections.get(one), chosen, by=None)
+    services.collections.delete(deleted, by=sender)
+    run(runs[-1])
+
+    found = recover().services
+    found.deleted_collections.restore(deleted, by=sender)
+
+    choices = found.feature(RestoreTestServices).choices
+    assert [chosen, chosen] == [choices.of(one) for one in (kept, deleted)]

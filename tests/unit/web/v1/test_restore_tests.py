@@ -1,6 +1,8 @@
 """How a collection is restore-tested is chosen over HTTP, and the result is shown where those of other tests are."""
 
+import json
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from frepo_core.domain.roles import Role
 from frepo_core.features.restore_tests.feature import RestoreTestServices
 from frepo_core.features.restore_tests.feature import test_restores as run_job
 from frepo_core.features.restore_tests.nightly_tests import RestoreFailedError
+from frepo_core.services.upkeep.pruning import prune_restore_choices
 from frepo_core.testing import make_job_context
 
 QUESTION = {"question": "SELECT count(*) FROM orders"}
@@ -105,6 +108,27 @@ def test_assertions_need_the_right_to_read_the_versions(member, path, root):
     assert 200 == reader.call("PUT", path, json=asked).status_int
 
 
+def test_a_collection_keeps_its_choice_in_the_trash(root, path, collection):
+    chosen = root.call("PUT", path, json={"engine": "sqlite", "assertions": {"rows": QUESTION}}).json
+    root.call("DELETE", f"/api/v1/collections/{collection}")
+    assert 404 == root.get(path).status_int
+
+    assert 201 == root.post(f"/api/v1/deleted-collections/{collection}/restore", None).status_int
+
+    assert chosen == root.get(path).json
+
+
+def test_a_choice_ends_with_its_collection(services, root, path, collection):
+    root.call("PUT", path, json={"engine": "sqlite"})
+    root.call("DELETE", f"/api/v1/collections/{collection}")
+    prune = partial(prune_restore_choices, services.database, keep_going=lambda: None)
+    assert 0 == prune()
+
+    root.call("DELETE", f"/api/v1/deleted-collections/{collection}")
+
+    assert [1, 0] == [prune(), prune()]
+
+
 def test_a_choice_is_an_event_that_names_the_assertions_only(services, root, path):
     root.call("PUT", path, json={"engine": "sqlite", "assertions": {"rows": QUESTION}})
 
@@ -112,6 +136,7 @@ def test_a_choice_is_an_event_that_names_the_assertions_only(services, root, pat
         edited = session.query(Event).where(Event.kind == "collection.edited").one().data
 
     assert {"restore_engine": "sqlite", "restore_assertions": ["rows"]} == edited["after"]
+    assert QUESTION["question"] not in json.dumps(edited)
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import RestoreChoice
+from frepo_core.db.models import Collection, RestoreChoice
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
 from frepo_core.errors import AccessDeniedError, FieldsError
-from frepo_core.services.backups.rows.collection_rows import find_collection
+from frepo_core.services.backups.rows.collection_rows import INCARNATION, find_collection
+from frepo_core.services.backups.rows.removal import incarnation_of
 from frepo_core.services.base.records import CollectionRecord
 from frepo_core.services.events.facts import collection_event
 from frepo_core.services.events.recording import record
@@ -20,6 +22,8 @@ from frepo_core.services.events.recording import record
 from .assertions import Assertion
 from .engine_names import EngineNames
 
+# The key of events about a choice, by which the journal finds it.
+NAMED_BY = "restore_choice"
 NEEDS_DOWNLOAD = (
     "The token may not set assertions: a query reads data, so the role to read the versions of the collection is needed"
 )
@@ -44,7 +48,8 @@ class RestoreChoices:
     def of(self, collection_id: str) -> Choice:
         """Return what a collection has chosen."""
         with self._database.reading() as session:
-            return _choice(session.get(RestoreChoice, collection_id))
+            query = select(RestoreChoice).join(Collection, INCARNATION == RestoreChoice.incarnation)
+            return _choice(session.scalar(query.where(Collection.id == collection_id)))
 
     def engine_of(self, collection: CollectionRecord, choice: Choice) -> str | None:
         """Return the name of the engine of a collection: its own, or that of a label."""
@@ -66,13 +71,10 @@ class RestoreChoices:
         self._check_language(collection, choice)
 
         def work(session: Session) -> None:
-            find_collection(session, collection.id, lock=True)
-            row = session.get(RestoreChoice, collection.id) or RestoreChoice(collection_id=collection.id)
+            row = _row(session, find_collection(session, collection.id, lock=True))
             row.engine, row.assertions, row.filled = choice.engine, _dump(choice), None
-            session.add(row)
-            edited = EventKind.COLLECTION_EDITED
-            event = collection_event(edited, collection.id, by=by, before=_told(current), after=_told(choice))
-            record(session, event)
+            told: dict[str, Any] = {"before": _told(current), "after": _told(choice), NAMED_BY: row.incarnation}
+            record(session, collection_event(EventKind.COLLECTION_EDITED, collection.id, by=by, **told))
 
         self._database.write(work)
         return choice
@@ -90,11 +92,18 @@ class RestoreChoices:
     @staticmethod
     def remember(session: Session, collection_id: str, tables: Mapping[str, bool]) -> None:
         """Note which tables have rows, in the transaction of a good result."""
-        row = session.get(RestoreChoice, collection_id)
-        if row is None:
-            row = RestoreChoice(collection_id=collection_id, engine=None, assertions={})
-            session.add(row)
+        row = _row(session, find_collection(session, collection_id))
         row.filled = [name for name, is_filled in tables.items() if is_filled]
+
+
+def _row(session: Session, collection: Collection) -> RestoreChoice:
+    """Return the row of a collection, a new one if it has none."""
+    incarnation = incarnation_of(collection)
+    row = session.get(RestoreChoice, incarnation)
+    if row is None:
+        row = RestoreChoice(incarnation=incarnation, engine=None, assertions={})
+        session.add(row)
+    return row
 
 
 def _choice(row: RestoreChoice | None) -> Choice:

@@ -1,7 +1,8 @@
 """Restore tests: the job tests one version of each collection in a night, `backup:test-restore` any version."""
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import JobContext
 from frepo_core.services.composition.features import BuiltinJob, Feature, Summary
@@ -107,8 +108,18 @@ def _can_restore(services: "CoreServices") -> bool:
     return bool(settings.restore_tests_command or settings.restore_tests_engines)
 
 
+def _recovered() -> Sequence[Any]:
+    from frepo_core.db.models import RestoreChoice
+
+    from ..recovery.journal.objects import kind_of
+    from .choices import NAMED_BY
+
+    return [kind_of("restore_choice", RestoreChoice, "incarnation", after="deleted_collection", named_by=NAMED_BY)]
+
+
 FEATURE = Feature(
     services=RestoreTestServices,
+    recovered=_recovered,
     endpoints=["frepo_core.features.restore_tests.endpoints"],
     jobs=[
         BuiltinJob(

@@ -13,6 +13,7 @@ from frepo_core.db.models import Collection, RestoreChoice
 from frepo_core.domain.identity import By
 from frepo_core.errors import FrepoError, NotFoundError
 from frepo_core.services.backups.collections.collections import Collections
+from frepo_core.services.backups.rows.collection_rows import INCARNATION
 from frepo_core.services.backups.versions.version_checks import GOOD
 from frepo_core.settings import Settings
 
@@ -152,7 +153,7 @@ def find_waiting(
         Collection.versions_count > 0, or_(_TRIED.is_(None), _TRIED < since)
     )
     query = query.where(~(is_recent & is_same))
-    query = query.outerjoin(RestoreChoice, RestoreChoice.collection_id == Collection.id)
+    query = query.outerjoin(RestoreChoice, RestoreChoice.incarnation == INCARNATION)
     order = (is_recent, _TRIED.is_not(None), _TRIED, Collection.created_at, Collection.id)
     rows = database.fetch_rows(query.order_by(*order))
     found = (row.id for row in rows if names is None or names.of(row.engine, row.labels or ()))

@@ -16,7 +16,7 @@ from ..events.subscriptions import list_subscriptions
 from ..upkeep.engine.job_catalog import ScheduledJob, schedule_jobs
 from ..upkeep.engine.job_runs import POSTPONED, was_stopped
 from ..upkeep.overdue_events import report_overdue
-from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_runs, prune_tags
+from ..upkeep.pruning import prune_codes, prune_events, prune_job_runs, prune_restore_choices, prune_runs, prune_tags
 from .core_services import CoreServices
 from .features import BuiltinJob, Summary
 from .storage_jobs import end_trash, job_actor, sweep_storages, verify_blobs
@@ -56,6 +56,7 @@ def prune(services: CoreServices, context: JobContext) -> Summary:
         "job_runs": prune_job_runs(database, now=now, keep_going=keep_going),
         "runs": prune_runs(database, keep=keep, now=now, keep_going=keep_going),
         "codes": prune_codes(database, now=now, keep_going=keep_going),
+        "restore_choices": prune_restore_choices(database, keep_going=keep_going),
         "tags": prune_tags(database, keep_going=keep_going),
         "problems": end_problems_of_others(
             database, [plugin.name for plugin in services.plugins.found], by=job_actor("events"), keep_going=keep_going

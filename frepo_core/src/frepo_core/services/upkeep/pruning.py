@@ -1,6 +1,6 @@
 """Deletes what is kept for a limited time: events, the records of runs of jobs, one-time codes, and unused tags."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,17 +9,19 @@ from sqlalchemy import ColumnElement, delete, func, select
 from frepo_core.db import Database
 from frepo_core.db.models import (
     Base,
-    Collection,
     DeletedCollection,
     EnrolmentCode,
     Event,
     JobRun,
     ParkedEvent,
+    RestoreChoice,
     Run,
     Subscription,
     Tag,
     file_tag,
 )
+
+from ..backups.rows.collection_rows import INCARNATION
 
 RUNS_KEPT = timedelta(days=90)
 CODES_KEPT = timedelta(days=30)
@@ -58,14 +60,25 @@ def prune_runs(database: Database, *, keep: timedelta, now: datetime, keep_going
 
     A `keep` of 0 keeps those of all other collections. Return the number of deleted ones.
     """
-    with database.reading() as session:
-        gone = set(session.scalars(select(Run.incarnation).distinct()))
-        gone.difference_update(session.scalars(select(func.coalesce(Collection.incarnation, Collection.id))))
-        gone.difference_update(session.scalars(select(DeletedCollection.incarnation)))
-    conditions = [Run.incarnation == incarnation for incarnation in sorted(gone)]
+    conditions = [Run.incarnation == incarnation for incarnation in _find_gone(database, Run)]
     if keep:
         conditions.append(Run.at < now - keep)
     return sum(_delete_in_batches(database, Run, condition, keep_going) for condition in conditions)
+
+
+def prune_restore_choices(database: Database, *, keep_going: Callable[[], None]) -> int:
+    """Delete how collections were restore-tested that are gone for good; return the number of deleted choices."""
+    conditions = [RestoreChoice.incarnation == incarnation for incarnation in _find_gone(database, RestoreChoice)]
+    return sum(_delete_in_batches(database, RestoreChoice, condition, keep_going) for condition in conditions)
+
+
+def _find_gone(database: Database, model: type[Run] | type[RestoreChoice]) -> Sequence[str]:
+    """Return the incarnations in a table of which there is no collection, also not in the trash."""
+    with database.reading() as session:
+        gone = set(session.scalars(select(model.incarnation).distinct()))
+        gone.difference_update(session.scalars(select(INCARNATION)))
+        gone.difference_update(session.scalars(select(DeletedCollection.incarnation)))
+    return sorted(gone)
 
 
 def prune_codes(database: Database, *, now: datetime, keep_going: Callable[[], None]) -> int:
@@ -90,7 +103,7 @@ def _delete_in_batches(
     database: Database, model: type[Base], condition: ColumnElement[bool], keep_going: Callable[[], None]
 ) -> int:
     """Delete rows in short transactions, so that no writer waits long."""
-    row_id: Any = model.id  # type: ignore[attr-defined]  # both models have one
+    row_id: Any = model.__mapper__.primary_key[0]
     deleted = 0
     while True:
         keep_going()

@@ -14,17 +14,11 @@ depends_on = None
 def upgrade() -> None:
     op.create_table(
         "restore_choice",
-        sa.Column("collection_id", exact(36), nullable=False),
+        sa.Column("incarnation", exact(36), nullable=False),
         sa.Column("engine", exact(64), nullable=True),
         sa.Column("assertions", sa.JSON(), nullable=False),
         sa.Column("filled", sa.JSON(none_as_null=True), nullable=True),
-        sa.ForeignKeyConstraint(
-            ["collection_id"],
-            ["collection.id"],
-            name=op.f("fk_restore_choice_collection_id_collection"),
-            ondelete="CASCADE",
-        ),
-        sa.PrimaryKeyConstraint("collection_id", name=op.f("pk_restore_choice")),
+        sa.PrimaryKeyConstraint("incarnation", name=op.f("pk_restore_choice")),
     )
     op.add_column("run", sa.Column("measured", sa.JSON(none_as_null=True), nullable=True))
 
