@@ -56,7 +56,7 @@ def checked(root, collection):
 
 def test_an_engine_of_the_settings_is_chosen_and_used_by_the_job(root, path, push, collection, night, checked):
     push(collection, dump(1, 2))
-    nothing = {"engine": None, "used": None, "engines": ["sqlite", "command"], "assertions": {}}
+    nothing = {"engine": None, "used": None, "engines": ["sqlite", "command"], "assertions": {}, "last": None}
     assert nothing == root.get(path).json
     assert 0 == night()["good"]
 
@@ -106,6 +106,43 @@ def test_assertions_need_the_right_to_read_the_versions(member, path, root):
     assert 403 == editor.call("PUT", path, json={"engine": "sqlite"}).status_int
     reader = member(Role.MODIFY_COLLECTIONS, Role.LIST_VERSIONS)
     assert 200 == reader.call("PUT", path, json=asked).status_int
+
+
+def test_what_is_not_sent_stays_as_it_is(root, path):
+    both = {"rows": QUESTION | {"min": 2, "span": 1}, "newest": QUESTION}
+    root.call("PUT", path, json={"engine": "sqlite", "assertions": both})
+    before = root.get(path).json
+
+    changed = {"assertions": {"rows": {"min": 5, "span": None}, "newest": None, "more": QUESTION}}
+    answer = root.call("PATCH", path, json=changed)
+
+    rows, more = before["assertions"]["rows"] | {"min": 5, "span": None}, before["assertions"]["newest"]
+    assert before | {"assertions": {"rows": rows, "more": more}} == answer.json == root.get(path).json
+    assert 400 == root.call("PATCH", path, json={"assertions": {"new": {"min": 1}}}).status_int
+    many = {f"a{number}": QUESTION for number in range(49)}
+    assert 400 == root.call("PATCH", path, json={"assertions": many}).status_int
+    assert answer.json == root.get(path).json
+
+
+def test_who_may_not_read_the_versions_changes_the_engine_and_keeps_the_assertions(member, path, root):
+    root.call("PUT", path, json={"engine": "sqlite", "assertions": {"rows": QUESTION}})
+
+    assert 200 == member(Role.MODIFY_COLLECTIONS).call("PATCH", path, json={"engine": "sqlite"}).status_int
+    assert ["rows"] == list(root.get(path).json["assertions"])
+
+
+def test_the_last_outcome_is_shown_to_who_may_read_the_versions(member, root, path, push, collection, night):
+    assert root.get(path).json["last"] is None
+    root.call("PUT", path, json={"engine": "sqlite", "assertions": {"rows": QUESTION | {"min": 5}}})
+    push(collection, dump(1, 2))
+    with pytest.raises(RestoreFailedError):
+        night()
+
+    last = root.get(path).json["last"]
+
+    assert ("broken", 1) == (last["outcome"], last["version"])
+    assert "rows: 2 is less than 5" in last["message"]
+    assert member(Role.MODIFY_COLLECTIONS).get(path).json["last"] is None
 
 
 def test_a_collection_keeps_its_choice_in_the_trash(root, path, collection):

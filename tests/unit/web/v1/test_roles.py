@@ -37,6 +37,7 @@ ASKED = {
     "collection.edit": [
         "PATCH /collections/{collection}",
         "POST /collections/{collection}/move",
+        "PATCH /collections/{collection}/restore-test",
         "PUT /collections/{collection}/restore-test",
     ],
     "collection.fetch": [

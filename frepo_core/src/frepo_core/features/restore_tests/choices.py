@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from frepo_core.db import Database
-from frepo_core.db.models import Collection, RestoreChoice
+from frepo_core.db.models import Collection, RestoreChoice, Version, VersionCheck
+from frepo_core.domain.backups.verdicts import RESTORE
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.domain.identity import Identity
 from frepo_core.domain.permissions import allows
@@ -22,6 +24,7 @@ from frepo_core.services.events.recording import record
 from .assertions import Assertion
 from .engine_names import EngineNames
 
+MAX_ASSERTIONS = 50
 # The key of events about a choice, by which the journal finds it.
 NAMED_BY = "restore_choice"
 NEEDS_DOWNLOAD = (
@@ -38,6 +41,15 @@ class Choice:
     filled: list[str] | None = None
 
 
+class LastOutcome(NamedTuple):
+    """The result of a collection's last restore test."""
+
+    outcome: str
+    message: str
+    at: datetime
+    version: int
+
+
 class RestoreChoices:
     """Reads and sets what collections choose."""
 
@@ -50,6 +62,13 @@ class RestoreChoices:
         with self._database.reading() as session:
             query = select(RestoreChoice).join(Collection, INCARNATION == RestoreChoice.incarnation)
             return _choice(session.scalar(query.where(Collection.id == collection_id)))
+
+    def last_outcome(self, collection_id: str) -> LastOutcome | None:
+        """Return what the last restore test of a collection has found; None without one."""
+        query = select(VersionCheck.outcome, VersionCheck.message, VersionCheck.at, Version.number).join(Version)
+        query = query.where(Version.collection_id == collection_id, VersionCheck.name == RESTORE)
+        rows = self._database.fetch_rows(query.order_by(VersionCheck.at.desc()).limit(1))
+        return LastOutcome._make(rows[0]) if rows else None
 
     def engine_of(self, collection: CollectionRecord, choice: Choice) -> str | None:
         """Return the name of the engine of a collection: its own, or that of a label."""
@@ -82,6 +101,8 @@ class RestoreChoices:
     def _check_language(self, collection: CollectionRecord, choice: Choice) -> None:
         if not choice.assertions:
             return
+        if len(choice.assertions) > MAX_ASSERTIONS:
+            raise FieldsError({"assertions": [f"At most {MAX_ASSERTIONS} are possible"]}, FieldsError.FORM)
         engine = self.engine_of(collection, choice)
         if engine is None:
             raise FieldsError({"engine": ["Assertions need an engine: choose one"]}, FieldsError.FORM)

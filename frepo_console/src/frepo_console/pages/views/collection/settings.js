@@ -18,18 +18,20 @@ import { t } from "../../texts/collection.js";
 import { Badge } from "../../components/badge.js";
 import { Lock } from "./lock.js";
 import { Places } from "./places.js";
+import { RestoreTest } from "./restore_test.js";
 import { Simulator } from "./simulator.js";
 
-export function Settings({ collection, changed }) {
+export function Settings({ collection, changed, now }) {
   const [saved, setSaved] = useState(collection);
   return html`<${Form}
     key=${JSON.stringify([valuesOf(saved), saved.storage, saved.mirror])}
     collection=${saved}
+    now=${now}
     done=${(answer) => (setSaved(answer), changed())}
   />`;
 }
 
-function Form({ collection, done }) {
+function Form({ collection, done, now }) {
   const form = useForm(valuesOf(collection));
   const submit = (event) => {
     event.preventDefault();
@@ -63,6 +65,7 @@ function Form({ collection, done }) {
     <div class="w7 stack">
       <${Simulator} collection=${collection} values=${form.values} />
       <${Lock} collection=${collection} changed=${done} /><${Places} collection=${collection} changed=${done} />
+      <${RestoreTest} collection=${collection} now=${now} />
       <${Badge} path=${`/collections${path(collection.id)}/badge`} />
     </div>
   </div>`;
