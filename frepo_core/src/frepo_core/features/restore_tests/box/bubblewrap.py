@@ -98,9 +98,13 @@ def _arguments(base: Path, owner: tuple[int, int]) -> list[str]:
 
 
 def _python() -> list[str]:
-    """Return the folders with this Python and the installed packages, those above others first."""
-    wanted = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path and os.path.isdir(path))}
-    return sorted(path for path in map(os.path.abspath, wanted) if not path.startswith("/usr"))
+    """Return the folders with this Python and the installed packages, and where links to them lead."""
+    folders = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path and os.path.isdir(path))}
+    chosen = ["/usr"]
+    for path in sorted({os.path.abspath(one) for one in folders} | {os.path.realpath(one) for one in folders}):
+        if not any(path == above or path.startswith(f"{above}/") for above in chosen):
+            chosen.append(path)
+    return chosen[1:]
 
 
 def _start(words: list[str], channel: socket.socket, owner: tuple[int, int]) -> "subprocess.Popen[bytes]":
