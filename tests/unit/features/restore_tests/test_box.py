@@ -107,6 +107,15 @@ def read(path):
         return b""
 
 
+def test_one_that_writes_without_end_is_ended_in_time(attack):
+    began = time.monotonic()
+
+    result = attack("while :; do cat /dev/zero >&2; done", seconds=2.0)
+
+    assert ("not checked", "the restore was ended: it did not end within 2s") == (result.outcome, result.message)
+    assert time.monotonic() - began < 30
+
+
 def test_one_that_forks_without_end_stays_within_its_number_of_processes(attack):
     before = len(list(Path("/proc").glob("[0-9]*")))
 
@@ -148,6 +157,13 @@ def test_a_report_is_text_from_a_stranger():
     report = Report.parse(json.dumps(odd).encode())
 
     assert ("", {"a": None, "b": None, "c": 2.0}, {"x": False}) == (report.message, report.numbers, report.tables)
-    for line in (b"[]", b"{}", b'{"outcome": "good"}', b"\xff"):
+    deep = b'{"outcome": "restored", "numbers": ' + b"[" * 100_000
+    for line in (b"[]", b"{}", b'{"outcome": "good"}', b"\xff", deep):
         with pytest.raises(ValueError, match=r"report|decode"):
             Report.parse(line)
+
+
+def test_a_number_in_a_report_that_is_too_large_is_none():
+    line = b'{"outcome": "restored", "numbers": {"a": 1' + b"0" * 400 + b"}}"
+
+    assert {"a": None} == Report.parse(line).numbers

@@ -10,6 +10,7 @@ import re
 import socket
 import struct
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -91,7 +92,10 @@ class Report:
     @classmethod
     def parse(cls, line: bytes) -> "Report":
         """Read a report, which may be anything. Raises `ValueError`."""
-        values = json.loads(line)
+        try:
+            values = json.loads(line)
+        except RecursionError:
+            raise ValueError("this is no report") from None
         if not isinstance(values, dict) or values.get("outcome") not in {RESTORED, BROKEN, UNDECIDED}:
             raise ValueError("this is no report")
         return cls(
@@ -124,5 +128,8 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and math.isfinite(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    with suppress(OverflowError):
+        return float(value) if math.isfinite(value) else None
+    return None

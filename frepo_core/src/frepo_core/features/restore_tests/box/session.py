@@ -21,6 +21,7 @@ from .messages import MAX_REPORT, READY, UNDECIDED, Order, Report
 from .watch import Watch
 
 BUBBLEWRAP = "bubblewrap"
+_MOST_PIECES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +151,8 @@ class _Session:
             return
         assert self._process.stderr is not None
         with suppress(BlockingIOError):
-            while data := os.read(self._process.stderr.fileno(), PIECE):
+            for _ in range(_MOST_PIECES):  # not until it ends: who writes all the time would never be ended
+                data = os.read(self._process.stderr.fileno(), PIECE)
                 self._kept = (self._kept + data)[-OUTPUT:]
                 self._error.feed(data)
 
