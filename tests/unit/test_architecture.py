@@ -89,6 +89,7 @@ FEATURES = {
     "overview": {"compact", "recovery", "second_copies"},
     "documents": set(),
     "enrolment": {"recovery"},
+    "evidence": {"lock_proof"},
     "inventory": set(),
     "lock_proof": set(),
     "moves": set(),

@@ -75,6 +75,7 @@ TABLE = {
     "jobs.run": ({Role.RUN_JOBS}, set()),
     "settings.view": ({Role.VIEW_SETTINGS}, set()),
     "metrics.view": ({Role.VIEW_METRICS}, set()),
+    "report.view": (set(), set()),  # needs four roles
     "collection.create": ({Role.CREATE_COLLECTIONS}, set()),
     "collection.choose_id": ({Role.CHOOSE_COLLECTION_IDS}, set()),
     "collection.disable_limits": ({Role.INFINITE_LIMITS}, set()),

@@ -25,7 +25,12 @@ const VIEWS = [
   { name: "files", key: "f", needs: ["file.list", "file.upload"], load: () => import("./views/files.js") },
   { name: "tokens", key: "t", needs: ["token.list"], load: () => import("./views/tokens.js") },
   { name: "events", key: "e", needs: ["events.view"], load: () => import("./views/events.js") },
-  { name: "health", key: "h", needs: ["jobs.view", "settings.view"], load: () => import("./views/health.js") },
+  {
+    name: "health",
+    key: "h",
+    needs: ["jobs.view", "settings.view", "report.view"],
+    load: () => import("./views/health.js"),
+  },
 ];
 
 function App() {

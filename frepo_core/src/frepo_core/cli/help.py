@@ -25,7 +25,7 @@ _DOINGS = {
 _GROUPS = {
     "Backups": ("backup", "restore", "fleet"),
     "Files": ("file", "alias", "uploads"),
-    "Watch": ("status", "events", "jobs", "doctor", "notify"),
+    "Watch": ("status", "report", "events", "jobs", "doctor", "notify"),
     "Tokens": ("auth", "enrolment"),
     "Storages": ("storages", "storage", "compact", "sealed", "recover"),
     "The service": ("install", "serve", "worker", "db", "secrets", "plugins", "plugin", "help"),

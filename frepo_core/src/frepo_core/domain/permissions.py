@@ -77,6 +77,10 @@ RULES: Mapping[str, Rule] = {
     "jobs.run": _holding(Role.RUN_JOBS),
     "settings.view": _holding(Role.VIEW_SETTINGS),
     "metrics.view": _holding(Role.VIEW_METRICS),
+    # A report shows all that each of these roles shows, and nothing in it is masked, because it is signed.
+    "report.view": Rule(
+        all_of=frozenset({Role.VIEW_METRICS, Role.VIEW_EVENTS, Role.VIEW_ALL_COLLECTIONS, Role.LIST_TOKENS})
+    ),
     "collection.create": _holding(Role.CREATE_COLLECTIONS),
     "collection.choose_id": _holding(Role.CHOOSE_COLLECTION_IDS),
     "collection.disable_limits": _holding(Role.INFINITE_LIMITS),
@@ -104,7 +108,7 @@ RULES: Mapping[str, Rule] = {
 # The actions that change nothing. In read-only mode all others are refused, in part at least.
 READING = frozenset(
     {"token", "token.list", "token.lookup", "file.read_any", "file.list", "file.list_all_tags", "file.list_private"}
-    | {"events.view", "jobs.view", "settings.view", "metrics.view"}
+    | {"events.view", "jobs.view", "settings.view", "metrics.view", "report.view"}
     | {
         "collection.list",
         "collection.list_deleted",

@@ -15,6 +15,7 @@ NAMES = (
     "moves",
     "second_copies",
     "lock_proof",
+    "evidence",
     "recovery",
     "compact",
 )

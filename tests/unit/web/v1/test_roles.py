@@ -68,6 +68,10 @@ ASKED = {
     "jobs.view": ["GET /damage", "GET /health", "GET /jobs", "GET /jobs/{name}/runs", "GET /storages/check"],
     "metrics.view": ["GET /badge", "GET /history", "GET /overview"],
     "pin.list": ["GET /pins"],
+    "report.view": [
+        *("GET /reports/nights", "GET /reports/nights.csv", "GET /reports/nights.html"),
+        *("GET /reports/restores", "GET /reports/restores.csv", "GET /reports/restores.html"),
+    ],
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
     "token": [
         *("GET ", "GET /collections", "POST /collections", "GET /expected-times"),  # the second one is :edit

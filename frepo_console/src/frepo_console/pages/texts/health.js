@@ -7,7 +7,7 @@ export const t = {
   bad: (number) => `${plural(number, "check has", "checks have")} found problems`,
   failing: (number) => `${plural(number, "job", "jobs")} failed.`,
   damaged: (number) => `${plural(number, "content", "contents")} damaged.`,
-  tabs: { "": "State", settings: "Settings", plugins: "Plug-ins" },
+  tabs: { "": "State", evidence: "Evidence", settings: "Settings", plugins: "Plug-ins" },
   tabsLabel: "Parts of the view",
   checks: "Checks",
   checkNames: {

@@ -4,7 +4,7 @@ import { html } from "../lib/html.js";
 import { useAccess } from "../lib/access.js";
 import { useResource } from "../lib/data.js";
 import { link } from "../lib/navigation.js";
-import { Loaded, NoPermission } from "../components/feedback.js";
+import { Lazy, Loaded, NoPermission } from "../components/feedback.js";
 import { Badge } from "../components/badge.js";
 import { Icon } from "../components/icons.js";
 import Slots from "../components/slots.js";
@@ -18,6 +18,9 @@ import { Storages } from "./health/storages.js";
 import { Targets } from "./health/targets.js";
 
 const SLOW_POLL = 60;
+/** What a token must be allowed to do to see a tab. */
+const NEEDS = { evidence: "report.view", settings: "settings.view", plugins: "settings.view" };
+const loadEvidence = () => import("./health/evidence.js");
 
 export default function Health({ route }) {
   const access = useAccess();
@@ -26,6 +29,7 @@ export default function Health({ route }) {
   const health = useResource(mayJobs ? "/health" : null, { every: SLOW_POLL });
   const damage = useResource(mayJobs ? "/damage" : null, { every: SLOW_POLL });
   const jobs = useResource(mayJobs ? "/jobs" : null, { every: 5 });
+  const tabs = Object.entries(t.tabs).filter(([name]) => !NEEDS[name] || access.may(NEEDS[name]));
   return html`<header class="head">
       <div>
         <h1>${health.data ? verdict(health.data) : common.menu.health}</h1>
@@ -33,9 +37,9 @@ export default function Health({ route }) {
       </div>
     </header>
     ${
-      access.may("settings.view") &&
+      tabs.length > 1 &&
       html`<nav class="tabs" aria-label=${t.tabsLabel}>
-        ${Object.entries(t.tabs).map(
+        ${tabs.map(
           ([name, title]) =>
             html`<a href=${link(["health", name].filter(Boolean))} aria-current=${name === tab ? "page" : undefined}
               >${title}</a
@@ -44,11 +48,13 @@ export default function Health({ route }) {
       </nav>`
     }
     ${
-      tab === "settings"
-        ? html`<${Settings} query=${route.query} />`
-        : tab === "plugins"
-          ? html`<${Plugins} />`
-          : html`<${State} health=${health} damage=${damage} jobs=${jobs} open=${route.query.get("job")} />`
+      tab === "evidence"
+        ? html`<${Lazy} load=${loadEvidence} query=${route.query} />`
+        : tab === "settings"
+          ? html`<${Settings} query=${route.query} />`
+          : tab === "plugins"
+            ? html`<${Plugins} />`
+            : html`<${State} health=${health} damage=${damage} jobs=${jobs} open=${route.query.get("job")} />`
     }`;
 }
 

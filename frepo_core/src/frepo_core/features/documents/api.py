@@ -31,6 +31,7 @@ _TAGS: Mapping[str, tuple[str, str]] = {
     "tokens": ("Tokens", "Access tokens: roles, restrictions, expiry, rotation."),
     "enrolments": ("Enrolments", "One-time codes with which hosts get their tokens."),
     "events": ("Audit", "What happened: who did what, when and from where."),
+    "reports": ("Reports", "What was restored, what has arrived, and who has deleted what, for others."),
     "jobs": ("Jobs", "Periodic work: schedules and runs."),
     "health": _HEALTH,
     "damage": _HEALTH,

@@ -1,0 +1,1 @@
+"""Reports that prove to others what was backed up, restored and deleted."""
