@@ -13,9 +13,9 @@ NAMES = (
     "restore_tests",
     "storage_check",
     "moves",
+    "evidence",
     "second_copies",
     "lock_proof",
-    "evidence",
     "recovery",
     "compact",
 )

@@ -8,6 +8,7 @@ from frepo_core.db.models import Event
 from frepo_core.domain.event_kinds import EventKind
 from frepo_core.services.base.lease import LEADER
 from frepo_core.services.events import numbering
+from frepo_core.services.events.chain import COLUMNS, canonical_form, digest_of, next_link
 from frepo_core.services.events.numbering import find_last_position, number_events
 from frepo_core.services.events.queries import read_events
 from frepo_core.services.events.recording import NewEvent, record
@@ -108,3 +109,19 @@ def test_a_position_is_not_used_again_after_all_events_were_deleted(services, ha
 
     assert [("c", 3)] == positions(services)
     assert 3 == find_last_position(services.database)
+
+
+def test_each_event_is_linked_to_the_one_before(services, happen, leader, monkeypatch):
+    monkeypatch.setattr(numbering, "_UNNUMBERED", numbering._UNNUMBERED.limit(2))
+    happen("a", "b", "c")
+    happen("d")
+    while number_events(services.database, leader.epoch):
+        pass
+
+    with services.database.reading() as session:
+        rows = session.execute(select(*COLUMNS, Event.position, Event.link).order_by(Event.position)).all()
+    link = ""
+    for row in rows:
+        link = next_link(link, digest_of(canonical_form(row, row.position)))
+        assert link == row.link
+    assert 4 == len({row.link for row in rows})

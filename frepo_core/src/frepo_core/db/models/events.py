@@ -20,7 +20,8 @@ class Event(Base):
     event with a lower id may be committed after one with a higher id. An index finds such rows: on
     PostgreSQL `ix_event_unnumbered` of migration 0008, elsewhere that of the positions. `actor` is a token's
     fingerprint, `system:<job>`, `console:<user>` or `anonymous`; `actor_name` is the token's name at that time. `token`
-    is the fingerprint of the token that the event is about.
+    is the fingerprint of the token that the event is about. `link` is written with the position, see
+    `services.events.chain`; it is null for events that were numbered before migration 0055.
     """
 
     __tablename__ = "event"
@@ -43,3 +44,4 @@ class Event(Base):
     file_id: Mapped[int | None]
     token: Mapped[str | None] = mapped_column(String(16))
     data: Mapped[dict[str, Any]]
+    link: Mapped[str | None] = mapped_column(exact(64))

@@ -18,7 +18,11 @@ class WriteReport(FrepoCommand):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("report", choices=("restores", "nights"), help="restores, or nights by host")
+        parser.add_argument(
+            "report",
+            choices=("restores", "nights", "key"),
+            help="restores, nights by host, or the public key",
+        )
         parser.add_argument("--since", metavar="TIME", help="e.g. 2026-08-01 (UTC); default: 30 days, or last month")
         parser.add_argument("--until", metavar="TIME", help="default: now, or the end of last month")
         parser.add_argument(
@@ -35,9 +39,14 @@ class WriteReport(FrepoCommand):
 
         ending = arguments.output.rpartition(".")[2].lower()
         write, _ = FORMATS[arguments.format or (ending if ending in FORMATS else "html")]
+        if arguments.report == "key":
+            self.say(self.services().feature(EvidenceServices).reports.key.public)
+            return
         times = {name: _time(f"--{name}", getattr(arguments, name)) for name in ("since", "until")}
         reports = self.services().feature(EvidenceServices).reports
-        report = reports.restores(**times) if arguments.report == "restores" else reports.nights(**times)
+        is_json = write is FORMATS["json"][0]
+        of_restores = arguments.report == "restores"
+        report = reports.restores(**times, proof=is_json) if of_restores else reports.nights(**times)
         with target(arguments.output, replaces=arguments.force, option="--output") as file:
             for part in write(report):
                 file.write(part)

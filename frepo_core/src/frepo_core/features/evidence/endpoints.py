@@ -10,7 +10,7 @@ from frepo_core.web.base.endpoint import Answer, Endpoint
 from frepo_core.web.base.request import V1, FrepoRequest
 from frepo_core.web.content.content_response import send_export
 from frepo_core.web.conventions.types import Moment
-from frepo_core.web.schemas.models import Query
+from frepo_core.web.schemas.models import Flag, Query
 
 from .feature import EvidenceServices
 from .formats import FORMATS
@@ -30,9 +30,17 @@ class ReportQuery(Query):
     )
 
 
+class ProofQuery(ReportQuery):
+    """Which time a report is about, and whether it proves what it says."""
+
+    proof: Flag = Field(False, description="Also the chain over the events, for at most 100,000 of them.")
+
+
 def show_restores(request: FrepoRequest) -> Answer:
     """Show what was restored, what has arrived, who has deleted what, and what the locks are worth."""
-    return Answer(body=_restores(request))
+    query = request.query_as(ProofQuery)
+    reports = request.services.feature(EvidenceServices).reports
+    return Answer(body=reports.restores(query.since, query.until, proof=query.proof))
 
 
 def show_nights(request: FrepoRequest) -> Answer:
@@ -56,7 +64,7 @@ def _export(request: FrepoRequest, *, make: Any, form: str, name: str) -> Respon
     return send_export(request, write(make(request)), media, f"{name}.{form}")
 
 
-_get = partial(Endpoint, method="GET", permission="report.view", query=ReportQuery)
+_get = partial(Endpoint, method="GET", permission="report.view")
 
 ENDPOINTS = [
     _get(
@@ -64,6 +72,7 @@ ENDPOINTS = [
         path=f"{REPORTS}/restores",
         view=show_restores,
         summary="What was restored and what has arrived",
+        query=ProofQuery,
         answers={200: RestoreReport},
     ),
     _get(
@@ -71,6 +80,7 @@ ENDPOINTS = [
         path=f"{REPORTS}/nights",
         view=show_nights,
         summary="The nights of each host",
+        query=ReportQuery,
         answers={200: NightReport},
     ),
     *(
@@ -79,6 +89,7 @@ ENDPOINTS = [
             path=f"{REPORTS}/{name}.{form}",
             view=partial(_export, make=make, form=form, name=name),
             summary=f"{title} as {form.upper()}",
+            query=ReportQuery,
             answers={200: None},
             media=FORMATS[form][1].partition(";")[0],
         )

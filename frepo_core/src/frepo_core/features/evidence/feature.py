@@ -25,7 +25,7 @@ class EvidenceServices:
         from .reports import Reports
 
         core = self._core
-        return Reports(core.database, core.backends, core.feature(LockProofServices).proofs)
+        return Reports(core.database, core.backends, core.feature(LockProofServices).proofs, core.settings)
 
 
 FEATURE = Feature(services=EvidenceServices, endpoints=["frepo_core.features.evidence.endpoints"])

@@ -127,6 +127,48 @@ class Report(Reply):
     since: Time
     until: Time
     known_since: Time | None
+    key: str = Field("", description="The public key of the installation (Ed25519, hex).")
+    signature: str = Field("", description="Over all other members, see docs/evidence.md.")
+
+
+class Segment(Reply):
+    """A part of the chain without a break. `link` is that of the event at the position `after`, empty at the begin.
+
+    `entries` are the events after it in their order: a whole event if the report rests on it, the digest of any other.
+    `head` is the link of the last one. `begins` says why there is no link before: `start`, the chain begins here;
+    `since`, it is that of the last event before the report; `missing`, the events before were pruned or lost;
+    `changed`, the stored link does not follow from the one before.
+    """
+
+    begins: Literal["start", "since", "missing", "changed"]
+    after: int
+    link: str
+    entries: list[dict[str, Any] | str]
+    head: str
+
+
+class Anchor(Reply):
+    """What the journal of a storage has kept of the chain: the link at a position, in the file with this key.
+
+    `fits` is true if the database has the same link there, false if another one, or none after its last event: then
+    the events were changed, or the database was restored; null if the event was pruned. `problem` is why the journal
+    could not be read.
+    """
+
+    storage: str
+    key: str
+    position: int | None = None
+    link: str | None = None
+    fits: bool | None = None
+    problem: str | None = None
+
+
+class Chain(Reply):
+    """The chain over the events of the report. `unlinked` counts those from before there was one."""
+
+    segments: list[Segment]
+    anchors: list[Anchor]
+    unlinked: int
 
 
 class RestoreReport(Report):
@@ -137,6 +179,7 @@ class RestoreReport(Report):
     fleet: FleetTime
     acts: list[Act]
     locks: list[Lock]
+    chain: Chain | None
 
 
 class HostNights(Reply):

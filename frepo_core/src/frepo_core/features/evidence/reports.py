@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from frepo_core.db import Database, utc_now
 from frepo_core.db.models import Event
@@ -11,11 +12,15 @@ from frepo_core.errors import FieldsError
 from frepo_core.services.backups.versions.version_checks import DetailedCheck
 from frepo_core.services.base.installation import ensure_id
 from frepo_core.services.content.storages.backends import Backends
+from frepo_core.settings import Settings
 
 from ..lock_proof.lock_proof import LockProofs
 from . import facts
+from .event_chain import read_anchors, read_segments
 from .models import (
     Act,
+    Anchor,
+    Chain,
     FleetTime,
     HostNights,
     Lock,
@@ -23,8 +28,12 @@ from .models import (
     Proven,
     RestoredCollection,
     RestoreReport,
+    Segment,
     StorageTime,
 )
+
+if TYPE_CHECKING:
+    from .signing import ReportKey
 
 LONGEST = timedelta(days=400)
 MONTH = timedelta(days=30)
@@ -39,15 +48,26 @@ _NOT_SHOWN = {"output"}
 class Reports:
     """Makes the reports. How many statements they need does not depend on how many collections there are."""
 
-    def __init__(self, database: Database, backends: Backends, locks: LockProofs) -> None:
+    def __init__(self, database: Database, backends: Backends, locks: LockProofs, settings: Settings) -> None:
+        self._settings = settings
         self._database = database
         self._backends = backends
         self._locks = locks
 
-    def restores(self, since: datetime | None = None, until: datetime | None = None) -> RestoreReport:
+    @cached_property
+    def key(self) -> "ReportKey":
+        """The key that signs reports."""
+        from .signing import ReportKey  # a service that makes no report does not import the library
+
+        return ReportKey.of(self._settings)
+
+    def restores(
+        self, since: datetime | None = None, until: datetime | None = None, *, proof: bool = False
+    ) -> RestoreReport:
         """Return the report about restores between two times (aware); by default, of the last 30 days.
 
-        Raises `FieldsError` for a time that ends before it begins, and for more than 400 days.
+        With `proof`, it has the chain over its events, and what the storages have kept of it. Raises `FieldsError` for
+        a time that ends before it begins, for more than 400 days, and for too many events to prove.
         """
         head = self._head(since, until)
         since, until = head["since"], head["until"]
@@ -55,18 +75,25 @@ class Reports:
             known_since = facts.read_known_since(session)
             counted = facts.count_all(session, since, until, known_since)
             newest, proofs = facts.read_newest_good_sizes(session), facts.read_proofs(session)
+            segments, unlinked = read_segments(session, since, until) if proof else ([], 0)
             acts = [_act(event) for event in facts.read_acts(session, since, until, MOST_ACTS)]
         collections = [
             _restored(one, self._backends.current, newest.get(one.row.id), proofs.get(one.row.id)) for one in counted
         ]
-        return RestoreReport(
+        anchors = read_anchors(self._database, self._backends) if proof else []
+        chain = Chain(
+            segments=[Segment(**one) for one in segments], anchors=[Anchor(**one) for one in anchors], unlinked=unlinked
+        )
+        report = RestoreReport(
             **head,
             known_since=known_since,
             collections=collections,
             fleet=estimate(collections),
             acts=acts,
-            locks=[_lock(name, proof) for name, proof in sorted(self._locks.read().items())],
+            locks=[_lock(name, found) for name, found in sorted(self._locks.read().items())],
+            chain=chain if proof else None,
         )
+        return self.key.sign(report)
 
     def nights(self, since: datetime | None = None, until: datetime | None = None) -> NightReport:
         """Return the report about the nights of each host between two times (aware); by default, of the last month.
@@ -82,13 +109,14 @@ class Reports:
             counted = facts.count_all(session, head["since"], head["until"], known_since)
             of_runs = facts.read_hosts_of_runs(session)
         hosts = _by_host(counted, of_runs)
-        return NightReport(
+        report = NightReport(
             **head,
             known_since=known_since,
             expected=sum(host.expected for host in hosts),
             good=sum(host.good for host in hosts),
             hosts=hosts,
         )
+        return self.key.sign(report)
 
     def _head(self, since: datetime | None, until: datetime | None) -> dict[str, Any]:
         now = utc_now()

@@ -6,21 +6,32 @@ would skip the event that becomes visible late. So the worker that leads gives e
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from sqlalchemy import BigInteger, case, exists, func, literal, or_, select, update
+from sqlalchemy.orm import aliased
 
 from frepo_core.db import Database
 from frepo_core.db.models import Event, Lease, Subscription
 
 from ..base.lease import LEADER
+from .chain import COLUMNS, canonical_form, digest_of, next_link
 
 BATCH = 500
 # How often commits of other processes are looked for, and the shortest time between two numberings, in seconds.
 POLL_SECONDS = 1.0
 PAUSE_SECONDS = 0.2
-_UNNUMBERED = select(Event.id).where(Event.position.is_(None)).order_by(Event.id).limit(BATCH)
+_UNNUMBERED = select(*COLUMNS).where(Event.position.is_(None)).order_by(Event.id).limit(BATCH)
 # If all events were deleted, the positions that subscribers know must not be used again.
 LAST_POSITION = select(func.max(Event.position), select(func.max(Subscription.position)).scalar_subquery())
+_PREVIOUS = aliased(Event)
+# The chain goes on from the link of the last event.
+LAST_LINK = (
+    select(_PREVIOUS.link)
+    .where(_PREVIOUS.position == select(func.max(Event.position)).scalar_subquery())
+    .scalar_subquery()
+)
+_LAST = LAST_POSITION.add_columns(LAST_LINK)
 
 
 def find_last_position(database: Database) -> int:
@@ -43,15 +54,18 @@ def find_position(database: Database, event_id: int) -> int | None:
 
 
 def number_events(database: Database, epoch: int) -> int:
-    """Give positions to at most `BATCH` events that have none; return how many.
+    """Give positions, and their links in the chain, to at most `BATCH` events that have none; return how many.
 
     It is one statement, so no lock is held if the process is stopped. It changes nothing if another worker leads: the
     epoch differs then. Raises `IntegrityError` if another worker numbers at the same moment.
     """
-    ids = [row.id for row in database.fetch_rows(_UNNUMBERED)]
-    if not ids:
+    rows = database.fetch_rows(_UNNUMBERED)
+    if not rows:
         return 0
-    last = find_last_position(database)
+    ids = [row.id for row in rows]
+    last_row: Sequence[Any] = database.fetch_rows(_LAST)[0]
+    of_events, of_subscriptions, link = last_row
+    last = max(of_events or 0, of_subscriptions or 0)
     runs = list(_find_runs(ids))
     positions = [
         (Event.id.between(first, end), Event.id + literal(last + place - first, BigInteger()))
@@ -61,9 +75,17 @@ def number_events(database: Database, epoch: int) -> int:
     return database.execute(
         update(Event)
         .where(or_(*(is_in_run for is_in_run, _ in positions)), Event.position.is_(None), leads)
-        .values(position=case(*positions))
+        .values(position=case(*positions), link=case(_links(rows, last, link or ""), value=Event.id))
         .execution_options(synchronize_session=False)
     )
+
+
+def _links(rows: Sequence[Any], last: int, before: str) -> dict[int, str]:
+    """Return the link of each event by its id: they follow the event at the position `last`, whose link is `before`."""
+    links: dict[int, str] = {}
+    for position, row in enumerate(rows, start=last + 1):
+        links[row.id] = before = next_link(before, digest_of(canonical_form(row, position)))
+    return links
 
 
 def _find_runs(ids: Sequence[int]) -> Iterator[tuple[int, int, int]]:

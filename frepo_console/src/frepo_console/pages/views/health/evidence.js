@@ -36,7 +36,8 @@ function Period({ since, until }) {
     setError(null);
     try {
       const path = form === "json" ? "/reports/restores" : `/reports/restores.${form}`;
-      const answer = await answerOf(apiUrl(path, { since, until }), { headers: headersWithToken() });
+      const query = { since, until, proof: form === "json" ? "true" : "" };
+      const answer = await answerOf(apiUrl(path, query), { headers: headersWithToken() });
       saveBlob(await answer.blob(), `restores-${since}.${form}`);
     } catch (problem) {
       setError(problem);

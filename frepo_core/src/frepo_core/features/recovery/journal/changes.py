@@ -78,6 +78,15 @@ def find_last_position(session: Session) -> int:
     return max(position or 0 for position in session.execute(LAST_POSITION).one())
 
 
+def find_anchor(session: Session) -> dict[str, Any]:
+    """Return the position and the link of the last event: what a storage keeps of it shows later changes."""
+    last = (
+        select(Event.position, Event.link).where(Event.position.is_not(None)).order_by(Event.position.desc()).limit(1)
+    )
+    row = session.execute(last).one_or_none()
+    return {"linked": row.position, "link": row.link} if row and row.link else {}
+
+
 def find_changes(session: Session, since: int, kinds: Sequence[ObjectKind]) -> Changes | None:
     """Return what has changed since the event with this position; None if that is too much, or no longer known.
 

@@ -26,7 +26,7 @@ from frepo_core.services.upkeep.journal.comparison import find_next_part
 from frepo_core.services.upkeep.journal.cursors import Cursor, break_off, change_cursor, read_cursors
 from frepo_core.services.upkeep.journal.keys import CATALOGUE, JOURNAL, JournalKey
 
-from .changes import find_changes, find_last_position
+from .changes import find_anchor, find_changes, find_last_position
 from .journal_files import JournalWriter, pack_seal
 from .json_rows import dump
 from .objects import ObjectKind
@@ -161,7 +161,8 @@ class Journal:
             if not changes:
                 return _Spooled(at=at, position=position, objects=0, size=0)
             of_rows = changes.of_rows
-            writer = JournalWriter(file, JOURNAL, head | {"made_at": at, "since_position": since, "position": position})
+            head |= {"made_at": at, "since_position": since, "position": position} | find_anchor(session)
+            writer = JournalWriter(file, JOURNAL, head)
             for name, key, values in changes.objects(session):
                 keep_going()
                 writer.add(name, key, values)
@@ -184,7 +185,7 @@ class Journal:
         with self._database.reading(is_snapshot=True) as session:
             position = find_last_position(session)
             names = sorted(self._names(session.scalars(select(StoredObject.storage).distinct())))
-            writer = JournalWriter(file, CATALOGUE, head | {"made_at": at, "position": position})
+            writer = JournalWriter(file, CATALOGUE, head | {"made_at": at, "position": position} | find_anchor(session))
             for kind in self._kinds:
                 conditions = [Event.at >= at - EVENTS_FOR] if kind.name == "event" else []
                 for page in kind.pages(session, *conditions):

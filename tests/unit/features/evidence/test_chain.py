@@ -1,0 +1,211 @@
+"""The signature of a report and the chain over its events, verified by docs/verify_report.py."""
+
+import copy
+import json
+import subprocess
+import sys
+
+import pytest
+from sqlalchemy import delete, select, update
+
+from frepo_core.db.models import Event
+from frepo_core.features.evidence.feature import EvidenceServices
+from frepo_core.features.evidence.signing import ReportKey, signed_bytes
+from frepo_core.services.base.lease import LEADER
+from frepo_core.services.events.numbering import number_events
+from support.paths import ROOT
+
+
+@pytest.fixture
+def reports(services):
+    return services.feature(EvidenceServices).reports
+
+
+@pytest.fixture
+def number(services, make_lease):
+    lease = make_lease("first", LEADER)
+    assert lease.try_acquire()
+    return lambda: number_events(services.database, lease.epoch)
+
+
+@pytest.fixture
+def happened(services, make_collection, push, number, by):
+    """Backups arrive and one is deleted, each in a numbering of its own."""
+    made = make_collection(5)
+    for content in (b"1", b"2", b"3"):
+        push(made, content)
+        number()
+    services.versions.delete(made, "v1", by=by)
+    number()
+    return made
+
+
+@pytest.fixture
+def verify(tmp_path, reports):
+    """Verify a report; return the exit status and what was printed."""
+
+    def verify(report, *files, key=None):
+        path = tmp_path / "report.json"
+        path.write_text(json.dumps(report, indent=2))
+        command = [sys.executable, ROOT / "docs/verify_report.py", path, key or reports.key.public, *files]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    return verify
+
+
+@pytest.fixture
+def make(reports):
+    return lambda: json.loads(reports.restores(proof=True).model_dump_json())
+
+
+@pytest.fixture
+def signed(reports):
+    """Sign a changed report again: whoever has the key, such as a service with a changed database, can do that."""
+
+    def signed(report):
+        return report | {"signature": reports.key._private.sign(signed_bytes(report)).hex()}
+
+    return signed
+
+
+def change_links(services):
+    """Change an event behind the service, and make all links again: its database's administrator can do that."""
+    from frepo_core.services.events.chain import COLUMNS, canonical_form, digest_of, next_link
+
+    def work(session):
+        session.execute(update(Event).where(Event.kind == "version.deleted").values(actor="somebody-else"))
+        link = ""
+        for row in session.execute(select(*COLUMNS, Event.position).order_by(Event.position)).all():
+            link = next_link(link, digest_of(canonical_form(row, row.position)))
+            session.execute(update(Event).where(Event.id == row.id).values(link=link))
+
+    services.database.write(work)
+
+
+def test_a_right_report_is_right(happened, make, verify):
+    report = make()
+
+    [segment] = report["chain"]["segments"]
+    assert ("start", 0) == (segment["begins"], segment["after"])
+    assert "version.deleted" in {one["kind"] for one in segment["entries"] if isinstance(one, dict)}
+    status, text = verify(report)
+    assert (0, True) == (status, "right: the signature" in text)
+
+
+def test_what_verifies_it_can_be_read_in_a_minute():
+    assert len((ROOT / "docs/verify_report.py").read_text().splitlines()) <= 40
+
+
+def test_one_changed_byte_is_found(happened, make, verify):
+    report = make()
+    text = json.dumps(report)
+    place = text.index("version.deleted")
+    changed = json.loads(f"{text[:place]}X{text[place + 1 :]}")
+
+    assert (1, True) == verify_told(verify, changed, "not signed with this key")
+
+
+def verify_told(verify, report, words):
+    status, text = verify(report)
+    return status, words in text
+
+
+def test_another_key_is_not_that_of_the_installation(happened, make, verify):
+    status, text = verify(make(), key=ReportKey("another", "service").public)
+
+    assert (1, True) == (status, "not signed with this key" in text)
+
+
+@pytest.mark.parametrize("is_signed_again", [False, True])
+@pytest.mark.parametrize("change", ["left out", "swapped", "changed", "last left out"])
+def test_a_chain_with_another_event_is_wrong_even_if_it_is_signed_again(
+    happened, make, verify, signed, change, is_signed_again
+):
+    report = make()
+    entries = report["chain"]["segments"][0]["entries"]
+    before = copy.deepcopy(entries)
+    if change == "left out":
+        del entries[1]
+    elif change == "swapped":
+        entries[1], entries[2] = entries[2], entries[1]
+    elif change == "last left out":
+        entries.pop()
+    else:
+        next(one for one in entries if isinstance(one, dict))["actor"] = "nobody"
+    assert before != entries
+
+    status, text = verify(signed(report) if is_signed_again else report)
+
+    assert (1, True) == (status, "WRONG" in text)
+
+
+def test_a_changed_event_in_the_database_is_a_break(happened, services, make, verify):
+    services.database.write(
+        lambda session: session.execute(update(Event).where(Event.position == 3).values(actor="nobody"))
+    )
+
+    report = make()
+
+    assert ["start", "changed"] == [one["begins"] for one in report["chain"]["segments"]]
+    assert 3 == report["chain"]["segments"][1]["after"]
+
+
+def test_pruned_events_are_a_break_with_an_anchor_of_its_own(happened, services, make, verify):
+    services.database.write(lambda session: session.execute(delete(Event).where(Event.position <= 2)))
+    report = make()
+
+    [segment] = report["chain"]["segments"]
+
+    assert ("missing", 3) == (segment["begins"], segment["after"])
+    assert 64 == len(segment["link"])
+    assert 0 == verify(report)[0]
+
+
+def test_events_from_before_the_chain_are_counted(happened, services, make, push, number):
+    services.database.write(lambda session: session.execute(update(Event).values(link=None)))
+    push(happened, b"4")
+    number()
+
+    chain = make()["chain"]
+
+    assert "start" == chain["segments"][0]["begins"]
+    assert chain["unlinked"] == chain["segments"][0]["after"]
+
+
+def test_the_journal_of_a_storage_shows_a_database_whose_events_were_changed(
+    happened, services, make, verify, run, storage, tmp_path
+):
+    run("catalogue")
+    before = make()
+    [anchor] = before["chain"]["anchors"]
+    assert (True, 0) == (anchor["fits"], verify(before)[0])
+    with storage.open(anchor["key"]) as content:
+        (tmp_path / "kept").write_bytes(content.read())
+    assert 0 == verify(before, tmp_path / "kept")[0]
+
+    change_links(services)
+    report = make()
+
+    assert [False] == [one["fits"] for one in report["chain"]["anchors"]]
+    assert (1, True) == verify_told(verify, report, "a storage has kept another link")
+    hidden = report | {"chain": report["chain"] | {"anchors": []}}
+    assert 0 == verify(services_signed(services, hidden))[0]  # who can sign can hide it from whoever has no copy
+    assert 1 == verify(services_signed(services, hidden), tmp_path / "kept")[0]
+
+
+def services_signed(services, report):
+    key = services.feature(EvidenceServices).reports.key
+    return report | {"signature": key._private.sign(signed_bytes(report)).hex()}
+
+
+def test_a_restored_database_is_a_break_that_the_journal_shows(happened, services, make, verify, run, push, number):
+    run("catalogue")
+    services.database.write(lambda session: session.execute(delete(Event).where(Event.position > 3)))
+
+    [anchor] = make()["chain"]["anchors"]
+
+    assert anchor["fits"] is False
+    push(happened, b"another history")
+    number()
+    assert [False] == [one["fits"] for one in make()["chain"]["anchors"]]
