@@ -58,6 +58,7 @@ SERVICE = {
             "count_held_bytes",
             "record_run",
             "attempt",
+            "followed",
             "record_check",
             "record_version_check",
         ),
@@ -83,6 +84,7 @@ CONTRACTS = {
     "frepo_upload_policies": ("UploadPolicy", "PolicyRequest", "PolicyRefusal"),
     "frepo_subscribers": ("Subscriber", "Event"),
     "frepo_notifiers": ("Notifier", "MessageTarget", "Message", "NotSent"),
+    "frepo_content_followers": ("ContentFollower", "FollowedContent", "FollowedReading", "NotFollowed"),
     "frepo_part_readers": ("PartReader", "Part", "NotListable"),
     "frepo_part_restorers": ("PartRestorer", "OpenedContent", "FoundPart"),
     "frepo_restore_engines": (

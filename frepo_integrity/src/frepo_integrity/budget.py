@@ -16,7 +16,8 @@ class Budget:
 
     `max_output` bounds their number and `max_ratio` how many there may be for each byte of the content. `deadline`, a
     time of `time.monotonic`, bounds the time, and `processor_seconds` the processor's time of this thread, which makes
-    the budget; None stands for no bound. `tick` is called often; what it raises ends the check.
+    the budget; None stands for no bound. `tick` is called often; what it raises ends the check. `waited` returns the
+    seconds that do not count until the deadline.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class Budget:
         deadline: float | None = None,
         processor_seconds: float | None = None,
         tick: Callable[[], object] = lambda: None,
+        waited: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._max_output = max_output
         self._max_ratio = max_ratio
@@ -35,6 +37,7 @@ class Budget:
         self._deadline = deadline
         self._processor_end = None if processor_seconds is None else time.thread_time() + processor_seconds
         self._tick = tick
+        self._waited = waited
         self.output = 0
 
     def spend(self, unpacked: int = 0) -> None:
@@ -48,7 +51,7 @@ class Budget:
             raise BoundReached(
                 f"The content unpacks to more than {self._max_ratio:g} times its size, see integrity.max_ratio"
             )
-        if self._deadline is not None and time.monotonic() > self._deadline:
+        if self._deadline is not None and time.monotonic() - self._waited() > self._deadline:
             raise OutOfTime()
         if self._processor_end is not None and time.thread_time() > self._processor_end:
             raise OutOfTime()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, cast
 
-from frepo_core.plugins import JobContext, LeaseLost, NotFoundError, PendingCheck, readable_size
+from frepo_core.plugins import FollowedReading, JobContext, LeaseLost, NotFoundError, PendingCheck, readable_size
 
 from .budget import Budget
 from .byte_stream import CHUNK
@@ -113,8 +113,11 @@ def _check_and_record(check: PendingCheck, context: JobContext, failures: list[E
 
 def _attempt(check: PendingCheck, context: JobContext) -> str:
     """Return the outcome that is recorded. Raises `_NotRecorded`, `LeaseLost`, and whatever a storage raises."""
-    with context.service.open_version(check.collection_id, check.version_number) as file:
-        found = _judge(StoredContent(file, check.size), check, context)
+    with (
+        context.service.open_version(check.collection_id, check.version_number) as file,
+        context.service.followed(check, file) as reading,
+    ):
+        found = _judge(reading, check, context)
     context.check_lease()
     try:
         return _record(check, found, context)
@@ -130,10 +133,13 @@ class _NotRecorded(Exception):
         self.error = error
 
 
-def _judge(content: StoredContent, check: PendingCheck, context: JobContext) -> Report | BrokenContent:
+def _judge(reading: FollowedReading, check: PendingCheck, context: JobContext) -> Report | BrokenContent:
     """Return what a check finds. Raises `Unreadable`, and `LeaseLost`."""
+    content = StoredContent(reading.file, check.size)
     try:
-        return check_completely(content.file, check, context.settings, _lease_ticks(context))
+        return check_completely(
+            content.file, check, context.settings, _lease_ticks(context), waited=lambda: reading.waited
+        )
     except BrokenContent as broken:
         content.read_through()  # damaged bytes of the storage are no fault of the backup
         return broken
@@ -173,22 +179,34 @@ def _record(check: PendingCheck, found: Report | BrokenContent, context: JobCont
 
 
 def check_completely(
-    content: BinaryIO, check: PendingCheck, settings: IntegritySettings, tick: Callable[[], object] = lambda: None
+    content: BinaryIO,
+    check: PendingCheck,
+    settings: IntegritySettings,
+    tick: Callable[[], object] = lambda: None,
+    *,
+    waited: Callable[[], float] = lambda: 0.0,
 ) -> Report:
     """Check a stored content by its format and by the program that the settings name. Raises `BrokenContent`.
 
     Both together take as long as `integrity.deep_seconds` and one second for each 10 MB; what takes longer is
-    pending. Each further attempt has twice the time.
+    pending. Each further attempt has twice the time. The seconds that `waited` returns do not count.
     """
     seconds = (settings.deep_seconds + check.size / DEEP_SPEED) * 2**check.attempts
     deadline = time.monotonic() + seconds
     budget = Budget(
-        check.size, max_output=settings.max_output, max_ratio=settings.max_ratio, deadline=deadline, tick=tick
+        check.size,
+        max_output=settings.max_output,
+        max_ratio=settings.max_ratio,
+        deadline=deadline,
+        tick=tick,
+        waited=waited,
     )
     try:
         report = inspect(content, check.size, check.file_name, Inspection(budget=budget, is_on=settings.is_on))
         command = find_command(settings, content, check.file_name, check.mime_type)
-        return report if command is None else _with_command(report, command, content, settings, deadline, tick)
+        if command is None:
+            return report
+        return _with_command(report, command, content, settings, deadline + waited(), tick)
     except OutOfTime:
         message = f"The check takes longer than {seconds:.3g} seconds, see integrity.deep_seconds"
         return Report(outcome="pending", message=message)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from frepo_core.plugins import (
     ConsoleSlot,
+    ContentFollower,
+    FollowedContent,
     FoundPart,
     Job,
     JobContext,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PartsSettings",
     "frepo_console_slots",
+    "frepo_content_followers",
     "frepo_endpoints",
     "frepo_jobs",
     "frepo_pages",
@@ -39,6 +42,12 @@ __all__ = [
 def frepo_settings() -> SettingsSpec:
     """Declare the settings `parts.*`."""
     return SettingsSpec(prefix="parts", model=PartsSettings)
+
+
+@hookimpl
+def frepo_content_followers() -> Sequence[ContentFollower]:
+    """List the parts of a content when it is checked."""
+    return [ContentFollower(name="parts", follow=_list_with_check)]
 
 
 @hookimpl
@@ -77,8 +86,8 @@ def frepo_console_slots() -> Sequence[ConsoleSlot]:
 
 @hookimpl
 def frepo_jobs() -> Sequence[Job]:
-    """List large contents before somebody asks."""
-    summary = "List the tables and files in large backups"
+    """List large contents that were not listed with their check, before somebody asks."""
+    summary = "List the tables and files in large backups that have no list yet"
     return [Job(name="parts", schedule="every 15m", run=_list_contents, lane="medium", summary=summary)]
 
 
@@ -95,6 +104,12 @@ def _write_path(content: OpenedContent, path: str, folder: Path, context: Plugin
     from .restoring import write_path
 
     return write_path(content, path, folder, context)
+
+
+def _list_with_check(content: FollowedContent, context: PluginContext) -> None:
+    from .listings import listings_of
+
+    listings_of(context).make_along(content)
 
 
 def _list_contents(context: JobContext) -> Mapping[str, Any]:

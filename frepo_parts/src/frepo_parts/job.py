@@ -1,4 +1,4 @@
-"""The job `parts`: lists large contents before somebody asks, and forgets lists that nobody needs."""
+"""The job `parts`: lists contents that were not listed with their check, and forgets lists that nobody needs."""
 
 import time
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 
 from frepo_core.plugins import Event, FrepoError, JobContext, NotFoundError, StoredVersion, readable_size
 
-from .listings import FORMAT, Listings
+from .listings import FORMAT, Listings, listings_of
 
 _DONE = "listed"
 _PAGE = 500
@@ -45,10 +45,10 @@ def run(context: JobContext) -> Mapping[str, Any]:
 
 
 class _Turn:
-    """One run, and how many versions it has `listed`, with `none`, or `unreadable`."""
+    """One run, and how many versions it has `listed`, with `none`, `unreadable`, or left to their check."""
 
     def __init__(self, context: JobContext) -> None:
-        self.listings = Listings(context)
+        self.listings = listings_of(context)
         self.counts: Counter[str] = Counter()
         self._context = context
         self._end = time.monotonic() + _TURN
@@ -71,6 +71,8 @@ class _Turn:
         if found is None:
             context.progress(f"version {number} of collection {collection}, {readable_size(size)}")
             try:
+                if any(one.outcome == "pending" for one in context.service.checks(collection, number)):
+                    return "left to their check"  # which reads them once for both
                 with context.service.open_version(collection, number) as file:
                     found = self.listings.make(digest, size, file, context.check_lease)
             except NotFoundError:  # deleted since

@@ -1,6 +1,7 @@
 """Lists a content in a process of its own, which has limits and no settings: contents are made by others.
 
-The process asks for pieces of the content over its standard output, and gets them over its standard input.
+The process asks for pieces of the content over its standard output, and gets them over its standard input. It makes
+a further process for each content, which has the limits, so that starting Python once is enough for many.
 """
 
 import contextlib
@@ -9,25 +10,28 @@ import io
 import json
 import os
 import resource
+import select
 import signal
 import struct
 import subprocess
 import sys
-import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import entry_points
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
-from frepo_core.plugins import BoundPartReader, NotListable, Part
+from frepo_core.plugins import BoundPartReader, NotListable, Part, PartReader
+
+from .listing_host import KEPT, host
 
 MAX_PARTS, MAX_NAME = 200_000, 4096
 UNKNOWN = "Its format has no reader of parts"
 TOO_MANY = "It has too many parts to list"
 # A list in JSON packs to a tenth or less.
 UNPACKED = 16
-_ASK, _DONE = b"A", b"D"
+_ASK, _DONE, _FAILED = b"A", b"D", b"F"
 _REQUEST, _SIZE = struct.Struct(">cQI"), struct.Struct(">I")
 _PIECE = 256 << 10
 
@@ -98,28 +102,16 @@ def list_content(
     """
     if reason := _find_refusal(file, readers):
         return refused(reason)
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-m", __name__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
-        start_new_session=True,
-    )
-    timer = threading.Timer(4 * limits.seconds + 60, process.kill)
-    timer.daemon = True
-    timer.start()
-    try:
-        plugins = sorted({one.plugin for one in readers})
-        given = {"size": size, "plugins": plugins, "memory": limits.memory, "seconds": limits.seconds}
-        given["limit"] = limits.size
+    plugins = sorted({one.plugin for one in readers})
+    given = {"size": size, "plugins": plugins, "memory": limits.memory, "seconds": limits.seconds}
+    given["limit"] = limits.size
+    with host(__name__, 4 * limits.seconds + 60) as process:
         return _serve(process, file, json.dumps(given).encode(), tick)
-    finally:
-        timer.cancel()
-        process.kill()
-        with contextlib.suppress(OSError):
-            process.communicate()
+
+
+def may_have_parts(file: BinaryIO, readers: Sequence[BoundPartReader]) -> bool:
+    """Whether a content begins like one that a reader lists."""
+    return not _find_refusal(file, readers)
 
 
 def _find_refusal(file: BinaryIO, readers: Sequence[BoundPartReader]) -> str:
@@ -144,10 +136,16 @@ def _serve(process: "subprocess.Popen[bytes]", file: BinaryIO, given: bytes, tic
             kind, start, length = _REQUEST.unpack(_receive(process.stdout, _REQUEST.size))
             if kind == _DONE:
                 return _receive(process.stdout, length)
+            if kind == _FAILED:
+                return _failed(length)
             file.seek(start)
             _send(process.stdin, file.read(min(length, _PIECE)))
-    code = process.wait()
-    what = "memory or time" if code in {-signal.SIGXCPU, -signal.SIGKILL, 1} else "than a process may do"
+    return _failed(-process.wait())
+
+
+def _failed(number: int) -> bytes:
+    """Return the list of a content whose process has ended by a signal, or by an exception: 0."""
+    what = "memory or time" if number in {signal.SIGXCPU, signal.SIGKILL, 0} else "than a process may do"
     return refused(f"Its list needs more {what} (parts.memory, parts.seconds)")
 
 
@@ -209,15 +207,46 @@ def _received() -> bytes:
 
 
 def main() -> None:
-    """List the content that the other process has. Its answer is the packed list."""
-    given = json.loads(_received())
-    readers = [
+    """List the contents that the other process has, one after the other, until none comes for a while."""
+    os.nice(10)  # requests come first
+    with contextlib.suppress(EOFError):  # the other process has ended
+        while select.select([sys.stdin], [], [], KEPT)[0]:
+            given = json.loads(_received())
+            readers = _load(tuple(given["plugins"]))
+            child = os.fork()
+            if child == 0:
+                _list_and_exit(given, readers)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            if code:
+                _answer(_FAILED, 0, max(-code, 0))
+                return  # what is in the pipe was for the one that has failed
+
+
+@lru_cache
+def _load(plugins: tuple[str, ...]) -> list[PartReader]:
+    found = [
         reader
         for entry in entry_points(group="frepo")
-        if entry.name in given["plugins"]
+        if entry.name in plugins
         for reader in entry.load().frepo_part_readers()
     ]
-    os.nice(10)  # requests come first
+    for reader in found:
+        with contextlib.suppress(Exception):
+            reader.recognizes(b"")  # it imports what it needs, once for all contents
+    return found
+
+
+def _list_and_exit(given: Mapping[str, Any], readers: Sequence[PartReader]) -> NoReturn:
+    code = 1
+    try:
+        _list(given, readers)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _list(given: Mapping[str, Any], readers: Sequence[PartReader]) -> None:
+    """List the content that the other process has, with limits. The answer is the packed list."""
     seconds = max(1, int(given["seconds"]))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (given["memory"], given["memory"]))

@@ -6,16 +6,16 @@ import os
 import secrets
 import threading
 import zlib
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from frepo_core.plugins import JobContext, NotFoundError, Part, PartReader, PluginContext
+from frepo_core.plugins import FollowedContent, JobContext, NotFoundError, Part, PartReader, PluginContext
 
-from .listing_process import UNPACKED, Limits, list_content
+from .listing_process import UNPACKED, Limits, list_content, may_have_parts
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ SPEED = 5_000_000
 # A larger number makes all lists anew.
 FORMAT = "1"
 _NONCE, _REMEMBERED = 12, 4
+# Seconds that a request waits for a list that is being made with the check.
+_WAIT = 10.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,20 @@ class Listing:
         return Tree(self.parts)
 
 
+_known: "deque[Listings]" = deque(maxlen=4)
+_knowing = threading.Lock()
+
+
+def listings_of(context: PluginContext | JobContext) -> "Listings":
+    """Return the lists of a service: the same ones in its whole process."""
+    with _knowing:
+        for one in _known:
+            if one.serves(context):
+                return one
+        _known.append(Listings(context))
+        return _known[-1]
+
+
 class Listings:
     """Makes, keeps and finds lists."""
 
@@ -54,6 +70,11 @@ class Listings:
         self._lock = threading.Lock()
         self._making, self._making_later = threading.Lock(), threading.Lock()
         self._waiting: set[str] = set()
+        self._followed: dict[str, threading.Event] = {}
+
+    def serves(self, context: PluginContext | JobContext) -> bool:
+        """Whether these are the lists of this service."""
+        return self._context.service is context.service
 
     @property
     def folder(self) -> Path:
@@ -83,10 +104,34 @@ class Listings:
             self._write(digest, packed)
         return self._remember(digest, packed)
 
+    def make_along(self, content: FollowedContent) -> None:
+        """List a content while it is checked, unless it has a list, or no reader knows its first bytes.
+
+        Raises what reading raises; nothing is kept then.
+        """
+        digest, file = content.sha256, content.file
+        if not may_have_parts(file, self._context.service.part_readers()):
+            return
+        with self._lock:
+            if digest in self._followed:
+                return
+            ended = self._followed[digest] = threading.Event()
+        try:
+            if self.find(digest) is None:
+                self.make(digest, content.size, file)
+        finally:
+            with self._lock:
+                del self._followed[digest]
+            ended.set()
+
     def find_or_make(self, digest: str, size: int, open_content: Callable[[], BinaryIO]) -> Listing | None:
         """Return the list of a content; None if it is large, or another is being made: it is made in the background."""
         if (found := self.find(digest)) is not None:
             return found
+        if (followed := self._followed.get(digest)) is not None:
+            followed.wait(_WAIT)
+            if (found := self.find(digest)) is not None:
+                return found
         # One at a time: each needs a processor and memory, and a thread of the service that would wait for its turn.
         if size > self._context.settings.inline_limit or not self._making.acquire(blocking=False):
             self._make_later(digest, size, open_content)
@@ -122,6 +167,8 @@ class Listings:
 
     def forget(self, digest: str) -> None:
         """Delete a list."""
+        with self._lock:
+            self._remembered.pop(digest, None)
         with contextlib.suppress(OSError):
             self._path(digest).unlink()
 

@@ -19,8 +19,8 @@ class PartsSettings(PluginSettings):
     inline_limit: Size = Field(
         "64MiB",
         validate_default=True,
-        description="A content up to this size is listed while the request for its list waits; larger ones in the "
-        "background, and by the job `parts` before somebody asks.",
+        description="A content that was not listed with its check is listed while the request for its list waits, up "
+        "to this size; larger ones in the background, and by the job `parts` before somebody asks.",
     )
     memory: Size = Field(
         "512MiB",

@@ -45,6 +45,7 @@ from .checks.upload_policy import PolicyRefusal, PolicyRequest, UploadPolicy
 from .console_slot import ConsoleSlot
 from .content.checksums import Checksums
 from .content.session_file import SessionFile
+from .content_follower import ContentFollower, FollowedContent, FollowedReading, NotFollowed
 from .context import PluginContext
 from .events.event import Event, EventCount
 from .events.event_kind import PluginEventKind
@@ -121,6 +122,7 @@ __all__ = [
     "CompactStatus",
     "ConfigurationError",
     "ConsoleSlot",
+    "ContentFollower",
     "CopyStatus",
     "DatabaseUnavailableError",
     "DoctorCheck",
@@ -135,6 +137,8 @@ __all__ = [
     "FileInfo",
     "FileMode",
     "Finding",
+    "FollowedContent",
+    "FollowedReading",
     "FoundPart",
     "FrepoError",
     "Guards",
@@ -158,6 +162,7 @@ __all__ = [
     "Networks",
     "NewRun",
     "NotDecided",
+    "NotFollowed",
     "NotFoundError",
     "NotListable",
     "NotRestored",

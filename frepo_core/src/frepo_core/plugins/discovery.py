@@ -17,6 +17,7 @@ from .checks.health_check import HealthCheck
 from .checks.upload_check import UploadCheck
 from .checks.upload_policy import UploadPolicy
 from .console_slot import ConsoleSlot
+from .content_follower import ContentFollower
 from .context import PluginContext
 from .events.event_kind import PluginEventKind
 from .hang_watch import HangWatch
@@ -65,6 +66,7 @@ class FoundPlugin:
     upload_policies: Sequence[UploadPolicy] = ()
     subscribers: Sequence[Subscriber] = ()
     notifiers: Sequence[Notifier] = ()
+    content_followers: Sequence[ContentFollower] = ()
     part_readers: Sequence[PartReader] = ()
     part_restorers: Sequence[PartRestorer] = ()
     restore_engines: Sequence[RestoreEngine] = ()
@@ -218,6 +220,7 @@ def _describe(manager: pluggy.PluginManager, name: str, distribution: str, versi
         upload_policies=ask(hook.frepo_upload_policies, UploadPolicy, is_early=True),
         subscribers=ask(hook.frepo_subscribers, Subscriber, is_early=True),
         notifiers=ask(hook.frepo_notifiers, Notifier),
+        content_followers=ask(hook.frepo_content_followers, ContentFollower),
         part_readers=ask(hook.frepo_part_readers, PartReader),
         part_restorers=ask(hook.frepo_part_restorers, PartRestorer),
         restore_engines=ask(hook.frepo_restore_engines, RestoreEngine),

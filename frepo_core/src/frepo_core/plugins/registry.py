@@ -76,6 +76,7 @@ class PluginRegistry:
         self.upload_policies = _by_name(self.found, lambda plugin: plugin.upload_policies)
         self.subscribers = _by_name(self.found, lambda plugin: plugin.subscribers)
         self.notifiers = _by_name(self.found, lambda plugin: plugin.notifiers)
+        self.content_followers = _by_name(self.found, lambda plugin: plugin.content_followers)
         self.part_readers = _by_name(self.found, lambda plugin: plugin.part_readers)
         self.part_restorers = _by_name(self.found, lambda plugin: plugin.part_restorers)
         self.restore_engines = _by_name(self.found, lambda plugin: plugin.restore_engines)

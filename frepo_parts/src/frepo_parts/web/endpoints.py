@@ -11,7 +11,7 @@ from frepo_core.plugins import EndpointError, FieldsError, NotFoundError, Plugin
 from frepo_core.web import Answer, Endpoint, FrepoRequest, next_cursor, page_of
 
 from ..changes import find_differences
-from ..listings import Listing, Listings, part_of
+from ..listings import Listing, Listings, listings_of, part_of
 from ..restoring import file_name
 from .models import Change, Changes, ChangesQuery, Contents, ContentsQuery, PartItem
 
@@ -36,17 +36,14 @@ class _Chunks:
 
 
 class Views:
-    """The views, with the lists of this process."""
+    """The views."""
 
     def __init__(self, context: PluginContext) -> None:
         self._context = context
-        self._lists: Listings | None = None
 
     @property
     def _listings(self) -> Listings:
-        if self._lists is None:  # a hook must not use the service yet
-            self._lists = Listings(self._context)
-        return self._lists
+        return listings_of(self._context)  # not in the hook, which must not use the service yet
 
     def _selected(self, request: FrepoRequest, selector: str, password: str) -> StoredVersion:
         """Return a version that the client may download."""

@@ -58,6 +58,7 @@ def offers_of(plugin: FoundPlugin, context: PluginContext | None, adapters: Coll
         yield _offer("subscriber", subscriber.name, f"of {', '.join(subscriber.kinds)}")
     for notifier in plugin.notifiers:
         yield _offer("notifier", notifier.name, f"for targets {notifier.name}://")
+    yield from (_offer("content follower", one.name) for one in plugin.content_followers)
     yield from (_offer("part reader", reader.name, reader.label) for reader in plugin.part_readers)
     yield from (_offer("part restorer", restorer.name) for restorer in plugin.part_restorers)
     yield from (_offer("restore engine", engine.name, engine.label) for engine in plugin.restore_engines)

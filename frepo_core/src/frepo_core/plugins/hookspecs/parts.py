@@ -1,12 +1,33 @@
-"""The hooks about parts of a content, such as one table of a dump."""
+"""The hooks about what is in a content, such as one table of a dump."""
 
 from collections.abc import Sequence
 
+from ..content_follower import ContentFollower
 from ..markers import hookspec
 from ..part_reader import PartReader
 from ..part_restorer import PartRestorer
 
 # pluggy calls the implementations, so the bodies are empty.
+
+
+@hookspec
+def frepo_content_followers() -> Sequence[ContentFollower]:  # type: ignore[empty-body]
+    """Return what reads the content of versions when they are checked, so that a content is read once.
+
+    :when: once, at the start; `follow` for each version that is uploaded and needs no further check, up to 256 MiB, and
+        for each one that the job of a check reads with `Service.followed`
+    :thread: `follow`: a thread of its own, for one upload after the other. No request waits for it
+    :transaction: outside
+    :failure: the log names the follower; the upload, the check and its verdict stay as they are
+
+    .. versionadded:: 0.2
+
+    Example::
+
+        @hookimpl
+        def frepo_content_followers():
+            return [ContentFollower(name="acme", follow=count_lines)]
+    """
 
 
 @hookspec

@@ -14,6 +14,7 @@ from ..checks.upload_check import (
     CollectionProblem,
     PendingCheck,
 )
+from ..content_follower import FollowedReading
 from ..events.event import Event, EventCount
 from ..events.message import BoundNotifier, Message
 from ..pages import Pages
@@ -116,6 +117,14 @@ class Service(ReadingService, WritingService, DeletingService, ReportingService,
         and does not hold up all others for ever: after three, the version is suspicious, and `is_due` is false. So it
         is if the version was deleted, or the check is not pending any more. An exception that leaves the block takes
         the attempt back. `record_check` does not count it again.
+        """
+
+    def followed(self, check: PendingCheck, file: BinaryIO) -> AbstractContextManager[FollowedReading]:
+        """Let followers read a stored content together with its check: `with service.followed(check, file) as one:`.
+
+        `file` is what `open_version` has returned; the check reads `one.file` instead, once and mostly in order. It
+        waits for followers that are more than 32 MiB behind, for five seconds and one for each 10 MB at most, which
+        `one.waited` counts. Leaving the block waits for them likewise.
         """
 
     def collectors(self) -> Sequence[Collector]:

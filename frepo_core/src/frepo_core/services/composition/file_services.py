@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..content.blobs.object_reads import ObjectReads
     from ..content.blobs.stored_content import StoredContent
     from ..content.chains.chain_reader import ChainReader
+    from ..content.checks.followers import Followers
     from ..content.checks.upload_checks import UploadChecks
     from ..content.copies import Copies
     from ..content.exports import Exports
@@ -138,7 +139,13 @@ class FileServices(Foundation):
     def upload_checks(self) -> "UploadChecks":
         from ..content.checks.upload_checks import UploadChecks
 
-        return UploadChecks(self.plugins, self.contexts, self.settings)
+        return UploadChecks(self.plugins, self.contexts, self.settings, self.content_followers)
+
+    @cached_property
+    def content_followers(self) -> "Followers":
+        from ..content.checks.followers import Followers
+
+        return Followers(self.plugins, self.contexts)
 
     @cached_property
     def copies(self) -> "Copies":

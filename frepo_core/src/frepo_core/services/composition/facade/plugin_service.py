@@ -29,6 +29,7 @@ from frepo_core.plugins import (
     Event,
     EventCount,
     ExpectedBackups,
+    FollowedReading,
     HttpAnswer,
     Message,
     MissingBackup,
@@ -134,6 +135,10 @@ class PluginService(DeletingFacade, WritingFacade, AdministeringFacade):
 
     def attempt(self, check: PendingCheck, *, job: str) -> AbstractContextManager[bool]:
         return self._services.check_attempts.attempt(check, by=Actor(name=f"system:{job}"))
+
+    def followed(self, check: PendingCheck, file: BinaryIO) -> AbstractContextManager[FollowedReading]:
+        version = self._services.versions.find(check.collection_id, f"v{check.version_number}")
+        return self._services.content_followers.following(file, check.size, version.file.blob.digest)
 
     def collectors(self) -> Sequence[Collector]:
         found: list[Collector] = []

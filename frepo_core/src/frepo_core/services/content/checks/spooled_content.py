@@ -1,15 +1,14 @@
 """Content that was received and not stored yet, as the upload checks see it."""
 
-import io
-import os
 import threading
 from dataclasses import dataclass
 from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, Self
 
 from frepo_core.plugins import CollectionInfo
 
 from ..ingest import Content
+from .positioned_file import open_at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +39,7 @@ class SpooledContent:
 
     def open(self) -> BinaryIO:
         """See `UploadedContent.open`."""
-        return cast(BinaryIO, io.BufferedReader(_Reader(self)))
+        return open_at(self.size, self.read_at)
 
     def read_at(self, position: int, size: int) -> bytes:
         """Read at most `size` bytes from a position. Raises `ValueError` after the end of the checks."""
@@ -59,30 +58,3 @@ class SpooledContent:
         with self._lock:
             self._is_over = True
             self._stream.seek(self._start)
-
-
-class _Reader(io.RawIOBase):
-    """A file over the content, with a position of its own. Closing it does not close the content."""
-
-    def __init__(self, content: SpooledContent) -> None:
-        self._content = content
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any writable buffer
-        data = self._content.read_at(self._position, len(buffer))
-        buffer[: len(data)] = data
-        self._position += len(data)
-        return len(data)
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        origin = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._content.size}[whence]
-        if origin + offset < 0:
-            raise OSError(22, "the position is before the start of the content")
-        self._position = origin + offset
-        return self._position

@@ -28,6 +28,7 @@ from ...base.plugin_failures import (
     storable_name,
 )
 from ..ingest import Content
+from .followers import Followers
 from .spooled_content import SpooledContent, UploadTarget
 
 log = logging.getLogger(__name__)
@@ -99,7 +100,14 @@ class _Check:
 class UploadChecks:
     """The upload checks that are in use. Raises `ConfigurationError` if the settings of one are wrong."""
 
-    def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext], settings: Settings) -> None:
+    def __init__(
+        self,
+        plugins: PluginRegistry,
+        contexts: Mapping[str, PluginContext],
+        settings: Settings,
+        followers: Followers,
+    ) -> None:
+        self._followers = followers
         checks = [
             _prepare(owned, contexts[owned.plugin.name], settings.checks_on_broken)
             for owned in plugins.upload_checks.values()
@@ -116,11 +124,16 @@ class UploadChecks:
     def run(self, content: Content, target: UploadTarget) -> tuple[CheckReport, ...]:
         """Run the checks for this kind of content one after the other; return what each said.
 
+        Followers read a version that needs no further check; others when the job reads them.
+
         Raises `UploadCheckError` if a check found the content broken and its findings are refused.
         """
         kind = "versions" if target.collection else "files"
         checks = [check for check in self._checks if kind in check.spec.applies_to]
-        return tuple(_run(check, content, target, self._waits) for check in checks)
+        reports = tuple(_run(check, content, target, self._waits) for check in checks)
+        if target.collection and all(report.outcome != "pending" for report in reports):
+            self._followers.offer(content)
+        return reports
 
 
 def _name_settings(value: object, plugin: FoundPlugin, context: PluginContext) -> str:
