@@ -32,8 +32,9 @@ class Pages:
     - `menu`: entries in the menu of the web console.
     - `policy`: the Content-Security-Policy. It may only name the sources 'self', 'none', blob: and data:.
     - `is_versioned`: the files are served below `/<path>/<digest>/`, where browsers may keep them for ever: the digest
-      is that of all files. `/<path>/` answers `index.html` with `{digest}` replaced. A file that lies next to its
-      compressed form `<name>.gz` is sent compressed.
+      is that of all files. `/<path>/` answers `index.html` with `{digest}` replaced, and `{style console.css}` by a
+      `<style>` element with that file, which the policy then allows: a browser shows the page before anything else
+      has arrived. A file that lies next to its compressed form `<name>.gz` is sent compressed.
 
     Anybody can fetch the files without a token. By default scripts, styles, images and requests are allowed from this
     service only, nothing inline.

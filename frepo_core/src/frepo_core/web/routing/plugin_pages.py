@@ -1,6 +1,8 @@
 """Serves the static pages of plug-ins, each below a path of its own, with a strict Content-Security-Policy."""
 
+import base64
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 IMMUTABLE = "public, max-age=31536000, immutable"
+
+_STYLE = re.compile(r"\{style ([\w./-]+)\}")
 
 View = Callable[[Any, FrepoRequest], Response]
 
@@ -88,7 +92,7 @@ def _make_view(pages: Pages) -> View:
         response = serve(context, request)
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
-        response.headers["Content-Security-Policy"] = pages.policy
+        response.headers.setdefault("Content-Security-Policy", pages.policy)
         return response
 
     return view
@@ -111,12 +115,14 @@ def _unversioned(pages: Pages) -> View:
 def _versioned(pages: Pages) -> View:
     """Serve `index.html` at the path of the pages, and all files below the digest of the folder."""
     digest = _digest(Path(pages.folder))
-    index = (Path(pages.folder) / "index.html").read_text().replace("{digest}", digest)
+    index, policy = _embed_style(pages, (Path(pages.folder) / "index.html").read_text().replace("{digest}", digest))
     serve = _Files(str(pages.folder), use_subpath=True, content_encodings=("gzip",))
 
     def view(context: object, request: FrepoRequest) -> Response:
         if not request.subpath:
-            return Response(index, etag=digest, conditional_response=True)
+            response = Response(index, etag=digest, conditional_response=True)
+            response.headers["Content-Security-Policy"] = policy
+            return response
         if request.subpath[0] != digest or len(request.subpath) == 1:
             raise HTTPNotFound
         request.subpath = request.subpath[1:]
@@ -125,6 +131,20 @@ def _versioned(pages: Pages) -> View:
         return response
 
     return view
+
+
+def _embed_style(pages: Pages, index: str) -> tuple[str, str]:
+    """Return the page with its style in it, so that a browser shows it at once, and a policy that allows that style."""
+    found = _STYLE.search(index)
+    if found is None:
+        return index, pages.policy
+    style = (Path(pages.folder) / found[1]).read_text()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    directives = [one.strip() for one in pages.policy.split(";")]
+    own = next((one for one in directives if one.startswith("style-src ")), "style-src 'self'")
+    others = [one for one in directives if one != own]
+    page = f"{index[: found.start()]}<style>{style}</style>{index[found.end() :]}"
+    return page, "; ".join([*others, f"{own} 'sha256-{digest}'"])
 
 
 def _digest(folder: Path) -> str:
