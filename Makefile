@@ -98,6 +98,7 @@ serve demo: export FREPO_INI := $(CURDIR)/development.ini
 # Its name may have spaces and quotes, so the shell gets it as a variable.
 serve demo: export STATE := $(STATE)
 serve demo: export FREPO_STATE := $(STATE)
+serve demo: export FREPO_LISTEN := $(HTTP_LISTEN)
 client: $(VENV)/installed  ## write the client for servers that are backed up, build/frepo-client.pyz
 	@mkdir -p build
 	$(BIN)/python -m frepo_client.zipapp build/frepo-client.pyz
@@ -119,7 +120,7 @@ serve: $(VENV)/installed  ## start the service on http://127.0.0.1:6543, with a 
 	fi
 # For `frepo` in other folders, and in this one if STATE was changed.
 	@umask 077 && $(PYTHON) -c 'import os, shlex, sys; [print(f"export {name}={shlex.quote(os.environ[name])}") for name in sys.argv[1:]]' \
-	    FREPO_STATE FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY > "$$STATE/environment"
+	    FREPO_STATE FREPO_LISTEN FREPO_INI DATABASE_URL FS_LOCAL_DIRECTORY APP_SECRETS_FILE TEMP_DIRECTORY > "$$STATE/environment"
 # The token is behind the #, which browsers do not send: no server and no proxy logs it.
 	@echo "The web console: http://$(HTTP_LISTEN)/ui/#token=$$(cat "$$STATE/admin-token")"
 	@echo "A nightly dump in three lines is in README.md, everything else in docs/index.md. Ctrl-C ends the service."

@@ -21,6 +21,14 @@ def test_an_uploaded_file_is_listed_and_shown(console, name):
     assert shown["address"] == f"http://127.0.0.1:6543/repository/file/{name}"
 
 
+@pytest.mark.parametrize("listen", ["127.0.0.1:7000", "0.0.0.0:7000", "*:7000"])
+def test_the_address_has_the_port_of_make_serve(console, listen):
+    (console.folder / "note.txt").write_text("hello\n")
+    shown = json.loads(console.answer("file:upload", "note.txt", "-f", "json", FREPO_LISTEN=listen))
+
+    assert shown["address"] == f"http://127.0.0.1:7000/repository/file/{shown['name']}"
+
+
 def test_an_upload_says_under_which_address_the_file_is(console):
     (console.folder / "note.txt").write_text("hello\n")
     shown = json.loads(console.answer("file:upload", "note.txt", "-f", "json", APP_DOMAIN="files.example.org"))

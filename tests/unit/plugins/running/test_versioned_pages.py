@@ -1,6 +1,8 @@
 """Versioned pages of plug-ins: what is served, with which headers, and what is refused; the menu of the web console."""
 
+import base64
 import gzip
+import hashlib
 import re
 
 import pytest
@@ -44,6 +46,26 @@ class TestVersionedPages:
     def test_the_policy_is_that_of_the_plugin(self, app):
         for path in ("/paint/", self.script(app)):
             assert "default-src 'none'; img-src data:" == app.get(path).headers["Content-Security-Policy"]
+
+    @pytest.mark.parametrize(
+        ("policy", "expected"),
+        [
+            (
+                "default-src 'none'; style-src 'self'; img-src data:",
+                "default-src 'none'; img-src data:; style-src 'self' {}",
+            ),
+            ("default-src 'self'", "default-src 'self'; style-src 'self' {}"),
+        ],
+    )
+    def test_a_style_in_the_page_is_the_only_one_that_the_policy_allows(self, assembled, folder, policy, expected):
+        (folder / "index.html").write_text("<head>{style deep/app.css}</head>")
+        (folder / "deep/app.css").write_text("p{color:red}")
+        pages = Pages(path="paint", folder=folder, title="Paint", is_versioned=True, policy=policy)
+        index = TestApp(make_app(assembled({"pages": lambda: [pages]}))).get("/paint/")
+        digest = base64.b64encode(hashlib.sha256(b"p{color:red}").digest()).decode()
+
+        assert "<head><style>p{color:red}</style></head>" == index.text
+        assert expected.format(f"'sha256-{digest}'") == index.headers["Content-Security-Policy"]
 
     def test_the_digest_follows_each_file(self, assembled, folder, app):
         before = self.script(app)
