@@ -73,6 +73,19 @@ def test_a_version_in_quarantine_is_restored_after_a_question(console, folder):
     assert "db.sql has no good version" in nothing_good
 
 
+def test_a_newer_version_that_is_not_good_is_named(console, folder):
+    made = console.answer("backup:create-collection", "-f", "db.sql", "-b", "4", "--min-version-size", "5")
+    console.answer("backup:upload", made, "-", stdin="large enough")
+    console.answer("backup:upload", made, "-", stdin="tiny")
+
+    done = console.run("restore", "db.sql")
+
+    assert "large enough" == (folder / "db-v1.sql").read_text()
+    assert "A newer one is left out: db.sql v2 of " in done.stderr
+    assert ", from the quarantine: suspicious. Take it with --version 2\n" in done.stderr
+    assert "left out" not in console.run("restore", "db.sql", "--version", "1", "-o", "one.sql").stderr
+
+
 def test_a_deleted_collection_is_found_by_its_name(console, collection, folder):
     console.answer("backup:delete-collection", collection, "--with-versions", "--yes")
 

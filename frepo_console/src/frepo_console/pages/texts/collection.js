@@ -67,6 +67,7 @@ export const t = {
     quarantined: (number) => `${number} quarantined`,
     trash: "Trash",
     trashText: "can be restored",
+    noTrash: "nothing to restore",
   },
 
   versions_: {

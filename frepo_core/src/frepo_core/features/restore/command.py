@@ -116,7 +116,10 @@ class Restore(ListCommand):
             if note:
                 self.app.stderr.write(f"{note}\n")
             return restorables.find(source, before=before)
-        return restorables.find(source)
+        found = restorables.find(source)
+        if newer := restorables.newer(found):
+            self.app.stderr.write(f"A newer one is left out: {describe(newer)}. Take it with --version {newer.number}\n")
+        return found
 
     def _confirm(self, found: Restorable, arguments: argparse.Namespace) -> None:
         """Ask about a version that is not good. Raises `FrepoError` if the answer is not yes."""

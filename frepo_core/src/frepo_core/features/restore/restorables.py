@@ -106,6 +106,11 @@ class Restorables:
                 return _newest(session, source, before)
             return _newest_good(session, source)
 
+    def newer(self, found: Restorable) -> Restorable | None:
+        """Return the newest version of the collection if it is newer than this one, such as one in quarantine."""
+        with self._database.reading(is_snapshot=True) as session:
+            return next(iter(_versions(session, found.source, Version.number > found.number)), None)
+
     def summaries(self, limit: int) -> Sequence[Summary]:
         """Return what can be restored of the collections that got a version last, and of deleted ones."""
         newest = select(Collection).order_by(Collection.arrived_at.desc(), Collection.id).limit(limit)

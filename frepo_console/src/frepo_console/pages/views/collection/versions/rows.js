@@ -157,6 +157,7 @@ function Actions({ version, collection, open, changed }) {
       ...${bare}
       ><${Icon} name="download"
     /><//>
+    <${SlotButtons} collection=${collection} name=${name} open=${(slot) => open.slot(slot, version)} />
     ${
       mayEdit &&
       (version.quarantined
@@ -192,6 +193,5 @@ function Actions({ version, collection, open, changed }) {
             <${Icon} name="trash" />
           </button>`)
     }
-    <${SlotButtons} collection=${collection} name=${name} open=${(slot) => open.slot(slot, version)} />
   </span>`;
 }
