@@ -118,7 +118,9 @@ class Restore(ListCommand):
             return restorables.find(source, before=before)
         found = restorables.find(source)
         if newer := restorables.newer(found):
-            self.app.stderr.write(f"A newer one is left out: {describe(newer)}. Take it with --version {newer.number}\n")
+            self.app.stderr.write(
+                f"A newer one is left out: {describe(newer)}. Take it with --version {newer.number}\n"
+            )
         return found
 
     def _confirm(self, found: Restorable, arguments: argparse.Namespace) -> None:
