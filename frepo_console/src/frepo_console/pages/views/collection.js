@@ -223,7 +223,12 @@ function Facts({ collection, now }) {
   ];
   const tested = restoreFact(collection, now);
   if (tested) facts.push(tested);
-  if ("trash_size" in collection) facts.push([t.facts.trash, size(collection.trash_size), collection.trash_size ? t.facts.trashText : t.facts.noTrash]);
+  if ("trash_size" in collection)
+    facts.push([
+      t.facts.trash,
+      size(collection.trash_size),
+      collection.trash_size ? t.facts.trashText : t.facts.noTrash,
+    ]);
   return html`<section class="card" aria-label=${t.facts.title}>
     <dl class="facts">
       ${facts.map(
