@@ -25,6 +25,9 @@ from .settings import PartsSettings
 if TYPE_CHECKING:
     from frepo_core.web import Endpoint
 
+# Contents below this size are listed when somebody asks: starting a process for each would cost more than that.
+_SMALLEST = 1 << 20
+
 __all__ = [
     "PartsSettings",
     "frepo_console_slots",
@@ -47,7 +50,7 @@ def frepo_settings() -> SettingsSpec:
 @hookimpl
 def frepo_content_followers() -> Sequence[ContentFollower]:
     """List the parts of a content when it is checked."""
-    return [ContentFollower(name="parts", follow=_list_with_check)]
+    return [ContentFollower(name="parts", follow=_list_with_check, smallest=_SMALLEST)]
 
 
 @hookimpl

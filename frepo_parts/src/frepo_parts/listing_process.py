@@ -137,6 +137,7 @@ def _serve(process: "subprocess.Popen[bytes]", file: BinaryIO, given: bytes, tic
             if kind == _DONE:
                 return _receive(process.stdout, length)
             if kind == _FAILED:
+                process.wait()  # it ends, and must not be kept for the next content
                 return _failed(length)
             file.seek(start)
             _send(process.stdin, file.read(min(length, _PIECE)))

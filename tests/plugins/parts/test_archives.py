@@ -139,3 +139,5 @@ def test_a_list_that_needs_too_much_memory_or_time_is_none(listed):
     assert listed(large + bytes(400_000_000), memory=300 << 20).reason
     slow = b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n" + b"INSERT INTO a VALUES(1);\n" * 400_000 + b"COMMIT;\n"
     assert "parts.seconds" in listed(slow, seconds=1).reason
+    short = slow.replace(b"INSERT INTO a VALUES(1);\n" * 399_999, b"")
+    assert not listed(short).reason  # a process that has failed is not used for the next content

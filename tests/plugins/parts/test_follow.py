@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import threading
 
 import pytest
 
@@ -16,10 +17,15 @@ from .test_requests import SQL
 
 
 @pytest.fixture
-def frepo_service_settings(tmp_path):
+def inline_limit():
+    return "1KiB"
+
+
+@pytest.fixture
+def frepo_service_settings(tmp_path, inline_limit):
     return {
         "parts.directory": str(tmp_path / "parts"),
-        "integrity.inline_limit": "1KiB",
+        "integrity.inline_limit": inline_limit,
         "jobs.parts": "off",
         "jobs.integrity_deep": "off",
     }
@@ -79,20 +85,35 @@ def _contents(service, collection):
     return service.request("GET", f"/api/v1/collections/{collection}/versions/latest/contents").json
 
 
-def _large(rows=3000):
+def _followers():
+    return {thread.ident for thread in threading.enumerate() if thread.name == "content-followers"}
+
+
+def _large(rows=25_000):
     words = random.Random(7)
     row = b"INSERT INTO orders VALUES('%s');\n"
     text = b"".join(row % words.randbytes(40).hex().encode() for _ in range(rows))
     return SQL.replace(b"COMMIT;", text + b"COMMIT;")
 
 
+@pytest.mark.parametrize("inline_limit", ["64MiB"])
 def test_an_upload_is_listed_from_its_own_bytes(frepo_service, lists, opened):
     collection = frepo_service.make_collection(filename="shop.sql")
-    assert 200 == frepo_service.push(collection, SQL).status
+    assert 200 == frepo_service.push(collection, _large()).status
     eventually(1, lambda: len(lists()))
 
     assert ("listed", 3) == tuple(_contents(frepo_service, collection)[key] for key in ("state", "parts"))
     assert [] == opened
+
+
+@pytest.mark.parametrize("inline_limit", ["64MiB"])
+def test_a_small_upload_is_listed_when_somebody_asks(frepo_service, lists):
+    collection, before = frepo_service.make_collection(filename="shop.sql"), _followers()
+    assert 200 == frepo_service.push(collection, SQL).status
+
+    assert before == _followers()
+    assert ("listed", 3) == tuple(_contents(frepo_service, collection)[key] for key in ("state", "parts"))
+    assert 1 == len(lists())
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
@@ -128,7 +149,7 @@ def test_a_check_leaves_a_follower_behind_that_is_too_slow(frepo_service, lists,
     monkeypatch.setattr(shared_reading, "PATIENCE", 0.0)
     monkeypatch.setattr(shared_reading, "SPEED", 1e12)
     collection = frepo_service.make_collection(filename="shop.sql")
-    assert 200 == frepo_service.push(collection, _large(20_000)).status
+    assert 200 == frepo_service.push(collection, _large()).status
 
     assert {"good": 1} == check()
     assert [] == lists()

@@ -36,10 +36,12 @@ class ContentFollower:
       as soon as it was checked, from the bytes that have just arrived; one that a job checks while the job reads it.
       What it does changes no verdict and delays no upload: one that is too slow gets `NotFollowed`, or is not called.
       It may be called for a content that it knows already, or that is refused afterwards.
+    - `smallest`: the size in bytes from which a content is followed. To read a small one again costs less.
     """
 
     name: str
     follow: FollowFunction
+    smallest: int = 0
 
     def __post_init__(self) -> None:
         """Check the values that Python does not. Raises `TypeError`."""

@@ -32,6 +32,7 @@ class Followers:
 
     def __init__(self, plugins: PluginRegistry, contexts: Mapping[str, PluginContext]) -> None:
         self._all = [(owned, contexts[owned.plugin.name]) for owned in plugins.content_followers.values()]
+        self._smallest = min((owned.spec.smallest for owned, _ in self._all), default=_LARGEST)
         self._waiting: Queue[FollowedContent] = Queue(WAITING)
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -41,7 +42,7 @@ class Followers:
 
         They read one after the other, and no request waits for that. Those that find no place are left out.
         """
-        if not self._all or self._waiting.full() or content.size > _LARGEST:
+        if not self._smallest <= content.size <= _LARGEST or not self._all or self._waiting.full():
             return
         try:
             self._waiting.put_nowait(_kept(content))
@@ -56,7 +57,7 @@ class Followers:
     def following(self, file: BinaryIO, size: int, sha256: str) -> Iterator[SharedReading]:
         """Yield the one reading of a stored content: for its check, and for the followers."""
         reading = SharedReading(file, size)
-        for owned, context in self._all:
+        for owned, context in self._of(size):
             own = reading.follow()
             content = FollowedContent(size=size, sha256=sha256, file=open_at(size, own.read_at))
             arguments = (owned, context, content, own.leave)
@@ -66,10 +67,13 @@ class Followers:
         finally:
             reading.end()
 
+    def _of(self, size: int) -> list[tuple[Owned[ContentFollower], PluginContext]]:
+        return [one for one in self._all if one[0].spec.smallest <= size]
+
     def _work(self) -> None:
         while True:
             content = self._waiting.get()
-            for owned, context in self._all:
+            for owned, context in self._of(content.size):
                 content.file.seek(0)
                 _follow(owned, context, content, lambda: None)
             content.file.close()
