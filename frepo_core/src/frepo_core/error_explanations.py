@@ -81,6 +81,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "pinned_versions_would_leave_no_room": "The pinned versions would leave no room for another version of the size of "
     "the newest one: raise the limits of the collection, or unpin a version",
     "version_is_in_quarantine": "The version is in quarantine. If it is right, release it first",
+    "collection_is_on_hold": "The collection is on hold: nothing leaves it before the hold is ended",
     "lock_cannot_be_shortened": "The versions of this collection are locked for {locked}. A lock can be extended, "
     "never shortened or removed",
     "version_is_locked": "A version that would be removed is locked until {until}: nobody can delete it before, and "

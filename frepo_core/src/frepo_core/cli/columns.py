@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from cliff.columns import FormattableColumn
 
+from frepo_core.domain.backups.holds import Hold
 from frepo_core.domain.durations import format_duration, parse_any_duration
 from frepo_core.domain.sizes import readable_size
 
@@ -101,3 +102,9 @@ def outcome_of(outcome: str | None, summary: Mapping[str, Any] | None) -> str:
     if outcome == "good" and (found.get("problem") or found.get("waits")):
         return "problem" if found.get("problem") else "waiting"
     return str(outcome or "running")  # a plain text: YAML refuses members of an enumeration
+
+
+def held_fields(hold: Hold | None) -> dict[str, Any]:
+    """Return the fields of a collection that say since when it is on hold, by whom and why; empty without a hold."""
+    since, by, reason = (hold.since, hold.by, hold.reason) if hold else (None, "", "")
+    return {"held_since": Moment(since), "held_by": by, "hold_reason": reason}

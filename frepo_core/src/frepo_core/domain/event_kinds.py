@@ -136,6 +136,16 @@ class EventKind(StrEnum):
         "The versions of a collection were moved into `storage`, on request. `failed` contents stay where they were.",
         *("storage", "contents", "size", "failed"),
     )
+    COLLECTION_HELD = (
+        "collection.held",
+        "A collection was put on hold for `reason`, so that nothing leaves it; or that was changed from `before`.",
+        *("reason", "before"),
+    )
+    COLLECTION_HOLD_ENDED = (
+        "collection.hold_ended",
+        "The hold of a collection, which `held_by` had set at `since` for `reason`, was ended.",
+        *("since", "held_by", "reason"),
+    )
     COLLECTION_OVERDUE = (
         "collection.overdue",
         (

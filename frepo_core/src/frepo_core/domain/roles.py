@@ -81,6 +81,14 @@ class Role(StrEnum):
         "collections.lock_versions_in_allowed_collections",
         "Lock the versions of collections that list the token, for a time that can be extended, never shortened",
     )
+    HOLD_COLLECTIONS = (
+        "collections.hold_allowed_collections",
+        "Put collections that list the token on hold: nothing leaves them until somebody ends the hold",
+    )
+    END_HOLDS = (
+        "collections.end_holds_of_allowed_collections",
+        "End the holds of collections that list the token",
+    )
     PIN_VERSIONS = (
         "collections.pin_versions_in_allowed_collections",
         "Pin versions, write notes, and release versions from quarantine, in collections that list the token",

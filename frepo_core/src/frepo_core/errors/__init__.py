@@ -23,6 +23,7 @@ from .base import (
 )
 from .rules import (
     CollectionFullError,
+    CollectionHeldError,
     CollectionNotEmptyError,
     CollectionRuleError,
     CollectionSizeBelowContentError,
@@ -95,6 +96,7 @@ __all__ = [
     "BodyEndedError",
     "BytesMissingError",
     "CollectionFullError",
+    "CollectionHeldError",
     "CollectionNotEmptyError",
     "CollectionProblemError",
     "CollectionRuleError",

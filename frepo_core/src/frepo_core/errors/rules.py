@@ -9,8 +9,16 @@ from .base import FrepoError
 class RuleError(FrepoError):
     """A rule of collections or versions forbids the request. `field` names the value, `text` is for programs."""
 
-    def __init__(self, number: int, field: str, text: str, *, context: Mapping[str, Any] | None = None) -> None:
-        super().__init__("Logic validation error", context=context, code_name=text)
+    def __init__(
+        self,
+        number: int,
+        field: str,
+        text: str,
+        *,
+        context: Mapping[str, Any] | None = None,
+        explanation: str | None = None,
+    ) -> None:
+        super().__init__("Logic validation error", context=context, explanation=explanation, code_name=text)
         self.number = number  # type: ignore[misc]  # plug-ins raise this class with numbers of their own
         self.field = field
         self.text = text
@@ -31,8 +39,8 @@ class IdempotencyConflictError(FrepoError):
 class CollectionRuleError(RuleError):
     """Base of the service's own rules. Their numbers, fields and texts are part of the API."""
 
-    def __init__(self, *, context: Mapping[str, Any] | None = None) -> None:
-        super().__init__(self.number, self.field, self.text, context=context)
+    def __init__(self, *, context: Mapping[str, Any] | None = None, explanation: str | None = None) -> None:
+        super().__init__(self.number, self.field, self.text, context=context, explanation=explanation)
 
 
 class TooManyVersionsError(CollectionRuleError):
@@ -164,6 +172,12 @@ class VersionLockedError(CollectionRuleError):
     """A version is locked: nobody removes it, or ends its pin, before the time `until` in the context."""
 
     number, field, text = 4026, "version", "version_is_locked"
+
+
+class CollectionHeldError(CollectionRuleError):
+    """The collection is on hold: nothing leaves it. `hold` in the context says since when, by whom and why."""
+
+    number, field, text = 4028, "collection", "collection_is_on_hold"
 
 
 class LockShortenedError(CollectionRuleError):

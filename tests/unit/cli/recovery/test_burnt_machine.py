@@ -53,6 +53,7 @@ def burnt(make_console, tmp_path, offsite):
         console.answer("backup:upload", collection, "dump.sql")
         console.answer("jobs:run", "catalogue" if number == 1 else "journal")
     console.answer("backup:pin", collection, "v1")
+    console.answer("backup:hold", collection, "--reason", "case 4711")
     console.run("jobs:run", "mirror")
     console.answer("jobs:run", "journal")
     shutil.rmtree(console.folder)
@@ -81,6 +82,7 @@ def test_the_page_recovers_all_that_was_acknowledged(burnt, make_console, tmp_pa
         console.answer("backup:download", collection, f"v{number}", "--output", "restored.sql", "--force")
         assert content == (console.folder / "restored.sql").read_bytes()
     assert "v1" in console.answer("backup:pins", "-f", "json")
+    assert "case 4711" in console.answer("backup:holds", "-f", "json")
     console.answer("storage:mirror")  # the job does it within a minute
     for folder in (console.folder / "storage", offsite):  # there are two copies again, and not only of new contents
         stored = {path.read_bytes() for path in folder.glob("??/*")}

@@ -48,6 +48,9 @@ ASKED = {
         "GET /collections/{collection}/restore-test",
         "GET /collections/{collection}/space",
     ],
+    "collection.hold": ["PUT /collections/{collection}/hold"],
+    "collection.end_hold": ["DELETE /collections/{collection}/hold"],
+    "hold.list": ["GET /holds"],
     "collection.list": ["GET /history/arrivals", "GET /history/collections"],
     "collection.list_deleted": ["GET /deleted-collections"],
     "collection.restore": [

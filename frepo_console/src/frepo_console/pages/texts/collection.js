@@ -64,6 +64,7 @@ export const t = {
     compacted: (size) => `takes ${size} on the storage`,
     group: (name) => `compact storage in the group ${name}`,
     pinned: (number) => `${number} pinned`,
+    held: "on hold",
     quarantined: (number) => `${number} quarantined`,
     trash: "Trash",
     trashText: "can be restored",
@@ -182,6 +183,19 @@ export const t = {
       span: "Percent it may differ from the source",
     },
     noNumber: (text) => `“${text}” is not a number`,
+  },
+
+  hold: {
+    title: "Hold",
+    none: "The collection is not on hold.",
+    set: "Put on hold",
+    held: (time, who) => `On hold since ${time}, set by ${who}:`,
+    text: "While a collection is on hold, nothing leaves it or its trash, through no strategy, limit, job, page, command or API. The number of versions has no limit. If its limit of the size is reached, uploads are refused.",
+    reason: "Why",
+    hint: "People read it where the hold prevents something",
+    end: "End the hold",
+    after:
+      "Limits and the strategy delete versions again from the next upload on. What is in the trash of the collection stays there for the whole time of the trash.",
   },
 
   charts: {

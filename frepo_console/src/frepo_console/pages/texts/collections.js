@@ -21,6 +21,7 @@ export const t = {
 
   table: {
     state: "State",
+    held: "on hold",
     name: "Name",
     last: "Last version",
     lastShort: "last",

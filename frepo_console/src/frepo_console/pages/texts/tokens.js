@@ -138,6 +138,9 @@ export const t = {
       "List and download versions in collections that list the token",
     "collections.lock_versions_in_allowed_collections":
       "Lock the versions of collections that list the token, for a time that can be extended, never shortened",
+    "collections.hold_allowed_collections":
+      "Put collections that list the token on hold: nothing leaves them until somebody ends the hold",
+    "collections.end_holds_of_allowed_collections": "End the holds of collections that list the token",
     "collections.pin_versions_in_allowed_collections":
       "Pin versions, write notes, and release versions from quarantine, in collections that list the token",
     "collections.delete_versions_for_allowed_collections": "Delete versions in collections that list the token",

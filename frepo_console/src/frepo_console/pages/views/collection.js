@@ -17,6 +17,7 @@ import { t } from "../texts/collection.js";
 import { AllowedTokens } from "./collection/allowed_tokens.js";
 import { DeleteButton } from "./collection/delete_button.js";
 import { Events } from "./collection/events.js";
+import { Hold } from "./collection/hold.js";
 import { Runs } from "./collection/runs.js";
 import { SameContent } from "./collection/same_content.js";
 import { Compressed, Send } from "./collection/send.js";
@@ -105,6 +106,7 @@ function Shown({ collection, resource, tab, query, now }) {
     }
     <${Transfers} topic=${collection.id} />
     <${Trouble} ...${{ collection, startUpload, changed, now }} />
+    <${Hold} ...${{ collection, changed }} />
     <${Facts} collection=${collection} now=${now} />
     <${SameContent} collection=${collection} />
     <${Compressed} collection=${collection} />
@@ -263,7 +265,7 @@ const versionsText = ({ versions, quarantined_versions: apart }) =>
   apart ? `${versions} + ${apart}` : String(versions);
 
 /** "of 24, 1 pinned, 1 quarantined" */
-function limitText({ limits, pinned_versions: pinned, quarantined_versions: apart }) {
-  const limit = limits.versions ? t.facts.of(limits.versions) : t.facts.unlimited;
+function limitText({ limits, hold, pinned_versions: pinned, quarantined_versions: apart }) {
+  const limit = hold ? t.facts.held : limits.versions ? t.facts.of(limits.versions) : t.facts.unlimited;
   return [limit, pinned && t.facts.pinned(pinned), apart && t.facts.quarantined(apart)].filter(Boolean).join(", ");
 }

@@ -124,7 +124,8 @@ class Previews:
             trash = [] if is_empty else _trash(session, collection.id)
             # The preview keeps those that were overtaken.
             put_aside = 0 if is_empty else sum(version.size for version in state.overtaken)
-            state = replace(state, overtaken=(), pinned_size=state.pinned_size + put_aside)
+            apart = 0 if is_empty else max(state.apart_size - put_aside, 0)
+            state = replace(state, overtaken=(), pinned_size=state.pinned_size + put_aside, apart_size=apart)
             hidden = [*(fate.version for fate in others), *(version for _, version in restored)]
             size = _usual_size(state.versions, others, [version for _, version in restored])
         start = (plan and plan.start) or now

@@ -174,6 +174,8 @@ class Simulation:
             self._fates[version.id] = replace(self._fates[version.id], protection="restored")
 
     def _protection(self, version: VersionInfo, now: datetime) -> Protection | None:
+        if self._state.hold is not None:
+            return "held"
         if is_locked(version.locked_until, [now]):
             return "locked"
         return "min_retention" if self._guards.protects(version.created_at, now=now) else None

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from frepo_core.errors import RuleError
 from frepo_core.plugins import VersionInfo
 
-Protection: TypeAlias = Literal["pinned", "restored", "min_retention", "locked", "quarantined", "pending"]
+Protection: TypeAlias = Literal["pinned", "restored", "min_retention", "locked", "held", "quarantined", "pending"]
 
 
 @dataclass(frozen=True, kw_only=True)

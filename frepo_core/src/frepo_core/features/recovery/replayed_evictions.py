@@ -57,6 +57,8 @@ def set_as_it_was(version: Values, by: By, session: Session) -> None:
 
 
 def _find_leaving(session: Session, collection: Collection, entry: TrashEntry, stayed: Group[int]) -> Sequence[Version]:
+    if collection.held_since is not None:
+        return []
     now, guards = utc_now(), CollectionRecord.of(collection).guards
     numbers = set(session.scalars(select(Version.number).where(Version.collection_id == collection.id)))
     query = select_with_files().where(Version.collection_id == collection.id, Version.number.in_(numbers - {*stayed}))

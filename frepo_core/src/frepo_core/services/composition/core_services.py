@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..backups.collections.collection_with_token import CollectionsWithTokens
     from ..backups.collections.collections import Collections
     from ..backups.collections.token_list import TokenLists
+    from ..backups.holds.holds import Holds
     from ..backups.holds.pins import Pins
     from ..backups.holds.retention import Retention
     from ..backups.rotation.strategies import Strategies
@@ -121,6 +122,12 @@ class CoreServices(FileServices):
         from ..backups.holds.retention import Retention
 
         return Retention(self.database, self.backends)
+
+    @cached_property
+    def holds(self) -> "Holds":
+        from ..backups.holds.holds import Holds
+
+        return Holds(self.database, self.settings.trash_keep)
 
     @cached_property
     def pins(self) -> "Pins":

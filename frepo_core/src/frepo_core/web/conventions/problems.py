@@ -23,6 +23,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.VersionTooYoungError: 409,
     errors.VersionPinnedError: 409,
     errors.VersionLockedError: 409,
+    errors.CollectionHeldError: 409,
     errors.LockShortenedError: 409,
     errors.PinsLeaveNoRoomError: 409,
     errors.PolicyRefusedError: 409,

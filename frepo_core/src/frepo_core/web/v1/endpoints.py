@@ -10,7 +10,7 @@ from frepo_core.services.composition.features import Feature
 
 from ..base.endpoint import Endpoint
 from . import about
-from .collections import allowed_tokens, checks, collections, deleted_collections, pins, runs, trash, versions
+from .collections import allowed_tokens, checks, collections, deleted_collections, holds, pins, runs, trash, versions
 from .files import files
 from .tokens import tokens
 from .upkeep import events, health, jobs
@@ -20,6 +20,7 @@ MODULES = (
     collections,
     versions,
     pins,
+    holds,
     checks,
     runs,
     allowed_tokens,

@@ -16,6 +16,7 @@ import {
 import { FormError, useForm } from "../../components/form.js";
 import { t } from "../../texts/collection.js";
 import { Badge } from "../../components/badge.js";
+import { Hold } from "./hold.js";
 import { Lock } from "./lock.js";
 import { Places } from "./places.js";
 import { RestoreTest } from "./restore_test.js";
@@ -64,7 +65,8 @@ function Form({ collection, done, now }) {
     </form>
     <div class="w7 stack">
       <${Simulator} collection=${collection} values=${form.values} />
-      <${Lock} collection=${collection} changed=${done} /><${Places} collection=${collection} changed=${done} />
+      <${Lock} collection=${collection} changed=${done} /><${Hold} collection=${collection} changed=${done} isSetting />
+      <${Places} collection=${collection} changed=${done} />
       <${RestoreTest} collection=${collection} now=${now} />
       <${Badge} path=${`/collections${path(collection.id)}/badge`} />
     </div>

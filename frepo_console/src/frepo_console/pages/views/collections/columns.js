@@ -52,6 +52,7 @@ const NameCell = ({ collection, now }) =>
   html`<div>
     <a class="name" href=${link(["collections", collection.id])}>${collection.name}</a>${" "}
     ${collection.labels.map((label) => html`<${Tag}>${label}<//>${" "}`)}
+    ${collection.hold && html`<${Tag}>${t.table.held}<//>`}
     ${
       collection.state !== "ok" &&
       html`<div class=${`sm ${collection.state}`}><span class="fg">${reason(collection, now)}</span></div>`

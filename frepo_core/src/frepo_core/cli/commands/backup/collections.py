@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from frepo_core.domain.durations import format_duration
 from frepo_core.errors import FieldsError, FrepoError
 
-from ...columns import CountLimit, Expected, Moment, Size, SizeLimit, Words
+from ...columns import CountLimit, Expected, Moment, Size, SizeLimit, Words, held_fields
 from ...error_messages import OPTIONS
 from ...limit_options import add_expectation, add_numbers, read_change
 from ...service_address import address_of
@@ -32,6 +32,7 @@ COLUMNS = (
     "Versions",
     "Size",
     "Pinned",
+    "On hold since",
     "Quarantined",
     "Unchanged nights",
     "Labels",
@@ -79,6 +80,7 @@ class ListCollections(ListCommand):
                 record.versions_count,
                 Size(record.stored_size),
                 record.pinned_count,
+                Moment(record.hold.since if record.hold else None),
                 record.quarantined_count,
                 record.unchanged_nights,
                 Words(record.labels),
@@ -149,6 +151,7 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "versions": record.versions_count,
         "stored_size": Size(record.stored_size),
         "pinned": record.pinned_count,
+        **held_fields(record.hold),
         "quarantined": record.quarantined_count,
         "unchanged_nights": record.unchanged_nights,
         "compressed_by_sender": record.compressed_by_sender,

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from ...columns import Expected, Moment, Size, Words
+from ...columns import Expected, Moment, Size, Words, held_fields
 from ...tables import Record, ShowCommand
 from .exit_statuses import StatusCommand
 from .versions import problems_of
@@ -64,6 +64,7 @@ class Status(StatusCommand, ShowCommand):
             "versions": record.versions_count,
             "stored_size": Size(record.stored_size),
             "pinned": record.pinned_count,
+            **held_fields(record.hold),
             "quarantined": record.quarantined_count,
             "suspicious": Words([f"v{version.number}" for version in suspicious]),
             "suspicious_because": problems_of(suspicious[-1], found_wrong) if suspicious else "",

@@ -9,6 +9,7 @@ from sqlalchemy.orm import object_session
 from frepo_core.db.models import Collection, Version
 from frepo_core.domain.schedules.backup_deadlines import parse_expectation
 
+from ...base.records.collection_record import hold_of
 from .problem_reports import messages_of
 
 
@@ -25,6 +26,8 @@ def reasons(row: Collection, states: Sequence[str]) -> Iterator[str]:
         yield row.failed_reason or "the newest backup has failed"
     if row.full_since is not None:
         yield f"there is no room for a new version since {_moment(row.full_since)}"
+    if row.full_since is not None and (hold := hold_of(row)) is not None:
+        yield hold.sentence
     yield from messages_of(row)
     if row.suspicious_since is not None:
         yield f"the version of {_moment(row.suspicious_since)} is suspicious{_suspicion(row, row.suspicious_since)}"

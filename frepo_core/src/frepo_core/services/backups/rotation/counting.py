@@ -134,7 +134,7 @@ def count_surplus(session: Session, collection: Collection, *, keep: int) -> Non
 
     None has to leave for another one then: many may arrive before the first is judged.
     """
-    limits = CollectionRecord.of(collection).limits
+    limits = CollectionRecord.of(collection).limits_in_force
     for row in select_pending(session, collection, limit=collection.pending_count - keep):
         is_full = limits.versions and collection.versions_count >= limits.versions
         if is_full or (limits.total_size and collection.stored_size + row.file.blob.size > limits.total_size):

@@ -11,6 +11,7 @@ from heapq import merge
 from typing import Any, TypeAlias, overload
 
 from frepo_core.domain.backups.guards import Objection
+from frepo_core.domain.backups.holds import Hold, full_error
 from frepo_core.domain.backups.locks import locked_error
 from frepo_core.domain.limits import Limits
 from frepo_core.errors import (
@@ -42,7 +43,8 @@ class RotationState:
     None for an imagined collection. `find_bad` returns those of `versions` that are bad, in ascending order, without
     reading the others. `overtaken` are the whole versions in quarantine that newer ones have overtaken, in ascending
     order: they leave when the strategy would evict them, and reduce the limit of the size until then.
-    `acts_only_when_full` is as in the `StrategySpec`. `record` is the collection itself.
+    `acts_only_when_full` is as in the `StrategySpec`. `apart_size` is the size of what limits do not count: of versions
+    in quarantine and of pending ones, without the incoming one. `record` is the collection itself.
     """
 
     limits: Limits
@@ -57,7 +59,13 @@ class RotationState:
     find_bad: Callable[[], Sequence[VersionInfo]] | None = None
     overtaken: Sequence[VersionInfo] = ()
     acts_only_when_full: bool = False
+    apart_size: int = 0
     record: CollectionRecord | None = None
+
+    @property
+    def hold(self) -> Hold | None:
+        """The hold of the collection; None: it is not on hold."""
+        return self.record.hold if self.record else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +99,7 @@ def decide(
 
     `objection` is what a guard or an upload check found. Its action decides: `refuse` raises its error, `quarantine`
     needs no room, and with `keep` the version is refused only if an older one would be deleted for it.
+    While the collection is on hold, nothing is evicted, and no strategy is asked.
     A version that was overtaken by newer ones is put into quarantine unless it is refused. For one whose verdict is
     pending, nothing is evicted yet: it is only asked whether it would be refused.
     `ask` returns what leaves, if the strategy was asked before; without it, the strategy is called here.
@@ -101,6 +110,10 @@ def decide(
     check_size_limits(state.limits, incoming.size)
     if objection and objection.action == "refuse":
         raise objection.error
+    if state.hold is not None:
+        _check_room_on_hold(state, incoming, state.hold)
+        is_apart = is_overtaken or (objection is not None and objection.action == "quarantine")
+        return Decision(is_quarantined=is_apart, waits=is_pending and not is_apart)
     if is_overtaken:
         _check_room_beside(state, incoming)
     if is_overtaken or (objection and objection.action == "quarantine"):
@@ -148,8 +161,10 @@ def choose(
 def needs_no_answer(state: RotationState, incoming: IncomingVersion) -> bool:
     """Return whether the strategy does nothing, because the incoming version has room next to all that is there.
 
-    Raises `RuleError` as `visible_collection`.
+    It does nothing on hold either. Raises `RuleError` as `visible_collection`.
     """
+    if state.hold is not None:
+        return True
     return state.acts_only_when_full and _with_overtaken(state, incoming).has_room(incoming)
 
 
@@ -183,6 +198,16 @@ def _check_room_beside(state: RotationState, incoming: IncomingVersion) -> None:
     stored = state.stored_size + state.pinned_size + put_aside
     if state.limits.total_size and stored + incoming.size > state.limits.total_size:
         raise CollectionFullError(context={"reason": OVERTAKEN})
+
+
+def _check_room_on_hold(state: RotationState, incoming: IncomingVersion, hold: Hold) -> None:
+    """Raise `CollectionFullError` if a version does not fit next to all that is there: nothing leaves on hold.
+
+    The number of versions has no limit then, and that of the size counts what is in quarantine or pending, too.
+    """
+    stored = state.stored_size + state.pinned_size + state.apart_size
+    if state.limits.total_size and stored + incoming.size > state.limits.total_size:
+        raise full_error(hold)
 
 
 def check_keeps_newest(state: RotationState, decision: Decision, number: int, *, good: str | None) -> None:

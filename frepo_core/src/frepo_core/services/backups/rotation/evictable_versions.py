@@ -50,7 +50,7 @@ def read_state(
     for an incoming one that is not good. `version_id` is that of the incoming one if it is in the collection already.
     """
     hidden = count_hidden(session, collection, now)
-    spared = _find_spared(session, collection, now) if spares_good else None
+    spared = _find_spared(session, collection, now) if spares_good and collection.hold is None else None
     versions = LazyVersions(
         reading or (lambda: nullcontext(session)),
         collection,
@@ -71,6 +71,7 @@ def read_state(
         spared=spared.id if spared else None,
         find_bad=versions.find_bad,
         overtaken=_find_overtaken(session, collection, now, version_id) if collection.quarantined_count else (),
+        apart_size=0 if version_id else collection.quarantined_size + collection.pending_size,
         record=collection,
     )
 

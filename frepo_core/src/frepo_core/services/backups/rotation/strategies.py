@@ -106,6 +106,7 @@ def _basis_of(collection: CollectionRecord, state: RotationState) -> tuple[objec
         collection.pending_size,
         collection.restored_until,
         collection.failed_since,
+        collection.hold,
         state.pinned_count,
         state.pinned_size,
         state.spared,

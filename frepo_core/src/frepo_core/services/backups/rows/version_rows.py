@@ -21,6 +21,7 @@ from ...content.objects.damage import mark_lost_files
 from ...content.objects.states import DELTA
 from ...files.file_rows import insert_file
 from .expected_backups import set_arrived
+from .holds import require_no_hold
 from .locks import end_of_new, require_removable
 from .quarantine import OVERTAKEN, end_nights, enter_quarantine, is_overtaken
 from .verdicts import BAD, note_verdict
@@ -88,7 +89,7 @@ def find_surplus(session: Session, collection: Collection, *, keep: int, of_over
     Those that were overtaken drive out none that a person has to look at. Rotation decides about them while nothing
     speaks against their content; the others have places of their own.
     """
-    if collection.quarantined_count <= keep:
+    if collection.quarantined_count <= keep or collection.held_since is not None:
         return []
     reason = Version.quarantine_reason == OVERTAKEN
     among = reason & ~is_overtaken() if of_overtaken else ~reason
@@ -101,8 +102,10 @@ def find_pending_surplus(session: Session, collection: Collection, *, keep: int,
     """Return the pending versions but the newest `keep`, the oldest first; not those that are pinned.
 
     Raises `VersionTooYoungError` if one of them is too young to leave, and `VersionLockedError` if one is locked:
-    nothing else bounds how many are pending.
+    nothing else bounds how many are pending. None leaves a collection on hold.
     """
+    if collection.held_since is not None:
+        return []
     rows = select_pending(session, collection, limit=collection.pending_count - keep)
     guards = CollectionRecord.of(collection).guards
     if any(guards.protects(row.created_at, now=now) for row in rows):
@@ -186,8 +189,11 @@ def _count(collection: Collection, size: int, *, waits: bool) -> None:
 def delete_versions(session: Session, collection: Collection, rows: Sequence[Version]) -> list[int]:
     """Delete the rows of versions and of their files; return the ids of the blobs that these files used.
 
-    Raises `VersionPinnedError` if one of them is pinned, and `VersionLockedError` if one is locked.
+    Raises `VersionPinnedError` if one of them is pinned, `VersionLockedError` if one is locked, and
+    `CollectionHeldError` if the collection is on hold.
     """
+    if rows:
+        require_no_hold(collection)
     if any(row.locked_until for row in rows):
         require_removable(session, rows)
     if any(row.pinned for row in rows):

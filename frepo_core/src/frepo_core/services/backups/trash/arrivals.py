@@ -3,6 +3,7 @@
 import threading
 import weakref
 from collections.abc import Callable
+from functools import partial
 
 from frepo_core.db import Database
 from frepo_core.domain.identity import By
@@ -20,6 +21,7 @@ STEP, STEP_PERCENT = 64 << 20, 1
 # The trash gives way when less than this part of a step is free: the bodies that arrive divide it.
 LOW_PART = 4
 KEPT = "The storage is nearly full, and keeps what is in the trash: only versions are stored until more is free"
+HELD = "The storage is nearly full, and what is in the trash does not give way to a collection that is on hold"
 
 
 class Arrivals:
@@ -36,11 +38,16 @@ class Arrivals:
         self._shares = RoomShares()
 
     def room(self, collection: CollectionRecord, by: By) -> VersionRoom:
-        """Return the room of a new upload of a version, in the storage of its collection."""
+        """Return the room of a new upload of a version, in the storage of its collection.
+
+        The trash gives none to a collection that is on hold.
+        """
         trash, space = self._trash, self._space
         if collection.storage is not None:
             trash, space = trash.of(collection.storage), space.of(collection.storage)
-        return VersionRoom(trash, space, self._leases, collection.id, by, lambda: self._without_length(collection))
+        gives = collection.hold is None
+        find = partial(self._without_length, collection)
+        return VersionRoom(trash, space, self._leases, collection.id, by, find, gives=gives)
 
     def require_room(self, size: int) -> None:
         """Raise `StorageFull` if a file of `size` bytes would leave less free than `trash.min_free`.
@@ -81,7 +88,9 @@ class Arrivals:
         step = min(self._step(), left or self._step())
         if is_tight := self._is_tight(step, left, free):
             allowed = left or room.without_length - arrived
-            if allowed <= 0 or room.storage != self._space.storage or not _accepts(refuse_early):
+            if not room.gives:
+                self._require_room_left(left, HELD)
+            if not room.gives or allowed <= 0 or room.storage != self._space.storage or not _accepts(refuse_early):
                 return self.next_step(body, announced, arrived)
             step = min(step, allowed)
         _require_possible(self._trash, left, free)
@@ -113,9 +122,9 @@ class Arrivals:
         """Return how many bytes must be freed before the next step."""
         return min(step, self._step() // LOW_PART) + SLACK - free
 
-    def _require_room_left(self, size: int) -> None:
+    def _require_room_left(self, size: int, text: str = KEPT) -> None:
         if self._trash.is_kept_from(size):
-            raise StorageFull(KEPT)
+            raise StorageFull(text)
 
     def _step(self) -> int:
         return max(STEP, (self._space.total() or 0) * STEP_PERCENT // 100)

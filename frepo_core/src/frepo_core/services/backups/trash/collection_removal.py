@@ -26,6 +26,7 @@ from ...base.records import CollectionRecord, VersionRecord
 from ...events.actors import actor_of
 from ...events.facts import collection_event, version_event
 from ...events.recording import record
+from ..rows.holds import require_no_hold
 from ..rows.locks import require_removable
 from ..rows.removal import TrashReason, incarnation_of, move_to_trash
 from ..rows.version_rows import select_with_files
@@ -46,8 +47,9 @@ def remove_collection(
 
     Raises `VersionLockedError` if a version of it is locked, also one in its trash. Raises `CollectionNotEmptyError` if
     it has versions, unless they go with it into the trash. Without a trash they cannot. Raises `VersionTooYoungError`
-    if one of them is younger than the minimal retention.
+    if one of them is younger than the minimal retention, and `CollectionHeldError` if it is on hold, also an empty one.
     """
+    require_no_hold(row)
     deleted = CollectionRecord.of(row)
     if (row.versions_count or row.quarantined_count or row.pending_count) and not (with_versions and keep):
         raise CollectionNotEmptyError()

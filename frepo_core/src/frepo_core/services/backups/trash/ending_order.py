@@ -3,9 +3,10 @@
 Versions that were created last end first, because all that an attacker or a runaway script adds is younger than the
 good versions. Those that a person has deleted end after all evicted ones. Bytes are freed only with the last entry that
 uses them, so the entries of one blob end together, when it is the turn of the one that ends last. An entry whose bytes
-a version or a file uses is passed over, and so is a locked one. The newest good version of a collection never ends in
-the trash. One that a collection in another storage has in the trash, too, is passed over: that storage has room. The
-base of a blob that may not end may not end either; if all that depends on it may, those end with it.
+a version or a file uses is passed over, and so is one that is locked or on hold. The newest good version of a
+collection never ends in the trash. One that a collection in another storage has in the trash, too, is passed over: that
+storage has room. The base of a blob that may not end may not end either; if all that depends on it may, those end with
+it.
 """
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
@@ -15,6 +16,7 @@ from frepo_core.db.models import OBJECT_SIZE, Collection, Content, DeletedCollec
 
 from ...content.objects.states import CURRENT
 from ...content.objects.uses import is_used_by_file
+from ..rows.holds import is_held
 from ..rows.locks import is_unlocked
 from ..rows.removal import ON_REQUEST
 from .last_good import select_last_good
@@ -29,7 +31,9 @@ def _must_stay(session: Session, content: type[Content], content_id: int | None 
     """Return the condition that a file uses a content, or that an entry of the trash does which may not end."""
     is_locked = ~is_unlocked(TrashEntry.locked_until, session)
     locked = select(TrashEntry.content_id).where(TrashEntry.locked_until.is_not(None), is_locked)
-    return or_(is_used_by_file(content), content.id.in_(_kept_contents(content_id)), content.id.in_(locked))
+    held = select(TrashEntry.content_id).where(is_held())
+    kept = (_kept_contents(content_id), locked, held)
+    return or_(is_used_by_file(content), *(content.id.in_(query) for query in kept))
 
 
 def _needed_bases(session: Session) -> Select[str]:

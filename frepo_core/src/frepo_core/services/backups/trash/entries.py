@@ -16,6 +16,7 @@ from frepo_core.domain.identity import By
 from ...base.records import BlobRecord
 from ...content.objects.damage import mark_lost
 from ...events.recording import NewEvent, record
+from ..rows.holds import require_none_held
 from ..rows.locks import require_removable
 
 _SIZES = (
@@ -106,9 +107,11 @@ def read_sizes(session: Session, ids: Iterable[str]) -> Mapping[str, int]:
 def end_entries(session: Session, rows: Sequence[TrashEntry], why: EndReason, *, now: datetime, by: By) -> list[int]:
     """Delete entries, whose rows the transaction has locked, with an event for each; return the ids of their blobs.
 
-    Collect the blobs after the commit. Raises `VersionLockedError` if the lock of one of the versions is not over.
+    Collect the blobs after the commit. Raises `VersionLockedError` if the lock of one of the versions is not over, and
+    `CollectionHeldError` if one of the collections is on hold.
     """
     require_removable(session, rows)
+    require_none_held(session, rows)
     if rows:
         record(session, *(_ended(row, why, now, by) for row in rows))
         session.execute(delete(TrashEntry).where(TrashEntry.id.in_([row.id for row in rows])))

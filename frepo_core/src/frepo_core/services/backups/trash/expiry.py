@@ -17,6 +17,7 @@ from frepo_core.domain.identity import By
 from ...content.blobs.lifecycle import Blobs
 from ...content.objects.necessity import is_waiting
 from ..rows.collection_rows import INCARNATION
+from ..rows.holds import is_held
 from ..rows.locks import is_unlocked
 from .entries import EndReason, end_entries
 from .last_good import is_evicted, select_last_good
@@ -67,6 +68,7 @@ def _prolong(session: Session, now: datetime) -> None:
 def _end_batch(session: Session, now: datetime, by: By) -> list[int]:
     # All that ends entries locks them in the order of their ids.
     is_over = (TrashEntry.ends_at <= now) & is_unlocked(TrashEntry.locked_until, session)
+    is_over = is_over & ~is_held()
     first = select(TrashEntry.id).where(is_over).order_by(TrashEntry.ends_at).limit(BATCH)
     ids = session.scalars(first).all()
     query = select(TrashEntry).where(TrashEntry.id.in_(ids), is_over).order_by(TrashEntry.id)

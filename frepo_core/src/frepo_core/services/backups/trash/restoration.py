@@ -51,7 +51,7 @@ def _limits_of_recovered(collection: CollectionRecord, entry: TrashEntry) -> dic
     if entry.quarantine_reason or entry.verdict == Verdict.PENDING:
         return {}
     needed = {"versions": collection.versions_count + 1, "total_size": collection.stored_size + entry.size}
-    limits = vars(collection.limits)
+    limits = vars(collection.limits_in_force)
     return {name: least for name, least in needed.items() if 0 < limits[name] < least}
 
 
@@ -64,7 +64,7 @@ def _limits_needed(session: Session, collection: CollectionRecord, entry: TrashE
         "versions": max(collection.versions_count + 1, hidden.count + 2),
         "total_size": max(collection.stored_size, hidden.size + newest) + entry.size,
     }
-    limits = vars(collection.limits)
+    limits = vars(collection.limits_in_force)
     too_low = {name: least for name, least in needed.items() if 0 < limits[name] < least}
     if len(too_low) == len(needed):  # who changes all three at once needs room for as many versions as large as allowed
         too_low["total_size"] = max(needed["total_size"], needed["versions"] * needed["version_size"])

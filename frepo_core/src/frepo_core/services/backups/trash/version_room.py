@@ -23,8 +23,11 @@ class VersionRoom:
         collection_id: str,
         by: By,
         find_without_length: Callable[[], int],
+        *,
+        gives: bool = True,
     ) -> None:
-        """`find_without_length` is asked once, for `without_length`."""
+        """`find_without_length` is asked once, for `without_length`. The trash gives nothing without `gives`."""
+        self.gives = gives
         self._trash = trash
         self._space = space
         self._leases = leases
@@ -55,7 +58,7 @@ class VersionRoom:
         return self._taken > 0
 
     def require_room(self, size: int) -> None:
-        """Note whether `size` more bytes would leave too little free: only a version for the quarantine is refused."""
+        """Note whether `size` more bytes would leave too little free. A version in quarantine or on hold is refused."""
         self.is_low = self._trash.is_kept_from(self._space.still_needed(size))
 
     def make(self, size: int) -> bool:
@@ -72,7 +75,7 @@ class VersionRoom:
     def take(self, size: int, *, arrived: int) -> bool:
         """End entries of the trash for `size` bytes, and for no more than have arrived; return whether one ended."""
         size = min(size, arrived - self._taken)
-        if size <= 0:
+        if size <= 0 or not self.gives:
             return False
         if self._lease is None or not self._lease.is_held:
             self._lease = self._leases.acquire(self._collection_id, lambda: self._is_open)

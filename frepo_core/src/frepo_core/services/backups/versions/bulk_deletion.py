@@ -40,7 +40,7 @@ class BulkDeletion:
         self._keep = keep
 
     def delete(self, collection_id: str, numbers: Group[int], *, by: By, reason: str, to_trash: bool = True) -> int:
-        """Delete those of these versions that are not pinned, locked or too young; return how many that were.
+        """Delete those of these versions that are not pinned, locked, on hold or too young; return how many that were.
 
         Raises `FieldsError` if the collection does not exist, and `PolicyRefusedError` or `PolicyFailedError` if a
         policy does not allow one of them. Nothing has changed then.
@@ -84,6 +84,8 @@ def _find_removable(
     session: Session, collection: Collection, numbers: Group[int], *, now: datetime
 ) -> Sequence[Version]:
     """Return the versions that nothing holds. Those in quarantine can be deleted at any age."""
+    if collection.held_since is not None:
+        return []
     query = select_with_files().where(Version.collection_id == collection.id, Version.number.in_(numbers))
     rows = session.scalars(query.where(Version.pinned.is_(False)).order_by(Version.number)).all()
     guards = CollectionRecord.of(collection).guards

@@ -34,7 +34,7 @@ from ..rows.removal import move_to_trash
 from ..rows.verdicts import is_bad, judge_reports
 from ..rows.version_rows import insert_version
 from ..rows.version_values import NO_VALUES, VersionValues
-from ..trash.arrivals import KEPT
+from ..trash.arrivals import HELD, KEPT
 from ..trash.version_room import VersionRoom
 from .addition import AddedVersion, Committed, addition_events, check_of
 from .version_checks import insert_checks
@@ -164,8 +164,9 @@ class VersionUpload(UploadTransaction[Committed]):
         )
         if not admission.quarantine_reason:
             note_accepted(session, row, sender, sending, self.by)
-        elif self._version_room.is_low and not self._version_room.has_taken:
-            raise StorageFull(KEPT)
+        is_kept = self._version_room.is_low and not self._version_room.has_taken
+        if is_kept and (row.held_since is not None or admission.quarantine_reason):
+            raise StorageFull(KEPT if row.held_since is None else HELD)
         return admission
 
     def _replace(

@@ -35,6 +35,7 @@ from ...content.objects.uses import is_lost
 from ...events.facts import version_event
 from ...events.recording import record
 from ..rows.collection_rows import lock_collection
+from ..rows.holds import require_no_hold
 from ..rows.locks import require_removable
 from ..rows.newest_good import takes_last_good
 from ..rows.quarantine import is_there_for
@@ -181,8 +182,8 @@ class Versions:
         `precondition` is called with the version before it is deleted; what it raises prevents the deletion.
 
         Raises `FieldsError` if it does not exist, and `RuleError` if it belongs to another collection, is pinned,
-        locked, or younger than the minimal retention. A version in quarantine can be deleted at any age. Raises
-        `PolicyRefusedError` or `PolicyFailedError` if a policy does not allow it.
+        locked, on hold, or younger than the minimal retention. A version in quarantine can be deleted at any age.
+        Raises `PolicyRefusedError` or `PolicyFailedError` if a policy does not allow it.
         """
         self._policies.check_deletion(collection_id, by=by, find=lambda session: _facts(session, collection_id, name))
 
@@ -193,6 +194,7 @@ class Versions:
             if precondition:
                 precondition(version)
             require_removable(session, [row])
+            require_no_hold(collection)
             _check_deletable(collection, row)
             if simulate:
                 return version, []

@@ -1,7 +1,7 @@
 """The record of a collection."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
@@ -10,6 +10,7 @@ from sqlalchemy import Row
 from frepo_core.db.models import Collection
 from frepo_core.domain.backups.baseline import Baseline
 from frepo_core.domain.backups.guards import GuardAction, Guards
+from frepo_core.domain.backups.holds import Hold
 from frepo_core.domain.backups.runs import LastRun
 from frepo_core.domain.limits import Limits
 from frepo_core.plugins import CollectionInfo
@@ -30,7 +31,7 @@ class CollectionRecord:
     `grace` is the one that was set, None for the default. `due_at` and `overdue_at` are None if no backups are
     expected. `storage` is where its versions are stored, None: in the first storage. `mirror` is the storage with their
     second copies, None: that of the service, `none`: they have none. The last restore test was at `restore_tried_at`,
-    the last good one at `restore_tested_at`.
+    the last good one at `restore_tested_at`. While there is a `hold`, nothing leaves the collection.
     """
 
     id: str
@@ -72,6 +73,12 @@ class CollectionRecord:
     compact_group: str | None = None
     problems: Mapping[str, Mapping[str, Any]] | None = None
     trash_keep: timedelta | None = None
+    hold: Hold | None = None
+
+    @property
+    def limits_in_force(self) -> Limits:
+        """The limits that count now: on hold, the number of versions has none."""
+        return self.limits if self.hold is None else replace(self.limits, versions=0)
 
     @property
     def unchanged_nights(self) -> int:
@@ -136,7 +143,15 @@ class CollectionRecord:
             compact_group=row.compact_group,
             problems=row.problems,
             trash_keep=None if row.trash_keep is None else timedelta(seconds=row.trash_keep),
+            hold=None if row.held_since is None else hold_of(row),
         )
+
+
+def hold_of(row: Collection | Row[Any]) -> Hold | None:
+    """Return the hold of a collection's row; None if there is none."""
+    if row.held_since is None:
+        return None
+    return Hold(since=row.held_since, by=row.held_by or "", reason=row.hold_reason or "")
 
 
 def _guards_of(row: Collection | Row[Any]) -> Guards:

@@ -24,6 +24,7 @@ from ...conventions.types import Duration, FileName, Strategy, Time, Whole
 from ...schemas import json_schemas
 from ...schemas.models import Reply
 from .guard_models import Guards, GuardsPatch, SizeBounds, guards_of
+from .hold_models import CollectionHold
 from .reported_problems import ReportedProblem
 
 
@@ -133,7 +134,7 @@ class Collection(Reply):
     `/storages`. `mirror` is the storage with their second copies; null: that of the service, `none`: they have none.
     Versions of collections with the same `compact_group` may be stored as the difference to each other's; null: to
     those of the same collection only. `trash_keep` is how long what leaves it stays in the trash, if that is shorter
-    than in the service; null: as long as there.
+    than in the service; null: as long as there. While it has a `hold`, nothing leaves it; null: it is not on hold.
     """
 
     id: str
@@ -146,6 +147,7 @@ class Collection(Reply):
     mirror: str | None
     compact_group: str | None
     trash_keep: Duration | None
+    hold: CollectionHold | None
     limits: Limits
     guards: Guards
     size_bounds: SizeBounds
@@ -193,6 +195,7 @@ class Collection(Reply):
             mirror=record.mirror,
             compact_group=record.compact_group,
             trash_keep=record.trash_keep,
+            hold=None if record.hold is None else CollectionHold.of(record.hold),
             limits=Limits(**vars(record.limits)),
             guards=guards_of(record.guards),
             size_bounds=SizeBounds(**vars(details.size_bounds)),
