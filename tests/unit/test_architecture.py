@@ -90,6 +90,7 @@ FEATURES = {
     "overview": {"compact", "recovery", "second_copies"},
     "documents": set(),
     "enrolment": {"recovery"},
+    "fleet": set(),
     "inventory": set(),
     "lock_proof": set(),
     "moves": set(),

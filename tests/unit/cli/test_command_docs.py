@@ -59,6 +59,8 @@ def prepare(console, example):
         offsite = {"ADAPTER": "local", "DIRECTORY": str(console.folder / "offsite")}
         console.environment |= {f"STORAGE_OFFSITE_{setting}": value for setting, value in offsite.items()}
         console.environment |= {"STORAGES": "offsite", "MIRROR": "offsite"}
+    if name == "apply":
+        (console.folder / "fleet.yaml").write_text(re.findall("```yaml\n(.*?)```", SECTIONS[name], re.DOTALL)[0])
     if name == "fleet:create":
         (console.folder / "hosts.csv").write_text(re.findall("```csv\n(.*?)```", SECTIONS[name], re.DOTALL)[0])
     if name.startswith(("file:", "alias:")):

@@ -49,6 +49,7 @@ CODE = "5b0c7f0e-5a0f-4c39-9a43-1f0f7c1d2a11"
 ARGUMENTS = {
     "alias:list": "",
     "alias:set": "other.txt {file}",
+    "apply": "fleet.yaml --dry-run",
     "auth:create-token": "--roles upload.all",
     "auth:edit": f"{TOKEN} --name db8",
     "auth:generate-admin-token": "",
@@ -123,6 +124,8 @@ ARGUMENTS = {
 def filled(console, monkeypatch):
     """A console with at least one row for each command; return the stored name of its file."""
     (console.folder / "hosts.csv").write_text("name\ndb1\n")
+    fleet = "frepo_fleet: 1\ncollections: {new: {name: new.sql, description: 'a, b'}}\n"
+    (console.folder / "fleet.yaml").write_text(fleet)
     for number, content in enumerate((b"first", b"second", b"third", b"4")):  # the fourth is quarantined: it shrank
         (console.folder / "dump.sql").write_bytes(content)
         if number == 0:

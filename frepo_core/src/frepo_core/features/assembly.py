@@ -8,6 +8,7 @@ NAMES = (
     "inventory",
     "documents",
     "enrolment",
+    "fleet",
     "preview",
     "overview",
     "restore_tests",

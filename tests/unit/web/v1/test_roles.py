@@ -78,6 +78,7 @@ ASKED = {
     "settings.view": ["GET /plugins", "GET /settings", "GET /storages"],
     "token": [
         *("GET ", "GET /collections", "POST /collections", "GET /expected-times"),  # the second one is :edit
+        "GET /fleet/schema",
         *("DELETE /files/{name}", "GET /files/{name}", "POST /files/{name}/link"),
         "POST /tokens/self/rotate",
     ],

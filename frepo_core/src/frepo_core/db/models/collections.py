@@ -41,6 +41,7 @@ class Collection(Base):
     `locked` is how long each version is locked, in seconds; 0: not at all. It never gets less.
     `trash_keep` is how long what leaves it stays in the trash, in seconds; null: as long as the service says.
     `held_since` is since when it is on hold, by `held_by`, for `hold_reason`; null: it is not.
+    `fleet_key` is its key in the file of `frepo apply`; null: it is in none.
     `last_run_at` is when a client reported a run of its job last, with the outcome and the reason.
     `problems` are those that plug-ins report: by plug-in and name, each with its message and since when, as in
     `problem_reports`. `problem_since` is since when there is one.
@@ -115,6 +116,7 @@ class Collection(Base):
     held_since: Mapped[datetime | None] = mapped_column(index=True)
     held_by: Mapped[str | None] = mapped_column(exact(128))
     hold_reason: Mapped[str | None] = mapped_column(Text)
+    fleet_key: Mapped[str | None] = mapped_column(exact(128))
 
 
 class CollectionSender(Base):

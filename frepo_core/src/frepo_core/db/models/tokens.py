@@ -20,6 +20,7 @@ class Token(Base):
     `first_key` is the key of the first token of a chain of rotations, null for a token that replaced no other.
     `chain_key` is that of the first token of a chain of tokens that have replaced themselves, and `replaces_key` of the
     one that this one has replaced so; both are null for all others.
+    `fleet_key` is its key in the file of `frepo apply`, which the tokens that replace it have, too.
     `created_by` is as the actor of an event; it is null for tokens from before migration 0017. `last_used_at` and
     `last_used_from` are written once a minute, see `services/access/token_last_use.py`.
     """
@@ -43,6 +44,7 @@ class Token(Base):
     first_key: Mapped[str | None] = mapped_column(exact(64))
     chain_key: Mapped[str | None] = mapped_column(exact(64), index=True)
     replaces_key: Mapped[str | None] = mapped_column(exact(64))
+    fleet_key: Mapped[str | None] = mapped_column(exact(128))
 
 
 class EnrolmentCode(Base):

@@ -29,7 +29,7 @@ from .token_rows import check_may_change, copy_row, insert_token, lock_token
 
 log = logging.getLogger(__name__)
 
-EDITABLE = ("name", "expires_at", "tags", "mimes", "max_file_size", "user_agents", "ip_addresses")
+EDITABLE = ("name", "expires_at", "tags", "mimes", "max_file_size", "user_agents", "ip_addresses", "fleet_key")
 MAX_OVERLAP = timedelta(days=366)
 # Called in the transaction with the token before the change; what it raises prevents the change.
 Precondition: TypeAlias = Callable[[TokenRecord], None]
@@ -96,23 +96,29 @@ class TokenChanges:
         return edited
 
     def rotate(
-        self, fingerprint: str, overlap: timedelta, *, by: By = None, precondition: Precondition | None = None
+        self,
+        fingerprint: str,
+        overlap: timedelta,
+        *,
+        by: By = None,
+        precondition: Precondition | None = None,
+        token_id: str | None = None,
     ) -> Rotation:
         """Make a token with the same name, rights, limits, expiry and collections; the old one ends after `overlap`.
 
-        So do its successors, which it has made by replacing itself: one of them may be a thief's. Raises `FieldsError`
+        So do its successors, which it has made by replacing itself: one of them may be a thief's. `token_id` is the
+        id of the new token, a new UUIDv4; None: a random one. Raises `FieldsError`
         for an overlap of more than 366 days, for a token that has expired, and for the token of
         `security.admin_token`, whose id is in a setting.
         """
         if not timedelta() <= overlap <= MAX_OVERLAP:
             raise FieldsError({"overlap": [f"must be from 0 to {MAX_OVERLAP.days} days"]})
-        token_id = new_uuid4()
-        now = utc_now()
+        chosen, now = token_id or new_uuid4(), utc_now()
 
         def work(session: Session) -> Rotation:
             row, before = self._lock(session, fingerprint, by, precondition)
             check_can_rotate(before, now)
-            new = copy_row(row, key=token_key(self._phrase, token_id), created_at=now, by=by)
+            new = copy_row(row, key=token_key(self._phrase, chosen), created_at=now, by=by)
             new.first_key = row.first_key or row.key
             insert_token(session, new, by)
             session.flush()
@@ -126,7 +132,7 @@ class TokenChanges:
             record(session, NewEvent(kind=EventKind.TOKEN_ROTATED, by=by, token=row.fingerprint, data=data))
             old = self._inventory.record(session, row, by=by)
             made = self._inventory.record(session, new, by=by)
-            return Rotation(id=token_id, new=made, old=old, ends_at=ends_at, also_ended=old.successors)
+            return Rotation(id=chosen, new=made, old=old, ends_at=ends_at, also_ended=old.successors)
 
         done = self._database.write(work)
         who = describe_actor(by)

@@ -29,7 +29,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{12,16}")
 class NewToken:
     """The requested values of a token. `expires` is a time expression; `id` is a UUIDv4, or None for a random one.
 
-    `expires_at` (aware) is used instead of `expires` if it is given.
+    `expires_at` (aware) is used instead of `expires` if it is given. `fleet_key` is its key in a fleet file.
     """
 
     roles: Sequence[Role]
@@ -42,6 +42,7 @@ class NewToken:
     id: str | None = None
     name: str | None = None
     expires_at: datetime | None = None
+    fleet_key: str | None = None
 
 
 def new_row(new: NewToken, key: str, expires_at: datetime | None, now: datetime, by: By) -> Token:
@@ -58,6 +59,7 @@ def new_row(new: NewToken, key: str, expires_at: datetime | None, now: datetime,
         ip_addresses=list(new.ip_addresses),
         created_at=now,
         created_by=actor_of(by),
+        fleet_key=new.fleet_key,
     )
 
 
@@ -76,6 +78,7 @@ def copy_row(row: Token, *, key: str = "", created_at: datetime | None = None, b
         created_at=created_at or row.created_at,
         created_by=actor_of(by),
         first_key=row.first_key,
+        fleet_key=row.fleet_key,
     )
 
 

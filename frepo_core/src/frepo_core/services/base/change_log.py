@@ -86,6 +86,7 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         **(_both("expected_every", "expectedEvery", record.expected_every) if record.expected_every else {}),
         **({"storage": record.storage} if record.storage else {}),
         **({"mirror": record.mirror} if record.mirror else {}),
+        **({"fleet_key": record.fleet_key} if record.fleet_key else {}),
         **({"compact_group": record.compact_group} if record.compact_group else {}),
         **({"trash_keep": format_iso_duration(record.trash_keep)} if record.trash_keep is not None else {}),
         **({"grace": format_iso_duration(record.grace)} if record.grace is not None else {}),
@@ -120,6 +121,7 @@ def token_values(row: Token) -> dict[str, object]:
     """Return what a token may do. User-Agents are only counted, as some serve as a kind of password."""
     return {
         **({"name": row.name} if row.name else {}),
+        **({"fleet_key": row.fleet_key} if row.fleet_key else {}),
         "roles": row.roles,
         "expires_at": row.expires_at.isoformat() if row.expires_at else None,
         "expires": str(row.expires_at) if row.expires_at else "never",

@@ -10,6 +10,7 @@ from frepo_core.plugins import RequestObserver
 from .file_services import FileServices
 
 if TYPE_CHECKING:
+    from ..access.rotation.fleet_rotation import FleetRotation
     from ..backups.collections.collection_pages import CollectionPages
     from ..backups.collections.collection_states import CollectionStates
     from ..backups.collections.collection_with_token import CollectionsWithTokens
@@ -75,6 +76,12 @@ class CoreServices(FileServices):
         from ..backups.collections.collection_with_token import CollectionsWithTokens
 
         return CollectionsWithTokens(self.collections, self.tokens, self.token_changes, self.token_lists)
+
+    @cached_property
+    def fleet_rotation(self) -> "FleetRotation":
+        from ..access.rotation.fleet_rotation import FleetRotation
+
+        return FleetRotation(self.database, self.settings, self.token_changes)
 
     @cached_property
     def row_copies(self) -> "Mapping[str, RowCopies]":

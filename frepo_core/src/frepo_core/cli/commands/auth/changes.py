@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from frepo_core.domain.durations import format_duration, parse_any_duration
+from frepo_core.domain.durations import format_duration
 from frepo_core.domain.token_expiry import format_expiry, parse_expiry
 from frepo_core.errors import FieldsError
 
@@ -14,6 +14,7 @@ from ...columns import Moment, Words
 from ...outcomes import ActionCommand, Outcome
 from ...tables import ShowCommand
 from .inventory import token_values
+from .rotations import RotateTokens, parse_overlap
 from .token_options import (
     parse_expires,
     parse_mimes,
@@ -25,6 +26,7 @@ from .token_options import (
     words,
 )
 
+FINGERPRINT_HELP = "12 to 16 hexadecimal digits, as in the log"
 # The options whose values can be removed, and the values without them.
 CLEARABLE: Mapping[str, tuple[str, Any]] = {
     "name": ("name", None),
@@ -40,7 +42,7 @@ class ChangeCommand(FrepoCommand):
     """A command about one token. It takes a fingerprint, because the list of processes would show an id."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("fingerprint", metavar="FINGERPRINT", help="12 to 16 hexadecimal digits, as in the log")
+        parser.add_argument("fingerprint", metavar="FINGERPRINT", help=FINGERPRINT_HELP)
 
 
 class EditToken(ChangeCommand, ShowCommand):
@@ -77,22 +79,48 @@ class EditToken(ChangeCommand, ShowCommand):
         return tuple(shown), tuple(shown.values())
 
 
-class RotateToken(ChangeCommand, ActionCommand):
-    """Replace a token by one with the same rights and collections; print the new id. The old one ends after a time."""
+class RotateToken(ActionCommand):
+    """Replace a token by one with the same rights and collections; print the new id. The old one ends after a time.
 
-    examples = ("frepo auth:rotate 3f9c2a71d0be --overlap 2d -f json",)
+    With --all, replace the tokens on the lists of all collections whose names match --collection. Their secrets are
+    written to the file of --secrets before the first is made. A run that was interrupted is repeated with the same
+    file. Tokens of administrators are left out.
+    """
+
+    examples = (
+        "frepo auth:rotate 3f9c2a71d0be --overlap 2d -f json",
+        "frepo auth:rotate --all --collection 'db*' --secrets new-tokens.csv --overlap 7d",
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        super().add_arguments(parser)
+        parser.add_argument("fingerprint", metavar="FINGERPRINT", nargs="?", help=FINGERPRINT_HELP)
         parser.add_argument(
             "--overlap", default="1d", metavar="TIME", help="how long the old token stays valid, e.g. 6h; default: 1d"
         )
+        parser.add_argument("--all", action="store_true", help="all tokens of the collections of --collection")
+        parser.add_argument(
+            "--collection", action="append", metavar="PATTERN", help="names of collections, e.g. 'db*'; may be repeated"
+        )
+        parser.add_argument("--secrets", metavar="FILE", help="with --all: the CSV file to which new tokens are added")
+        parser.add_argument("--dry-run", action="store_true", help="with --all: show what would be replaced")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Replace one token, or with --all those of a fleet, in a table. Raises `FieldsError` for both or neither."""
+        if not arguments.all:
+            if arguments.collection or arguments.secrets or arguments.dry_run:
+                raise FieldsError({"--all": ["is missing: --collection, --secrets and --dry-run are for all tokens"]})
+            if not arguments.fingerprint:
+                raise FieldsError({"FINGERPRINT": ["is missing: name a token, or write --all and --collection"]})
+            return int(super().run(arguments))
+        if arguments.fingerprint:
+            raise FieldsError({"FINGERPRINT": ["names one token, and --all means all: write one of them"]})
+        fleet = RotateTokens(self.app, self.app_args)
+        defaults = vars(fleet.get_parser("auth:rotate").parse_args([]))
+        given = {name: value for name, value in vars(arguments).items() if value is not None or name not in defaults}
+        return fleet.run(argparse.Namespace(**(defaults | given)))
 
     def act(self, arguments: argparse.Namespace) -> Outcome:
-        try:
-            overlap = parse_any_duration(arguments.overlap)
-        except ValueError as error:
-            raise FieldsError({"--overlap": [str(error)]}) from None
+        overlap = parse_overlap(arguments.overlap)
         done = self.services().token_changes.rotate(arguments.fingerprint, overlap)
         response = {
             "tokenId": done.id,

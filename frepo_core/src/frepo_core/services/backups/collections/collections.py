@@ -223,6 +223,7 @@ class Collections:
         self._set_storages(row, change)
         row.description = row.description if change.description is None else change.description
         row.filename = change.filename or row.filename
+        row.fleet_key = change.fleet_key or row.fleet_key
         if change.trash_keep is not None:
             row.trash_keep = parse_trash_keep(change.trash_keep, self._keep)
         row.compact_group = row.compact_group if change.compact_group is None else change.compact_group or None

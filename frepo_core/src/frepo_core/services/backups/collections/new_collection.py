@@ -89,6 +89,7 @@ class NewCollections:
             compact_group=change.compact_group or None,
             trash_keep=parse_trash_keep(change.trash_keep, self._trash_keep),
             locked=int((change.locked or NONE).total_seconds()),
+            fleet_key=change.fleet_key,
         )
         set_guards(row, replace(default_guards, **{**self._guards_of(strategy), **change.guards}))
         set_expectation(row, change, now=utc_now())

@@ -17,7 +17,7 @@ class CollectionChange:
     the first storage. `mirror` is where their second copies are, `none`: nowhere, empty: where the service has them.
     `compact_group` lets versions become differences to those of others in it, empty: of no group.
     `trash_keep` is how long versions stay in the trash, a duration, empty: as long as the service says.
-    `locked` is how long each version is locked; it can only be extended.
+    `locked` is how long each version is locked; it can only be extended. `fleet_key` is its key in a fleet file.
     """
 
     limits: Mapping[str, int]
@@ -36,3 +36,4 @@ class CollectionChange:
     compact_group: str | None = None
     trash_keep: str | None = None
     locked: timedelta | None = None
+    fleet_key: str | None = None

@@ -74,6 +74,7 @@ class CollectionRecord:
     problems: Mapping[str, Mapping[str, Any]] | None = None
     trash_keep: timedelta | None = None
     hold: Hold | None = None
+    fleet_key: str | None = None
 
     @property
     def limits_in_force(self) -> Limits:
@@ -144,6 +145,7 @@ class CollectionRecord:
             problems=row.problems,
             trash_keep=None if row.trash_keep is None else timedelta(seconds=row.trash_keep),
             hold=None if row.held_since is None else hold_of(row),
+            fleet_key=row.fleet_key,
         )
 
 

@@ -1,0 +1,37 @@
+"""A fleet in one file: `frepo apply` makes collections and tokens what the file says."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from frepo_core.services.composition.features import Feature
+
+if TYPE_CHECKING:
+    from frepo_core.services.composition.core_services import CoreServices
+
+    from .execution import Execution
+    from .planning import Planning
+
+
+class FleetServices:
+    """The services of this feature."""
+
+    def __init__(self, core: "CoreServices") -> None:
+        self._core = core
+
+    @cached_property
+    def planning(self) -> "Planning":
+        """Say what differs from a file, and what would be refused."""
+        from .planning import Planning
+
+        core = self._core
+        return Planning(core.database, core.settings, core.plugins, core.collections)
+
+    @cached_property
+    def execution(self) -> "Execution":
+        """Do what was planned."""
+        from .execution import Execution
+
+        return Execution(self._core)
+
+
+FEATURE = Feature(services=FleetServices, endpoints=["frepo_core.features.fleet.endpoints"])
