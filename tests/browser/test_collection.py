@@ -193,6 +193,8 @@ def test_all_guards_are_in_the_settings(signed_in, world, api):
         "Smaller than usual by more than (%)": "20",
         "Larger than usual by more than (%)": "300",
         "Smallest believable version": "2 kB",
+        "Declines in thirty nights by more than (%)": "25",
+        "The same content for": "7 days",
     }.items():
         page.get_by_label(name, exact=True).fill(text)
     kind = page.get_by_label("A version of another format, program or database than the last three is suspicious")
@@ -205,6 +207,7 @@ def test_all_guards_are_in_the_settings(signed_in, world, api):
 
     guards = api("GET", f"/collections/{world['late.tar']}")["guards"]
     numbers = {"max_shrink_percent": 20, "max_growth_percent": 300, "min_version_size": 2000, "min_retention": "PT0S"}
+    numbers |= {"max_decline_percent": 25, "max_unchanged": "P7D"}
     assert numbers | {"expects_kind": False, "expects_change": True, "on_suspicious": "mark"} == guards
 
 

@@ -62,6 +62,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "a_policy_refused_the_request": "The policy {policy} refuses this: {message}",
     "an_upload_check_refused_the_content": "The check {check} found the content broken: {message}",
     "backup_version_uploaded_twice": "A version in this collection has the same content: it is stored already",
+    "new_version_continues_a_decline": "The sizes of the last nights decline: {percent} % in all, beyond the guard "
+    "{field[guards.max_decline_percent]} of {most} %: check what made it",
     "new_version_exceeds_single_element_limit_specified_for_this_collection": "The version is larger than the "
     "collection allows for one: send less, or raise {field[limits.version_size]}. On the service, `frepo backup:edit "
     "ID --max-one-version-size 0` lifts the limit",
@@ -70,7 +72,7 @@ EXPLANATIONS: Mapping[str, str] = {
     "new_version_is_of_another_kind": "{message}: check what made it. If it is right, release it",
     "new_version_is_smaller_than_the_minimum": "The version is smaller than {field[guards.min_version_size]} of "
     "the collection{sizes}: check what made it",
-    "new_version_is_unchanged": "The content is that of an earlier day again, and the collection expects a change: "
+    "new_version_is_unchanged": "The content is the same for {days} again, and the collection expects a change: "
     "check what made it",
     "new_version_makes_collection_too_big_on_disk": "The collection has no room for this version: delete versions, or "
     "raise {field[limits.total_size]}. On the service, `frepo backup:edit ID --max-collection-size 0` lifts the limit",

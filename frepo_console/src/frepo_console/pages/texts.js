@@ -22,6 +22,7 @@ function verdictOfMany({ ok, new: empty }, total) {
 const FIELDS = {
   "guards.max_shrink_percent": "“Smaller than usual by more than”",
   "guards.max_growth_percent": "“Larger than usual by more than”",
+  "guards.max_decline_percent": "“Declines in thirty nights by more than”",
   "guards.min_version_size": "“Smallest believable version”",
   "guards.min_retention": "“Keep each version at least for”",
   "guards.on_suspicious": "“What to do with a suspicious version”",

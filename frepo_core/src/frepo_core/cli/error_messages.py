@@ -10,17 +10,19 @@ from frepo_core.domain.texts.foreign_text import escape_controls
 from frepo_core.error_explanations import FieldNames
 from frepo_core.errors import DatabaseUnavailableError, FieldsError, FrepoError, RuleError
 
+
+class _OptionNames(FieldNames):
+    """The option of a guard has its name."""
+
+    def __missing__(self, name: str) -> str:
+        first, _, guard = name.partition(".")
+        return f"--{guard.replace('_', '-')}" if first == "guards" else super().__missing__(name)
+
+
 # The options for fields of errors that have other names.
-OPTIONS = FieldNames(
+OPTIONS = _OptionNames(
     {
         "content": "--file",
-        "guards.expects_change": "--expects-change",
-        "guards.expects_kind": "--expects-kind",
-        "guards.max_growth_percent": "--max-growth-percent",
-        "guards.max_shrink_percent": "--max-shrink-percent",
-        "guards.min_retention": "--min-retention",
-        "guards.min_version_size": "--min-version-size",
-        "guards.on_suspicious": "--on-suspicious",
         "limits.total_size": "--max-collection-size",
         "limits.version_size": "--max-one-version-size",
         "limits.versions": "--max-backups-count",

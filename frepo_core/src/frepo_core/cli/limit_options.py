@@ -141,6 +141,20 @@ GUARDS = {
         help="on: a version is suspicious if its content is that of an earlier day again",
         default="off",
     ),
+    "max_decline_percent": Number(
+        flags=("--max-decline-percent",),
+        metavar="N",
+        parse=_percent,
+        help="a version is suspicious if the sizes of the last thirty nights decline by more than N percent; 0: off",
+        default="off",
+    ),
+    "max_unchanged": Number(
+        flags=("--max-unchanged",),
+        metavar="TIME",
+        parse=parse_duration,
+        help="a version is suspicious if its content has not changed for so many days, e.g. 7d; 0: off",
+        default="off",
+    ),
 }
 
 

@@ -147,6 +147,12 @@ class VersionUnchangedError(CollectionRuleError):
     number, field, text = 4024, "content", "new_version_is_unchanged"
 
 
+class VersionDeclineError(CollectionRuleError):
+    """The sizes of the last thirty nights decline more than the collection allows; both percentages are in context."""
+
+    number, field, text = 4029, "content", "new_version_continues_a_decline"
+
+
 class UploadCheckError(CollectionRuleError):
     """An upload check of a plug-in found the content broken; `check` and `message` are in the context."""
 

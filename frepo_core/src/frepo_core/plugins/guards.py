@@ -19,8 +19,10 @@ class Guards:
     min_version_size: int | None = None
     max_shrink_percent: int | None = None
     max_growth_percent: int | None = None
+    max_decline_percent: int | None = None
     expects_kind: bool | None = None
     expects_change: bool | None = None
+    max_unchanged: timedelta | None = None
     on_suspicious: Literal["mark", "refuse", "quarantine"] | None = None
 
     def __post_init__(self) -> None:

@@ -41,14 +41,15 @@ def test_short_options_set_all_fields(console):
 def test_guards_are_set_by_options(console):
     options = ["--min-retention", "7d", "--min-version-size", "1kB", "--max-shrink-percent", "50"]
     options += ["--max-growth-percent", "300", "--expects-kind", "off", "--expects-change", "on"]
+    options += ["--max-decline-percent", "20", "--max-unchanged", "7d"]
     create(console, *options, "--on-suspicious", "keep", "-f", "a")
     create(console, "-f", "b")
 
     columns = "min_retention, min_version_size, max_shrink_percent, guard_action"
-    columns += ", max_growth_percent, expects_kind, expects_change"
+    columns += ", max_growth_percent, expects_kind, expects_change, max_decline_percent, max_unchanged"
     assert console.rows(f"SELECT {columns} FROM collection ORDER BY filename") == [
-        (604800, 1000, 50, "keep", 300, 0, 1),
-        (0, 0, 50, "quarantine", 0, 1, 0),
+        (604800, 1000, 50, "keep", 300, 0, 1, 20, 604800),
+        (0, 0, 50, "quarantine", 0, 1, 0, 0, 0),
     ]
 
 
@@ -58,6 +59,8 @@ def test_an_invalid_guard_is_refused(console):
         ("--min-version-size", "-1", "number_cannot_be_negative_value"),
         ("--max-shrink-percent", "101", "expected_percent_from_0_to_100"),
         ("--max-shrink-percent", "half", "expected_percent_from_0_to_100"),
+        ("--max-decline-percent", "101", "expected_percent_from_0_to_100"),
+        ("--max-unchanged", "long", "write e.g. 30m, 48h, 7d or 2w"),
         ("--max-growth-percent", "-1", "number_cannot_be_negative_value"),
         ("--expects-kind", "maybe", "expected_on_or_off"),
         ("--on-suspicious", "ignore", "refuse"),

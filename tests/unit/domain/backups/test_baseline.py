@@ -73,11 +73,20 @@ def test_a_content_is_unchanged_on_a_later_day_and_a_repetition_on_the_same_day_
     baseline = Baseline().after_digest("ab", START)
 
     later = START + NIGHT
-    assert (False, True, False) == (
-        baseline.is_unchanged("ab", START),
-        baseline.is_unchanged("ab", later),
-        baseline.is_unchanged("cd", later),
+    assert (0, 1, 0) == (
+        baseline.days_unchanged("ab", START),
+        baseline.days_unchanged("ab", later),
+        baseline.days_unchanged("cd", later),
     )
+
+
+def test_how_long_a_content_is_unchanged_is_known_of_baselines_without_its_first_day():
+    baseline = Baseline()
+    for night in range(4):
+        baseline = baseline.after_digest("ab", START + night * NIGHT)
+    old = {name: value for name, value in baseline.dump().items() if name != "since"}
+
+    assert 7 == Baseline.load(old).days_unchanged("ab", START + 7 * NIGHT)
 
 
 ODD = [

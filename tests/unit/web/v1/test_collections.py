@@ -60,6 +60,8 @@ def test_a_new_collection_has_the_limits_of_the_service(create):
             "min_version_size": 0,
             "max_shrink_percent": 50,
             "max_growth_percent": 0,
+            "max_decline_percent": 0,
+            "max_unchanged": "PT0S",
             "expects_kind": True,
             "expects_change": False,
             "on_suspicious": "quarantine",

@@ -34,6 +34,8 @@ def test_new_collections_quarantine_what_shrank_by_half(root):
         "min_version_size": 0,
         "max_shrink_percent": 50,
         "max_growth_percent": 0,
+        "max_decline_percent": 0,
+        "max_unchanged": "PT0S",
         "expects_kind": True,
         "expects_change": False,
         "on_suspicious": "quarantine",
@@ -51,6 +53,8 @@ def test_the_defaults_of_the_first_api_stay(root, collection):
         "min_version_size": 0,
         "max_shrink_percent": 0,
         "max_growth_percent": 0,
+        "max_decline_percent": 0,
+        "max_unchanged": "PT0S",
         "expects_kind": False,
         "expects_change": False,
         "on_suspicious": "refuse",
@@ -60,12 +64,18 @@ def test_the_defaults_of_the_first_api_stay(root, collection):
 def test_the_guards_about_contents_are_edited(patch, collection):
     path = f"{COLLECTIONS}/{collection}"
     wanted = {"max_growth_percent": 300, "expects_kind": True, "expects_change": True}
+    wanted |= {"max_decline_percent": 20, "max_unchanged": "P7D"}
 
     assert wanted.items() <= patch(path, guards=wanted).json["guards"].items()
     assert {**wanted, "expects_kind": False}.items() <= patch(path, guards={"expects_kind": False}).json[
         "guards"
     ].items()
-    for wrong in ({"expects_kind": None}, {"expects_change": "yes"}, {"max_growth_percent": -1}):
+    for wrong in (
+        {"expects_kind": None},
+        {"expects_change": "yes"},
+        {"max_growth_percent": -1},
+        {"max_decline_percent": 101},
+    ):
         assert 400 == patch(path, guards=wrong).status_int, wrong
 
 

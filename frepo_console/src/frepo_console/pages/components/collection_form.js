@@ -41,6 +41,8 @@ export function valuesOf(collection) {
     "guards.min_retention": guards.min_retention === "PT0S" ? "" : intervalText(guards.min_retention),
     "guards.expects_kind": guards.expects_kind,
     "guards.expects_change": guards.expects_change,
+    "guards.max_decline_percent": String(guards.max_decline_percent || ""),
+    "guards.max_unchanged": guards.max_unchanged === "PT0S" ? "" : intervalText(guards.max_unchanged),
     "guards.on_suspicious": guards.on_suspicious,
   };
 }
@@ -67,6 +69,8 @@ const READERS = {
   "guards.min_retention": (text, field) => parseInterval(text, field) ?? "PT0S",
   "guards.expects_kind": (isOn) => isOn,
   "guards.expects_change": (isOn) => isOn,
+  "guards.max_decline_percent": parseCount,
+  "guards.max_unchanged": (text, field) => parseInterval(text, field) ?? "PT0S",
   "guards.on_suspicious": (text) => text,
 };
 
@@ -238,7 +242,7 @@ export const Guards = ({ form }) =>
   html`<fieldset class="stack">
       <legend>${t.form.guards}</legend>
       <div class="nums">
-        ${["max_shrink_percent", "max_growth_percent", "min_version_size"].map(
+        ${["max_shrink_percent", "max_growth_percent", "min_version_size", "max_decline_percent", "max_unchanged"].map(
           (name) =>
             html`<${Field}
               label=${t.form.guardLabels[name]}

@@ -73,6 +73,8 @@ class Collection(Base):
     max_growth_percent: Mapped[int] = mapped_column(server_default="0")
     expects_kind: Mapped[bool] = mapped_column(Boolean, server_default="0")
     expects_change: Mapped[bool] = mapped_column(Boolean, server_default="0")
+    max_decline_percent: Mapped[int] = mapped_column(server_default="0")
+    max_unchanged: Mapped[int] = mapped_column(server_default="0")
     guard_action: Mapped[str] = mapped_column(String(16), server_default="refuse")
     full_since: Mapped[datetime | None] = mapped_column(index=True)
     strategy_options: Mapped[dict[str, Any] | None] = mapped_column(JsonObject(none_as_null=True))

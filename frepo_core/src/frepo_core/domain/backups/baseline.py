@@ -7,6 +7,7 @@ from statistics import median_low
 from typing import Any, Self
 
 from .content_kinds import DATA, ENCRYPTED, LOG, ContentKind
+from .size_trend import NIGHTS, decline_of
 from .verdicts import Verdict
 
 SIZES = 14
@@ -43,8 +44,9 @@ class Baseline:
 
     - `sizes`: the sizes of the last 14 versions. `contents`: the formats of the last 3.
     - `peaks`: the largest medians of the sizes within 60 days, each with its day, the largest first.
+    - `nights`: the sizes of the last 30 days, each with its day, while a guard compares them.
     - `digest`: the SHA-256 of the newest version. `unchanged_nights`: on how many later days the same content has come
-      again. `day`: the last of these days.
+      again. `day`: the last of these days. `since`: the day on which it came first.
     - `candidate`: a new format that has come once.
     - `awaited`: the newest version whose checks have not ended, unless it is odd compared with the others.
     - `known_since`: when the first version of a format that names its program arrived.
@@ -56,8 +58,10 @@ class Baseline:
     candidate: Candidate | None = None
     awaited: Awaited | None = None
     known_since: datetime | None = None
+    nights: tuple[tuple[date, int], ...] = ()
     digest: str = ""
     day: date | None = None
+    since: date | None = None
     unchanged_nights: int = 0
 
     @classmethod
@@ -66,7 +70,7 @@ class Baseline:
         if not stored:
             return cls()
         candidate, day, awaited = stored.get("candidate"), stored.get("day"), stored.get("awaited")
-        known_since = stored.get("known_since")
+        known_since, since = stored.get("known_since"), stored.get("since")
         return cls(
             sizes=tuple(stored.get("sizes", ())),
             peaks=tuple((date.fromisoformat(on), size) for on, size in stored.get("peaks", ())),
@@ -74,8 +78,10 @@ class Baseline:
             candidate=Candidate(family=candidate[0], since=datetime.fromisoformat(candidate[1])) if candidate else None,
             awaited=_load_awaited(awaited) if awaited else None,
             known_since=datetime.fromisoformat(known_since) if known_since else None,
+            nights=tuple((date.fromisoformat(on), size) for on, size in stored.get("nights", ())),
             digest=stored.get("digest", ""),
             day=date.fromisoformat(day) if day else None,
+            since=date.fromisoformat(since) if since else None,
             unchanged_nights=stored.get("unchanged_nights", 0),
         )
 
@@ -88,8 +94,10 @@ class Baseline:
             "candidate": [self.candidate.family, self.candidate.since.isoformat()] if self.candidate else None,
             "awaited": _dump_awaited(self.awaited) if self.awaited else None,
             "known_since": self.known_since.isoformat() if self.known_since else None,
+            **({"nights": [[on.isoformat(), size] for on, size in self.nights]} if self.nights else {}),
             "digest": self.digest,
             "day": self.day.isoformat() if self.day else None,
+            "since": self.since.isoformat() if self.since else None,
             "unchanged_nights": self.unchanged_nights,
         }
 
@@ -109,17 +117,33 @@ class Baseline:
     def after_digest(self, digest: str, at: datetime) -> Self:
         """Return the baseline after a version with this SHA-256: count the night if the content is the same again."""
         if digest != self.digest or self.day is None:
-            return replace(self, digest=digest, day=at.date(), unchanged_nights=0)
+            return replace(self, digest=digest, day=at.date(), since=at.date(), unchanged_nights=0)
         nights = self.unchanged_nights + (at.date() > self.day)
         return replace(self, day=max(self.day, at.date()), unchanged_nights=nights)
+
+    def after_night(self, size: int, at: datetime) -> Self:
+        """Return the baseline with the size of one more night, for the trend. Of each day, the last size counts."""
+        others = [one for one in self.nights if one[0] != at.date()]
+        return replace(self, nights=tuple(sorted([*others, (at.date(), size)])[-NIGHTS:]))
+
+    def decline(self, size: int, at: datetime) -> int:
+        """Return by how many percent the sizes of the last nights and this one decline, see `decline_of`."""
+        return decline_of([one for _, one in self.after_night(size, at).nights])
 
     def without_sizes(self) -> Self:
         """Return a baseline whose sizes begin anew, because a person has changed the guards about sizes."""
         return replace(self, sizes=(), peaks=())
 
-    def is_unchanged(self, digest: str, at: datetime) -> bool:
-        """Whether a version with this SHA-256 at `at` is that of an earlier day again. The same day's is a retry."""
-        return bool(digest) and digest == self.digest and self.day is not None and at.date() > self.day
+    def without_nights(self) -> Self:
+        """Return a baseline whose trend begins anew, because a person has changed the guard about it."""
+        return replace(self, nights=())
+
+    def days_unchanged(self, digest: str, at: datetime) -> int:
+        """Return how many days ago the content with this SHA-256 came first; 0 for another one."""
+        if not digest or digest != self.digest or self.day is None:
+            return 0
+        since = self.since or self.day - timedelta(days=self.unchanged_nights)
+        return max(0, (at.date() - since).days)
 
     def median(self) -> int | None:
         """Return the median of the last sizes; None for less than three."""

@@ -42,8 +42,10 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "min_version_size": whole,
     "max_shrink_percent": partial(whole, most=100),
     "max_growth_percent": whole,
+    "max_decline_percent": partial(whole, most=100),
     "expects_kind": _flag,
     "expects_change": _flag,
+    "max_unchanged": length,
     "on_suspicious": _action,
 }
 

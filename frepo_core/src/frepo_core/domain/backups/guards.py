@@ -7,6 +7,7 @@ from typing import Literal
 
 from frepo_core.errors import (
     RuleError,
+    VersionDeclineError,
     VersionGrewError,
     VersionKindError,
     VersionShrankError,
@@ -15,6 +16,7 @@ from frepo_core.errors import (
 )
 
 from ..sizes import readable_size
+from ..texts.counts import counted
 
 GuardAction = Literal["refuse", "mark", "quarantine"]
 _BY_SEVERITY = ("mark", "quarantine", "refuse")
@@ -51,17 +53,21 @@ class Guards:
 
     Versions younger than `min_retention` are not deleted. A version is suspicious if it is smaller than
     `min_version_size` (bytes), if it shrank by more than `max_shrink_percent` or grew by more than
-    `max_growth_percent`, with `expects_kind` if its content is of another kind than that of the last versions, and with
-    `expects_change` if it is the content of an earlier day again. The `action` on a suspicious version: `refuse` it,
-    `mark` it and add it if no other version has to be deleted for it, or put it into `quarantine`.
+    `max_growth_percent`, if the sizes of thirty nights decline by more than `max_decline_percent`, with `expects_kind`
+    if its content is of another kind than that of the last versions, with `expects_change` if it is the content of an
+    earlier day again, and if it has not changed for `max_unchanged`, which is rounded up to days. The `action` on a
+    suspicious version: `refuse` it, `mark` it and add it if no other version has to be deleted for it, or put it into
+    `quarantine`.
     """
 
     min_retention: timedelta = timedelta()
     min_version_size: int = 0
     max_shrink_percent: int = 0
     max_growth_percent: int = 0
+    max_decline_percent: int = 0
     expects_kind: bool = False
     expects_change: bool = False
+    max_unchanged: timedelta = timedelta()
     action: GuardAction = "refuse"
 
     @property
@@ -72,7 +78,13 @@ class Guards:
     @property
     def looks_at_contents(self) -> bool:
         """Whether a guard is on that can find a version suspicious."""
-        return self.compares_sizes or bool(self.min_version_size) or self.expects_kind or self.expects_change
+        of_sizes = self.compares_sizes or self.min_version_size or self.max_decline_percent
+        return bool(of_sizes or self.expects_kind or self.days_unchanged)
+
+    @property
+    def days_unchanged(self) -> int:
+        """How many days a content must not come again for; 0: it may for ever."""
+        return 1 if self.expects_change else -(-self.max_unchanged // timedelta(days=1))
 
     def find_violation(self, size: int, usual: int | None, *, largest: int = 0) -> RuleError | None:
         """Return the guard about sizes that a version of `size` bytes violates, or None.
@@ -88,6 +100,18 @@ class Guards:
         if bounds.most is not None and size > bounds.most:
             return VersionGrewError(context=_sizes(size, most=bounds.most))
         return None
+
+    def find_decline(self, percent: int) -> RuleError | None:
+        """Return the error about sizes of thirty nights that decline by so many percent, or None."""
+        if not self.max_decline_percent or percent <= self.max_decline_percent:
+            return None
+        return VersionDeclineError(context={"percent": percent, "most": self.max_decline_percent})
+
+    def find_standstill(self, days: int) -> RuleError | None:
+        """Return the error about a content that has come again for so many days, or None. 0 days: it is a new one."""
+        if not self.days_unchanged or days < self.days_unchanged:
+            return None
+        return VersionUnchangedError(context={"days": counted(days, "day")})
 
     def bounds(self, usual: int | None, *, largest: int = 0) -> SizeBounds:
         """Return which sizes no guard objects to; the arguments are those of `find_violation`."""
@@ -113,11 +137,12 @@ GUARD_REASONS = {
     "size": VersionTooSmallError.text,
     "shrink": VersionShrankError.text,
     "growth": VersionGrewError.text,
+    "decline": VersionDeclineError.text,
     "kind": VersionKindError.text,
     "unchanged": VersionUnchangedError.text,
 }
 # The short names of why versions are in quarantine: also for what an upload check found, and for late leftovers.
-ReasonName = Literal["size", "shrink", "growth", "kind", "unchanged", "check", "overtaken"]
+ReasonName = Literal["size", "shrink", "growth", "decline", "kind", "unchanged", "check", "overtaken"]
 _OF_CHECK = "check "
 # The defaults of collections that /api/v1 and `frepo` create. Those of the first API have no guards.
 SAFE_GUARDS = Guards(max_shrink_percent=50, expects_kind=True, action="quarantine")

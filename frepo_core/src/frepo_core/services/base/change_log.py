@@ -79,6 +79,8 @@ def collection_values(record: CollectionRecord) -> dict[str, object]:
         **({"max_growth_percent": guards.max_growth_percent} if guards.max_growth_percent else {}),
         **({"expects_kind": True} if guards.expects_kind else {}),
         **({"expects_change": True} if guards.expects_change else {}),
+        **({"max_decline_percent": guards.max_decline_percent} if guards.max_decline_percent else {}),
+        **({"max_unchanged": format_iso_duration(guards.max_unchanged)} if guards.max_unchanged else {}),
         "on_suspicious": guards.action,
         "onSuspicious": "keep" if guards.action == "mark" else guards.action,
         **({"locked": format_iso_duration(record.locked)} if record.locked else {}),

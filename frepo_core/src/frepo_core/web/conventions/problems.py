@@ -34,6 +34,7 @@ STATUS: Mapping[type[errors.FrepoError], int] = {
     errors.VersionTooSmallError: 422,
     errors.VersionShrankError: 422,
     errors.VersionGrewError: 422,
+    errors.VersionDeclineError: 422,
     errors.VersionKindError: 422,
     errors.VersionUnchangedError: 422,
     errors.UploadCheckError: 422,

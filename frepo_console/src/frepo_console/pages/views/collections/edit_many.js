@@ -52,6 +52,8 @@ const FORMS = {
       "guards.min_retention",
       "guards.expects_kind",
       "guards.expects_change",
+      "guards.max_decline_percent",
+      "guards.max_unchanged",
       "guards.on_suspicious",
     ],
   },

@@ -169,6 +169,8 @@ def show(services: "Services", record: "CollectionRecord") -> Record:
         "max_growth_percent": guards.max_growth_percent,
         "expects_kind": guards.expects_kind,
         "expects_change": guards.expects_change,
+        "max_decline_percent": guards.max_decline_percent,
+        "max_unchanged": format_duration(guards.max_unchanged),
         "on_suspicious": guards.action,
         "expected_every": Expected(record.expected_every),
         "grace": format_duration(record.grace) if record.grace else None,

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from frepo_core.cli.limit_options import GUARDS
 from frepo_core.cli.transfers.streams import STDIO
 from frepo_core.errors import FieldsError
 
@@ -13,8 +14,8 @@ COMMENT = "#"
 MAX_HOSTS = 10_000
 # The options that a column of the file can replace, by the name of the column.
 OPTIONS = (
-    *("filename", "description", "max_backups_count", "max_one_version_size", "max_collection_size", "min_retention"),
-    *("min_version_size", "max_shrink_percent", "max_growth_percent", "expects_kind", "expects_change"),
+    *("filename", "description", "max_backups_count", "max_one_version_size", "max_collection_size"),
+    *GUARDS,
     *(
         "on_suspicious",
         "strategy",

@@ -76,10 +76,12 @@ def find_objection(session: Session, collection: CollectionRecord, arrival: Arri
         if usual is None and guards.compares_sizes:
             usual = find_newest_size(session, collection.id, is_good())
         error = guards.find_violation(arrival.size, usual, largest=baseline.largest_median(arrival.at))
+    if error is None and guards.max_decline_percent:
+        error = guards.find_decline(baseline.decline(arrival.size, arrival.at))
     if error is None and guards.expects_kind and arrival.kind is not None:
         error = _find_oddity(baseline, arrival.kind, arrival.at)
-    if error is None and guards.expects_change and baseline.is_unchanged(arrival.digest, arrival.at):
-        error = VersionUnchangedError()
+    if error is None and guards.days_unchanged:
+        error = guards.find_standstill(baseline.days_unchanged(arrival.digest, arrival.at))
     return Objection(error=error, action=guards.action) if error else _find_unrecognised(baseline, arrival)
 
 
@@ -92,7 +94,7 @@ def note_arrival(collection: Collection, arrival: Arrival, objection: Objection 
     elif objection is None and verdict in GOOD:
         change = _find_change(collection, baseline, arrival.kind) if arrival.kind else ""
         baseline = baseline.after_digest(arrival.digest, arrival.at)
-        baseline = baseline.after_good(arrival.size, arrival.kind, arrival.at)
+        baseline = _after_good(collection, baseline, arrival.size, arrival.kind, arrival.at)
     elif objection is not None and objection.reason == VersionKindError.text and arrival.kind:
         baseline = baseline.after_oddity(arrival.kind, arrival.at)
     elif objection is not None and objection.reason == VersionUnchangedError.text:
@@ -119,7 +121,7 @@ def compare_late(collection: Collection, version: Version, kind: ContentKind | N
         collection.baseline = baseline.after_oddity(kind, at).dump()
         return objection, ""
     change = _find_change(collection, baseline, kind)
-    collection.baseline = baseline.after_good(size, kind, at).dump()
+    collection.baseline = _after_good(collection, baseline, size, kind, at).dump()
     return None, change
 
 
@@ -128,8 +130,16 @@ def start_anew(collection: Collection, version: Version) -> None:
     blob, at = version.file.blob, version.created_at
     baseline = Baseline().after_digest(blob.digest, at)
     if Verdict(version.verdict).is_good:
-        baseline = baseline.after_good(blob.size, None, at)
+        baseline = _after_good(collection, baseline, blob.size, None, at)
     collection.baseline = baseline.dump()
+
+
+def _after_good(
+    collection: Collection, baseline: Baseline, size: int, kind: ContentKind | None, at: datetime
+) -> Baseline:
+    """Return the baseline after a good version. The sizes of nights are kept only for the guard that compares them."""
+    known = baseline.after_good(size, kind, at)
+    return known.after_night(size, at) if collection.max_decline_percent else known
 
 
 def _find_oddity(baseline: Baseline, kind: ContentKind, at: datetime) -> VersionKindError | None:

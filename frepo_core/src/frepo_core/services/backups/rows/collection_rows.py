@@ -81,11 +81,15 @@ def set_guards(row: Collection, guards: Guards) -> None:
         row.max_growth_percent,
     ):
         row.baseline = Baseline.load(row.baseline).without_sizes().dump()
+    if row.baseline and guards.max_decline_percent != row.max_decline_percent:
+        row.baseline = Baseline.load(row.baseline).without_nights().dump()
     row.min_retention = int(guards.min_retention.total_seconds())
     row.min_version_size = guards.min_version_size
     row.max_shrink_percent = guards.max_shrink_percent
     row.max_growth_percent = guards.max_growth_percent
+    row.max_decline_percent = guards.max_decline_percent
     row.expects_kind, row.expects_change = guards.expects_kind, guards.expects_change
+    row.max_unchanged = int(guards.max_unchanged.total_seconds())
     row.guard_action = "keep" if guards.action == "mark" else guards.action
 
 

@@ -162,8 +162,10 @@ def _guards_of(row: Collection | Row[Any]) -> Guards:
         min_version_size=row.min_version_size,
         max_shrink_percent=row.max_shrink_percent,
         max_growth_percent=row.max_growth_percent or 0,
+        max_decline_percent=row.max_decline_percent or 0,
         expects_kind=bool(row.expects_kind),
         expects_change=bool(row.expects_change),
+        max_unchanged=timedelta(seconds=row.max_unchanged or 0),
         action=_ACTIONS.get(row.guard_action, "refuse"),
     )
 

@@ -22,15 +22,18 @@ class Guards(Reply):
     A version that violates one is suspicious: it is refused, put into quarantine, or added with a mark. Sizes are
     compared with the median of the last 14 versions, and with the largest median of 60 days. `expects_kind` compares
     what upload checks say about the format, the program and the database with the last three versions.
-    `expects_change` finds the content of an earlier day suspicious.
+    `expects_change` finds the content of an earlier day suspicious, `max_unchanged` one that has not changed for so
+    long, in days. `max_decline_percent` is about the trend of the sizes of thirty nights.
     """
 
     min_retention: Duration
     min_version_size: Whole
     max_shrink_percent: Percent
     max_growth_percent: Whole
+    max_decline_percent: Percent
     expects_kind: bool
     expects_change: bool
+    max_unchanged: Duration
     on_suspicious: OnSuspicious
 
 
@@ -41,8 +44,10 @@ class GuardsPatch(Patch):
     min_version_size: Whole = unset()
     max_shrink_percent: Percent = unset()
     max_growth_percent: Whole = unset()
+    max_decline_percent: Percent = unset()
     expects_kind: Annotated[bool, Field(strict=True)] = unset()
     expects_change: Annotated[bool, Field(strict=True)] = unset()
+    max_unchanged: Duration = unset()
     on_suspicious: OnSuspicious = unset()
 
 
@@ -61,12 +66,5 @@ class SizeBounds(Reply):
 
 def guards_of(guards: rules.Guards) -> Guards:
     """Convert the guards."""
-    return Guards(
-        min_retention=guards.min_retention,
-        min_version_size=guards.min_version_size,
-        max_shrink_percent=guards.max_shrink_percent,
-        max_growth_percent=guards.max_growth_percent,
-        expects_kind=guards.expects_kind,
-        expects_change=guards.expects_change,
-        on_suspicious=guards.action,
-    )
+    values = {name: value for name, value in vars(guards).items() if name != "action"}
+    return Guards(**values, on_suspicious=guards.action)
